@@ -1,13 +1,15 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
-import { type Keys, toKeyView } from "./keys.ts";
+import { toKeyView } from "./keys.ts";
 
 /** `/keys`: the account's API keys. */
-export function keyRoutes(keys: Keys): FastifyPluginAsync {
+export function keyRoutes(context: AppContext): FastifyPluginAsync {
+  const { keys } = context;
   return async (app) => {
     handle(app, routes.listKeys, async (request) => {
       const { limit, cursor } = request.query;

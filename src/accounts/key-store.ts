@@ -3,13 +3,13 @@ import { BerthError } from "../contract/errors.ts";
 import type { Database, Tables } from "../core/database/database.ts";
 import { olderThan } from "../core/database/paging.ts";
 import type { Caller } from "../core/http/caller.ts";
-import type { KeyRows, KeyState } from "./keys.ts";
+import type { KeyState } from "./keys.ts";
 
 /** Keys of one account that are neither revoked nor expired. */
 const maximumKeys = 1_000;
 
 /** The accounts' API keys. */
-export class KeyStore implements KeyRows {
+export class KeyStore {
   readonly #database: Database;
   /** Keys whose last use is being written. */
   readonly #noting = new Set<string>();

@@ -1,8 +1,10 @@
 import { fromCredits, toCredits } from "../billing/credits.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { CreateKey, KeyRecord } from "../contract/keys.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
+import { createKey } from "./key-format.ts";
 
 /** A key as the service stores it. */
 export interface KeyState {
@@ -20,36 +22,17 @@ export interface KeyState {
   expiresAt: Date | null;
 }
 
-/** The keys' rows. */
-export interface KeyRows {
-  /** Up to `limit` keys after the key `after`, newest first. */
-  list(accountId: string, limit: number, after: string | null): Promise<KeyState[]>;
-  insert(key: KeyState): Promise<void>;
-  /** Gives the account's key a new secret. Null if there is no such key, or it was revoked. */
-  replaceSecret(accountId: string, id: string, secret: { prefix: string; hash: Buffer }): Promise<KeyState | null>;
-  /** False if the account has no such key. */
-  revoke(accountId: string, id: string): Promise<boolean>;
-}
-
-interface KeyOptions {
-  rows: KeyRows;
-  /** Finds the account's agents by name. */
-  agentsByName: (accountId: string, names: readonly string[]) => Promise<{ id: string; name: string }[]>;
-  /** Generates a key: the key itself, the prefix for display, and the hash for storage. */
-  createSecret: (kind: KeyRecord["kind"]) => { key: string; prefix: string; hash: Buffer };
-}
-
 /** The accounts' API keys. */
 export class Keys {
-  readonly #options: KeyOptions;
+  readonly #context: AppContext;
 
-  constructor(options: KeyOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** Up to `limit` unrevoked keys after the key `after`, newest first. */
   list(accountId: string, limit: number, after: string | null): Promise<KeyState[]> {
-    return this.#options.rows.list(accountId, limit, after);
+    return this.#context.stores.keys.list(accountId, limit, after);
   }
 
   /**
@@ -61,19 +44,19 @@ export class Keys {
     asked: CreateKey,
     { resourceId: id, earlier }: Attempt,
   ): Promise<{ stored: KeyState; key: string }> {
-    const { rows, agentsByName, createSecret } = this.#options;
-    const { key, ...secret } = createSecret(asked.kind);
-    const made = earlier === "none" ? null : await rows.replaceSecret(caller.accountId, id, secret);
+    const { stores } = this.#context;
+    const { key, ...secret } = createKey(asked.kind);
+    const made = earlier === "none" ? null : await stores.keys.replaceSecret(caller.accountId, id, secret);
     if (made) return { stored: made, key };
-    const named = await agentsByName(caller.accountId, asked.agents ?? []);
+    const named = await stores.agents.byNames(caller.accountId, asked.agents ?? []);
     const stored = { id, ...newKey(caller, asked, named, new Date()), ...secret };
-    await rows.insert(stored);
+    await stores.keys.insert(stored);
     return { stored, key };
   }
 
   /** Revokes a key permanently. False if the account has no such key. */
   revoke(accountId: string, id: string): Promise<boolean> {
-    return this.#options.rows.revoke(accountId, id);
+    return this.#context.stores.keys.revoke(accountId, id);
   }
 }
 

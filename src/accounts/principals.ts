@@ -1,51 +1,25 @@
+import type { AppContext } from "../context.ts";
 import type { AccountRecord } from "../contract/sign-in.ts";
 import type { Caller } from "../core/http/caller.ts";
-
-/** The user that a valid token names, by the issuer's id, and when the token was issued. */
-interface TokenIdentity {
-  issuer: string;
-  subject: string;
-  issuedAt: Date | null;
-  clientId: string | null;
-  /** Null for a token whose sign-in is renewed. */
-  expiresAt: Date | null;
-}
-
-interface PrincipalOptions {
-  accounts: {
-    /** The account for an identity, created on first sign-in; null if it is disabled. */
-    byIdentity(identity: TokenIdentity): Promise<{ id: string; operator: boolean } | null>;
-    /** Whether the account is enabled and takes tokens of this time; null: the token does not say. */
-    takesTokens(accountId: string, issuedAt: Date | null): Promise<boolean>;
-    isEnabled(accountId: string): Promise<boolean>;
-    nameOf(accountId: string): Promise<string>;
-  };
-  keys: {
-    /** Null for an unknown, expired or revoked key, or one of a disabled account. */
-    findCaller(hash: Buffer): Promise<Caller | null>;
-    isValid(keyId: string): Promise<boolean>;
-  };
-  /** The hash of a key: null if it is malformed, undefined if it is not a key. */
-  parseKey: (credential: string) => Buffer | null | undefined;
-  /** Whether the user has not ended the program that the token was issued to. */
-  isGranted: (subject: string, clientId: string | null) => Promise<boolean>;
-  /** Null for an invalid token, or one for another part of the service. */
-  verifyToken: (token: string, audience: "api" | "mcp") => Promise<TokenIdentity | null>;
-}
+import { IssuerTokens } from "../sign-in/tokens.ts";
+import { parseKey } from "./key-format.ts";
 
 /** Authenticates requests by API key or by a token of the identity provider. */
 export class Principals {
-  readonly #options: PrincipalOptions;
+  readonly #context: AppContext;
+  /** Null: the built-in provider issues the tokens. */
+  readonly #external: IssuerTokens | null;
 
-  constructor(options: PrincipalOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
+    this.#external = context.config.oidc && new IssuerTokens(context.config.oidc);
   }
 
   /** The caller with a key or token for this part of the service; null if it is not, or no longer, valid. */
   async find(credential: string, audience: "api" | "mcp" = "api"): Promise<Caller | null> {
-    const hash = this.#options.parseKey(credential);
+    const hash = parseKey(credential);
     if (hash === undefined) return this.#findByToken(credential, audience);
-    return hash && this.#options.keys.findCaller(hash);
+    return hash && this.#context.stores.keys.findCaller(hash);
   }
 
   /**
@@ -53,24 +27,24 @@ export class Principals {
    * by a new password, by its expiry, or by the end of its program.
    */
   async isValid({ accountId, keyId, token }: Pick<Caller, "accountId" | "keyId" | "token">): Promise<boolean> {
-    const { accounts, keys, isGranted } = this.#options;
-    if (keyId !== null) return keys.isValid(keyId);
-    if (token === null) return accounts.isEnabled(accountId);
+    const { stores, signIn } = this.#context;
+    if (keyId !== null) return stores.keys.isValid(keyId);
+    if (token === null) return stores.accounts.isEnabled(accountId);
     const { subject, clientId, issuedAt, expiresAt } = token;
     if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return false;
-    if (!(await accounts.takesTokens(accountId, issuedAt === null ? null : new Date(issuedAt)))) return false;
-    return isGranted(subject, clientId);
+    if (!(await stores.accounts.takesTokens(accountId, issuedAt === null ? null : new Date(issuedAt)))) return false;
+    return signIn === null || signIn.isGranted(subject, clientId);
   }
 
   /** The account as its owner sees it. */
   async account({ accountId: id, credential, operator }: Caller): Promise<AccountRecord> {
-    const name = await this.#options.accounts.nameOf(id);
+    const name = await this.#context.stores.accounts.nameOf(id);
     return { id, name, operator, credential: credential === "token" ? "token" : "full" };
   }
 
   async #findByToken(token: string, audience: "api" | "mcp"): Promise<Caller | null> {
-    const identity = await this.#options.verifyToken(token, audience);
-    const account = identity && (await this.#options.accounts.byIdentity(identity));
+    const identity = await (this.#external?.verify(token) ?? this.#context.signIn!.verify(token, audience));
+    const account = identity && (await this.#context.stores.accounts.byIdentity(identity));
     if (!account) return null;
     const { subject, clientId, issuedAt, expiresAt } = identity;
     return {

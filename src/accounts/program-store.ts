@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { hexOf, uuidOf } from "../contract/ids.ts";
 import { dashboardClient, toolClient } from "../contract/sign-in.ts";
 import type { Database } from "../core/database/database.ts";
-import type { ProgramRows, ProgramState } from "./programs.ts";
+import type { ProgramState } from "./programs.ts";
 
 /** The most programs that are listed. */
 const maximumListed = 100;
@@ -12,7 +12,7 @@ const maximumListed = 100;
 const idHash = sql`substring(sha256(convert_to(record.payload ->> 'clientId', 'UTF8')) for 16)`;
 
 /** Programs of others, in the identity provider's records. */
-export class ProgramStore implements ProgramRows {
+export class ProgramStore {
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -38,6 +38,7 @@ export class ProgramStore implements ProgramRows {
     }));
   }
 
+  /** Ends all sign-ins of a program. False if there is none. */
   async end(accountId: string, id: string): Promise<boolean> {
     const { numAffectedRows = 0n } = await sql`
       delete from oidc_records record using users

@@ -1,6 +1,8 @@
 import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
 import type { ProgramRecord } from "../contract/programs.ts";
+import { describeProgram } from "../sign-in/program-clients.ts";
+import type { ProgramStore } from "./program-store.ts";
 
 /** A program of others with a sign-in that counts. */
 export interface ProgramState {
@@ -11,34 +13,20 @@ export interface ProgramState {
   lastUsedAt: Date;
 }
 
-/** The programs' sign-ins, at the built-in identity provider. */
-export interface ProgramRows {
-  /** Those of the account's user, the last used first; bounded in number. */
-  list(accountId: string): Promise<ProgramState[]>;
-  /** Ends all sign-ins of a program. False if there is none. */
-  end(accountId: string, id: string): Promise<boolean>;
-}
-
-interface ProgramOptions {
-  /** Null if an external identity provider signs programs in. */
-  rows: ProgramRows | null;
-  /** What users see of a program. */
-  describe: (clientId: string) => Pick<ProgramRecord, "name" | "address">;
-}
-
 /** Programs of others that act for an account. Every call throws `users_managed_elsewhere` with an external provider. */
 export class Programs {
-  readonly #options: ProgramOptions;
+  readonly #rows: ProgramStore | null;
 
-  constructor(options: ProgramOptions) {
-    this.#options = options;
+  /** `rows`: null if an external identity provider signs programs in. */
+  constructor(rows: ProgramStore | null) {
+    this.#rows = rows;
   }
 
   async list(accountId: string): Promise<ProgramRecord[]> {
     const programs = await this.#requireLocal().list(accountId);
     return programs.map(({ id, clientId, signedInAt, lastUsedAt }) => ({
       id,
-      ...this.#options.describe(clientId),
+      ...describeProgram(clientId),
       signedInAt: signedInAt.toISOString(),
       lastUsedAt: lastUsedAt.toISOString(),
     }));
@@ -54,8 +42,8 @@ export class Programs {
       );
   }
 
-  #requireLocal(): ProgramRows {
-    if (this.#options.rows) return this.#options.rows;
+  #requireLocal(): ProgramStore {
+    if (this.#rows) return this.#rows;
     throw new BerthError(
       "users_managed_elsewhere",
       "Programs sign in at the configured identity provider, and end there.",

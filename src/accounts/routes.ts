@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
-import type { Principals } from "./principals.ts";
-import type { Programs } from "./programs.ts";
 
 /** `/account`: the caller, and the programs of others that act for it. */
-export function accountRoutes(principals: Principals, programs: Programs): FastifyPluginAsync {
+export function accountRoutes(context: AppContext): FastifyPluginAsync {
+  const { principals, programs } = context;
   return async (app) => {
     handle(app, routes.getAccount, async ({ caller }) => principals.account(caller));
     handle(app, routes.listPrograms, async ({ caller }) => ({ data: await programs.list(caller.accountId) }));

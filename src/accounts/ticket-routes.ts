@@ -1,15 +1,14 @@
 import type { FastifyPluginAsync } from "fastify";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
-import type { PreviewHosts } from "../previews/hosts.ts";
 import { enterLink } from "../previews/preview-server.ts";
 import { previewLabel, previewPurpose } from "../previews/previews.ts";
-import type { Tickets } from "./tickets.ts";
 
 /** `/agents/{name}/tickets`: what opens a WebSocket, a download or a page in a browser. */
-export function ticketRoutes(agents: Agents, tickets: Tickets, hosts: PreviewHosts): FastifyPluginAsync {
+export function ticketRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, tickets, previewHosts: hosts } = context;
   return async (app) => {
     handle(app, routes.createTicket, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);

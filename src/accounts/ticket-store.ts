@@ -1,8 +1,8 @@
 import type { Database } from "../core/database/database.ts";
-import type { StoredAdmission, TicketRows } from "./tickets.ts";
+import type { StoredAdmission } from "./tickets.ts";
 
 /** Tickets that were given and not used. The clean-up removes those that have expired. */
-export class TicketStore implements TicketRows {
+export class TicketStore {
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -14,6 +14,7 @@ export class TicketStore implements TicketRows {
     await this.#database.insertInto("tickets").values(row).execute();
   }
 
+  /** Removes a ticket; null where there is none, or it has expired. */
   async take(hash: string): Promise<StoredAdmission | null> {
     const taken = this.#database.deleteFrom("tickets").where("hash", "=", hash).returning(["admission", "expires_at"]);
     const row = await taken.executeTakeFirst();

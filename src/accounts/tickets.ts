@@ -2,6 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { type Ticket, ticketMs } from "../contract/tickets.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { type CallerRecord, fromCallerRecord, toCallerRecord } from "../hosts/passing/caller-record.ts";
+import type { Principals } from "./principals.ts";
+import type { TicketStore } from "./ticket-store.ts";
 
 /** What a ticket stands for: its holder is that caller, with that one agent, for that one purpose. */
 export interface Admission {
@@ -14,25 +16,17 @@ export interface Admission {
 
 export type StoredAdmission = Omit<Admission, "caller"> & { caller: CallerRecord };
 
-/** Tickets by their hashes. */
-export interface TicketRows {
-  insert(hash: string, admission: StoredAdmission, expiresAt: Date): Promise<void>;
-  /** Removes a ticket; null where there is none, or it has expired. */
-  take(hash: string): Promise<StoredAdmission | null>;
-}
-
 /**
  * One-time tickets, for those who cannot send a key: a browser's WebSockets, links and downloads. Good for half a
  * minute, at any server.
  */
 export class Tickets {
-  readonly #rows: TicketRows;
-  readonly #isValid: (caller: Caller) => Promise<boolean>;
+  readonly #rows: TicketStore;
+  readonly #principals: Principals;
 
-  /** `isValid` returns whether a caller's key or token is still good. */
-  constructor(rows: TicketRows, isValid: (caller: Caller) => Promise<boolean>) {
+  constructor(rows: TicketStore, principals: Principals) {
     this.#rows = rows;
-    this.#isValid = isValid;
+    this.#principals = principals;
   }
 
   async give({ caller, ...admission }: Admission): Promise<Omit<Ticket, "url">> {
@@ -47,7 +41,7 @@ export class Tickets {
     const found = await this.#rows.take(hashOf(ticket));
     if (!found) return null;
     const caller = fromCallerRecord(found.caller);
-    return (await this.#isValid(caller)) ? { ...found, caller } : null;
+    return (await this.#principals.isValid(caller)) ? { ...found, caller } : null;
   }
 }
 

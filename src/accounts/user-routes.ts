@@ -1,14 +1,16 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidPattern } from "../contract/ids.ts";
 import { UserName } from "../contract/users.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
-import { toUserView, type Users } from "./users.ts";
+import { toUserView } from "./users.ts";
 
 /** `/admin/users`: users of the built-in identity provider, for the operator. */
-export function userRoutes(users: Users): FastifyPluginAsync {
+export function userRoutes(context: AppContext): FastifyPluginAsync {
+  const { users } = context;
   return async (app) => {
     handle(app, routes.listUsers, async ({ query: { limit, cursor } }) => {
       const page = await users.list(limit + 1, fromCursor(cursor, uuidPattern));

@@ -4,13 +4,13 @@ import { writeStartingEntry } from "../billing/credit-entry-store.ts";
 import { BerthError } from "../contract/errors.ts";
 import { userNameKey } from "../contract/users.ts";
 import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
-import type { LinkState, UserRows, UserState } from "./users.ts";
+import type { LinkState, UserState } from "./users.ts";
 
 /** The issuer of local users' accounts. It is fixed, because the service's address may change. */
 export const localIssuer = "berth:local";
 
 /** Local users, and the links with which they set their passwords. */
-export class UserStore implements UserRows {
+export class UserStore {
   readonly #database: Database;
   readonly #startingCredits: number;
 

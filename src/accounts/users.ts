@@ -1,5 +1,9 @@
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { UserRecord } from "../contract/users.ts";
+import type { LocalSignIn } from "../sign-in/local-sign-in.ts";
+import { createLink } from "./links.ts";
+import type { UserStore } from "./user-store.ts";
 
 /** A user of the built-in identity provider. */
 export interface UserState {
@@ -20,20 +24,6 @@ export function toUserView({ name, operator, passwordHash, disabledAt, createdAt
   return { name, operator, status, createdAt: createdAt.toISOString() };
 }
 
-/** The users' rows. A link is stored as a hash of its token, and expires. */
-export interface UserRows {
-  /** Up to `limit` users after the user `after`, oldest first. */
-  list(limit: number, after: string | null): Promise<UserState[]>;
-  /** Throws `user_not_found`. */
-  require(name: string): Promise<UserState>;
-  /** Throws `user_exists`. */
-  create(name: string, link: LinkState): Promise<UserState>;
-  /** Throws `user_not_found`. */
-  reset(name: string, link: LinkState): Promise<UserState>;
-  /** Throws `user_not_found`, `operator_not_disabled`. */
-  setDisabled(name: string, disabled: boolean): Promise<UserState>;
-}
-
 /** A one-time link as stored. */
 export interface LinkState {
   tokenHash: Buffer;
@@ -43,54 +33,44 @@ export interface LinkState {
 /** Longer than an access token is valid, and than another server takes to notice new keys. */
 const retirementMs = 15 * 60_000;
 
-interface UserOptions {
-  rows: UserRows;
-  /** The built-in identity provider; null if an external one manages the users. */
-  provider: {
-    /** The URL of a sign-in link. */
-    linkFor(token: string): string;
-    /** Replaces the signing keys. What older ones signed is valid until `retiresAt`. */
-    replaceKeys(retiresAt: Date): Promise<void>;
-  } | null;
-  createLink: () => LinkState & { token: string };
-}
-
 /** Local users. Every call throws `users_managed_elsewhere` if an external identity provider manages them. */
 export class Users {
-  readonly #options: UserOptions;
+  readonly #context: AppContext;
+  readonly #rows: UserStore;
 
-  constructor(options: UserOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
+    this.#rows = context.stores.users;
   }
 
   /** Up to `limit` users after the user `after`, oldest first. */
   async list(limit: number, after: string | null): Promise<UserState[]> {
     this.#requireLocal();
-    return this.#options.rows.list(limit, after);
+    return this.#rows.list(limit, after);
   }
 
   /** Adds a user, who sets a password with the returned link. Throws `user_exists`. */
   async create(name: string): Promise<{ user: UserState; link: string }> {
     const { stored, link } = this.#newLink();
-    return { user: await this.#options.rows.create(name, stored), link };
+    return { user: await this.#rows.create(name, stored), link };
   }
 
   /** Invalidates the user's password and sessions; the link sets a new password. Throws `user_not_found`. */
   async reset(name: string): Promise<{ user: UserState; link: string }> {
     const { stored, link } = this.#newLink();
-    return { user: await this.#options.rows.reset(name, stored), link };
+    return { user: await this.#rows.reset(name, stored), link };
   }
 
   /** Throws `user_not_found`, `operator_not_disabled`. */
   async setDisabled(name: string, disabled: boolean): Promise<UserState> {
     this.#requireLocal();
-    return this.#options.rows.setDisabled(name, disabled);
+    return this.#rows.setDisabled(name, disabled);
   }
 
   /** The user's account. Throws `user_not_found`. */
   async accountOf(name: string): Promise<string> {
     this.#requireLocal();
-    return (await this.#options.rows.require(name)).accountId;
+    return (await this.#rows.require(name)).accountId;
   }
 
   /**
@@ -105,12 +85,12 @@ export class Users {
 
   #newLink(): { stored: LinkState; link: string } {
     const provider = this.#requireLocal();
-    const { token, ...stored } = this.#options.createLink();
+    const { token, ...stored } = createLink();
     return { stored, link: provider.linkFor(token) };
   }
 
-  #requireLocal(): NonNullable<UserOptions["provider"]> {
-    if (this.#options.provider) return this.#options.provider;
+  #requireLocal(): LocalSignIn {
+    if (this.#context.signIn) return this.#context.signIn;
     throw new BerthError("users_managed_elsewhere", "Users are managed by the configured identity provider.");
   }
 }

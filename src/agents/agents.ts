@@ -1,3 +1,4 @@
+import type { AppContext } from "../context.ts";
 import {
   type Agent,
   AgentName,
@@ -9,56 +10,9 @@ import {
 import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { Attempt } from "../core/http/attempt.ts";
-import type { GuestLeases } from "../lifecycle/guest-leases.ts";
-import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { pendingSteps, toInstallStatus } from "../lifecycle/provisioning.ts";
-import type { Turns } from "../turns/turns.ts";
+import { resourcesOf } from "../runtimes/runtime.ts";
 import { type AgentSettings, type AgentState, requireAllowed, toAgentView } from "./agent.ts";
-
-/** The agents' rows: what owners read and change. */
-interface OwnedAgentRows {
-  byId(id: string): Promise<AgentState | null>;
-  /** Throws `too_many_agents` if the account cannot have `more` agents. */
-  requireFew(accountId: string, more: number): Promise<void>;
-  byName(accountId: string, name: string): Promise<AgentState | null>;
-  /** Those that exist. */
-  byNames(accountId: string, names: readonly string[]): Promise<{ id: string; name: string }[]>;
-  /** By name, after the name `after`; with `ids`, only those agents. */
-  list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]>;
-  /** Null if the agent is gone or being deleted. */
-  configure(id: string, settings: AgentSettings): Promise<AgentState | null>;
-  /** Begins the next conversation. `by`: the request's id. Null if a turn is running. */
-  beginConversation(id: string, by: string): Promise<AgentState | null>;
-}
-
-/** The machines: what owners reach directly. */
-interface MachinesOfAgents {
-  /** Throws if no machine can run: `image_missing`, `qemu_missing`, …. */
-  requireReady(): Promise<void>;
-  /** The image that machines get now; null where none can run. */
-  newestImage: string | null;
-  /** The last `tail` lines of the guest's output and, with `follow`, new ones until `gone` or the end of the run. */
-  log(id: string, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
-}
-
-interface AgentOptions {
-  rows: OwnedAgentRows;
-  machines: MachinesOfAgents;
-  leases: GuestLeases;
-  lifecycle: Lifecycle;
-  turns: Turns;
-  /** Throws `insufficient_credits` if the account has none left. */
-  requireCredits: (accountId: string) => Promise<void>;
-  /** Throws `disk_full` if the host's disk is too full for anything new. */
-  requireSpace: () => Promise<void>;
-  /** The names of the available runtimes. */
-  runtimes: readonly string[];
-  /** The default size of a runtime's machine. */
-  usualResources: (runtime: string) => Resources;
-  /** Throws `model_not_available` if the runtime cannot use the model or, for null, has no default. */
-  checkModel: (model: string | null, runtime: string) => Promise<void>;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
 
 /** The runtime of an agent that is created without one. */
 const defaultRuntime = "claude-code";
@@ -71,28 +25,28 @@ const settleMs = 60_000;
 
 /** What owners do with agents: create, change, start, stop and delete. */
 export class Agents {
-  readonly #options: AgentOptions;
+  readonly #context: AppContext;
 
-  constructor(options: AgentOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** The agent as its owner sees it. */
   view(agent: AgentState): Agent {
-    const { lifecycle, machines } = this.#options;
-    const queuePosition = lifecycle.slots.positionOf(agent.id);
+    const { slots, machines } = this.#context;
+    const queuePosition = slots.positionOf(agent.id);
     return toAgentView(agent, { queuePosition, newestImage: machines.newestImage });
   }
 
   /** By name, after the name `after`; with `ids`, only those agents. */
   list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]> {
-    return this.#options.rows.list(accountId, limit, after, ids);
+    return this.#context.stores.agents.list(accountId, limit, after, ids);
   }
 
   /** Throws `agent_not_found`, also for another account's agent. */
   async find(accountId: string, name: string): Promise<AgentState> {
     const possible = AgentName.safeParse(name).success;
-    const agent = possible ? await this.#options.rows.byName(accountId, name) : null;
+    const agent = possible ? await this.#context.stores.agents.byName(accountId, name) : null;
     // An invalid name is not repeated: it may be a secret, such as a key pasted by mistake.
     if (!agent) throw new BerthError("agent_not_found", `There is no agent ${possible ? name : "of this name"}.`);
     return agent;
@@ -105,14 +59,14 @@ export class Agents {
    */
   async create(accountId: string, asked: CreateAgent, attempt: Attempt): Promise<AgentState> {
     const { resourceId, earlier } = attempt;
-    const { rows, lifecycle } = this.#options;
-    const made = earlier === "none" ? null : await rows.byId(resourceId);
+    const { stores, lifecycle, spares } = this.#context;
+    const made = earlier === "none" ? null : await stores.agents.byId(resourceId);
     if (made) return made;
     await this.requireCreatable(accountId, asked);
     const agent = this.newAgent(resourceId, accountId, asked);
     // A name that is taken is refused below, and shall cost no spare.
-    const mayTake = earlier === "none" && !(await rows.byName(accountId, asked.name));
-    const spare = mayTake ? await lifecycle.spares.take(agent.runtime, agent.resources) : null;
+    const mayTake = earlier === "none" && !(await stores.agents.byName(accountId, asked.name));
+    const spare = mayTake ? await spares.take(agent.runtime, agent.resources) : null;
     if (spare === null) await lifecycle.create(agent);
     else await this.#adopt(spare, agent, attempt);
     return agent;
@@ -122,14 +76,15 @@ export class Agents {
   async requireCreatable(accountId: string, asked: CreateAgent): Promise<void> {
     const { runtime = defaultRuntime } = asked;
     requireSmall(asked);
-    await this.#options.rows.requireFew(accountId, asked.count ?? 1);
+    await this.#context.stores.agents.requireFew(accountId, asked.count ?? 1);
     await this.#requireRunnable(accountId, runtime);
-    await this.#options.checkModel(asked.model ?? null, runtime);
+    await this.#context.models.check(asked.model ?? null, runtime);
     await this.#requireOthers({ accountId, name: asked.name }, asked.agents);
   }
 
   async #requireRunnable(accountId: string, runtime: string): Promise<void> {
-    const { machines, requireCredits, requireSpace, runtimes } = this.#options;
+    const { machines, ledger, reserve } = this.#context;
+    const runtimes = this.#context.runtimes.map(({ name }) => name);
     if (!runtimes.includes(runtime)) {
       throw new BerthError(
         "runtime_not_available",
@@ -138,13 +93,13 @@ export class Agents {
       );
     }
     await machines.requireReady();
-    await requireCredits(accountId);
-    await requireSpace();
+    await ledger.requireCredits(accountId, null);
+    await reserve.require();
   }
 
   /** Creates an agent whose machine waits already. */
   async #adopt(spare: string, agent: AgentState, { moveTo }: Attempt): Promise<void> {
-    const { lifecycle } = this.#options;
+    const { lifecycle, spares } = this.#context;
     try {
       await moveTo?.(spare);
       agent.id = spare;
@@ -152,7 +107,7 @@ export class Agents {
       await lifecycle.create(agent);
     } catch (error) {
       // Its id may be that of a later attempt now, so no other agent may have it. Nobody waits for the end of it.
-      void lifecycle.spares.remove(spare);
+      void spares.remove(spare);
       throw error;
     }
   }
@@ -168,7 +123,7 @@ export class Agents {
     const isOther = runtime !== agent.runtime;
     if (isOther) await this.#requireRunnable(agent.accountId, runtime);
     if (isOther || model !== undefined) {
-      await this.#options.checkModel(model === undefined ? agent.model : model, runtime);
+      await this.#context.models.check(model === undefined ? agent.model : model, runtime);
     }
     await this.#requireOthers(agent, agents);
     requireSmall({ ...agent, ...asked });
@@ -181,14 +136,14 @@ export class Agents {
     };
     if (isOther) return this.#goOnWith(runtime, agent, settings);
     if (Object.keys(settings).length === 0) return agent;
-    return (await this.#options.rows.configure(agent.id, settings)) ?? deleting(agent);
+    return (await this.#context.stores.agents.configure(agent.id, settings)) ?? deleting(agent);
   }
 
   /** The machine boots with the runtime, and has at least the memory that it needs. */
   async #goOnWith(runtime: string, agent: AgentState, settings: AgentSettings): Promise<AgentState> {
-    const { lifecycle, turns, usualResources } = this.#options;
+    const { lifecycle, turns, runtimes } = this.#context;
     const { resources } = agent;
-    const memoryMiB = Math.max(resources.memoryMiB, usualResources(runtime).memoryMiB);
+    const memoryMiB = Math.max(resources.memoryMiB, resourcesOf(runtimes, runtime).memoryMiB);
     const changed = await lifecycle.changeRuntime(agent.id, {
       runtime,
       resources: { ...resources, memoryMiB },
@@ -200,9 +155,10 @@ export class Agents {
   /** Begins an empty conversation. Throws `turn_in_progress`. */
   async resetConversation(agent: AgentState, attempt: Attempt): Promise<AgentState> {
     requireAllowed("change", agent);
-    const { rows, leases, lifecycle, turns, log } = this.#options;
+    const { stores, leases, lifecycle, turns, log } = this.#context;
     if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
-    const reset = (await rows.beginConversation(agent.id, attempt.resourceId)) ?? turns.refuseAnother(agent.id);
+    const reset =
+      (await stores.agents.beginConversation(agent.id, attempt.resourceId)) ?? turns.refuseAnother(agent.id);
     // Cleared now if the machine is running; if this fails, the next message does it.
     if (reset.status === "ready") {
       const { id, conversation } = reset;
@@ -217,15 +173,15 @@ export class Agents {
   /** Suspends the agent. Returns once it is suspended or needed again. Throws `turn_in_progress`. */
   async suspend(agent: AgentState): Promise<AgentState> {
     requireAllowed("suspend", agent);
-    const { lifecycle, turns } = this.#options;
+    const { lifecycle, turns } = this.#context;
     return (await lifecycle.suspend(agent.id)) ?? turns.refuseAnother(agent.id);
   }
 
   /** Begins to wake the agent, or to retry a failed one. Throws `insufficient_credits`, `no_capacity`. */
   async resume(agent: AgentState): Promise<AgentState> {
     requireAllowed("resume", agent);
-    await this.#options.requireCredits(agent.accountId);
-    return (await this.#options.lifecycle.resume(agent)) ?? deleting(agent);
+    await this.#context.ledger.requireCredits(agent.accountId, null);
+    return (await this.#context.lifecycle.resume(agent)) ?? deleting(agent);
   }
 
   /**
@@ -234,10 +190,10 @@ export class Agents {
    */
   async restart(agent: AgentState, newMachine: boolean, attempt: Attempt): Promise<AgentState> {
     requireAllowed("restart", agent);
-    const { machines, lifecycle, turns, requireCredits } = this.#options;
+    const { machines, lifecycle, turns, ledger } = this.#context;
     if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
     await machines.requireReady();
-    await requireCredits(agent.accountId);
+    await ledger.requireCredits(agent.accountId, null);
     await turns.failRunning(agent.id, "agent_restarted", "The agent was restarted.");
     return (await lifecycle.restart(agent.id, newMachine, attempt.resourceId)) ?? deleting(agent);
   }
@@ -245,14 +201,14 @@ export class Agents {
   /** Removes the agent and all data of its machine. Throws `agent_deleting` if that takes longer than a minute. */
   async delete(agent: AgentState): Promise<void> {
     requireAllowed("delete", agent);
-    await this.#options.turns.failRunning(agent.id, "agent_deleted", "The agent was deleted.");
-    await this.#options.lifecycle.delete(agent.id);
+    await this.#context.turns.failRunning(agent.id, "agent_deleted", "The agent was deleted.");
+    await this.#context.lifecycle.delete(agent.id);
   }
 
   /** The agent once it is neither starting nor waking, or after a minute as it is. */
   async settled(agent: AgentState): Promise<AgentState> {
     let latest = agent;
-    for await (const seen of this.#options.lifecycle.watch(agent.id, AbortSignal.timeout(settleMs))) {
+    for await (const seen of this.#context.lifecycle.watch(agent.id, AbortSignal.timeout(settleMs))) {
       latest = seen;
       if (seen.status !== "provisioning" && (seen.status !== "suspended" || seen.desired !== "running")) break;
     }
@@ -261,7 +217,7 @@ export class Agents {
 
   /** The state of the agent's installation, now and at each change until it is finished. */
   async *watchInstallation({ id }: AgentState, gone: AbortSignal): AsyncGenerator<InstallStatus> {
-    for await (const agent of this.#options.lifecycle.watch(id, gone)) {
+    for await (const agent of this.#context.lifecycle.watch(id, gone)) {
       const status = toInstallStatus(agent);
       yield status;
       if (status.status === "installed" || status.status === "failed" || agent.status === "deleting") return;
@@ -274,14 +230,14 @@ export class Agents {
    */
   async *log(agent: AgentState, tail: number, follow: boolean, gone: AbortSignal): AsyncGenerator<string[]> {
     requireAllowed("log", agent);
-    using _ = this.#options.lifecycle.idleness.keepOpen(agent.id);
-    yield* this.#options.machines.log(agent.id, tail, follow, gone);
+    using _ = this.#context.idleness.keepOpen(agent.id);
+    yield* this.#context.machines.log(agent.id, tail, follow, gone);
   }
 
   /** Throws `agent_not_found` for a name that no other agent of the account has. */
   async #requireOthers({ accountId, name }: Pick<AgentState, "accountId" | "name">, asked: string[] = []) {
     if (asked.includes(name)) throw new BerthError("request_invalid", `An agent asks others, not itself (${name}).`);
-    const found = asked.length === 0 ? [] : await this.#options.rows.byNames(accountId, asked);
+    const found = asked.length === 0 ? [] : await this.#context.stores.agents.byNames(accountId, asked);
     const missing = asked.filter((each) => !found.some((agent) => agent.name === each));
     if (missing.length > 0) throw new BerthError("agent_not_found", `There is no agent ${missing.join(", ")}.`);
   }
@@ -302,7 +258,7 @@ export class Agents {
       autoSnapshot: asked.autoSnapshot ?? 0,
       conversation: 1,
       retold: null,
-      resources: { ...this.#options.usualResources(runtime), ...given(asked.resources) },
+      resources: { ...resourcesOf(this.#context.runtimes, runtime), ...given(asked.resources) },
       image: null,
       isHere: true,
       hasMachine: false,

@@ -1,17 +1,17 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import type { InstallStatus, LogEvent } from "../contract/agents.ts";
 import { handle } from "../core/http/handle.ts";
 import { type SseEvent, sendEvents } from "../core/http/sse.ts";
-import type { Streams } from "../core/http/streams.ts";
 import { toInstallStatus } from "../lifecycle/provisioning.ts";
-import type { Agents } from "./agents.ts";
 import { findAgent } from "./find.ts";
 
 const waitMs = 60_000;
 
 /** An agent's machine: restarts, suspension, log and installation. */
-export function machineRoutes(agents: Agents, streams: Streams): FastifyPluginAsync {
+export function machineRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, streams } = context;
   return async (app) => {
     handle(app, routes.restartAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);

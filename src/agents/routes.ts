@@ -1,15 +1,15 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import type { Agent } from "../contract/agents.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
-import type { Forks } from "../snapshots/forks.ts";
-import type { Agents } from "./agents.ts";
 import { findAgent } from "./find.ts";
 
 /** `/agents`: create, read, change and delete agents. */
-export function agentRoutes(agents: Agents, forks: Forks): FastifyPluginAsync {
+export function agentRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, forks } = context;
   return async (app) => {
     handle(app, routes.listAgents, async (request) => {
       const { limit, cursor } = request.query;

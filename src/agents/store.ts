@@ -4,7 +4,7 @@ import type { ImportDetail } from "../archives/imports.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
-import type { AgentChange, AgentRows, PastMoment, RuntimeChange } from "../lifecycle/agent-rows.ts";
+import type { AgentChange, PastMoment, RuntimeChange } from "../lifecycle/agent-rows.ts";
 import type { SnapshotState } from "../snapshots/snapshot.ts";
 import { SnapshotStore } from "../snapshots/store.ts";
 import { retelling } from "../turns/retelling.ts";
@@ -51,7 +51,7 @@ const page = 500;
 const removalBatch = 10_000;
 
 /** The agents' rows. */
-export class AgentStore implements AgentRows {
+export class AgentStore {
   readonly #database: Database;
   readonly #host: string;
   readonly #machinePrice: number;
@@ -73,6 +73,7 @@ export class AgentStore implements AgentRows {
     await this.#database.updateTable("agents").set({ host: this.#host }).where("host", "is", null).execute();
   }
 
+  /** Throws `agent_exists`, `too_many_agents`. */
   insert(agent: AgentState): Promise<void> {
     return this.insertWith([agent], async () => {});
   }
@@ -200,6 +201,7 @@ export class AgentStore implements AgentRows {
     }
   }
 
+  /** The ids of those that are ready and shall be. */
   async runningIds(): Promise<string[]> {
     const rows = this.#database
       .selectFrom("agents")
@@ -262,6 +264,7 @@ export class AgentStore implements AgentRows {
     return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
   }
 
+  /** Agents whose status differs from their desired state. */
   async unsettled(): Promise<AgentState[]> {
     const rows = await this.#database
       .selectFrom("agents")
@@ -278,6 +281,7 @@ export class AgentStore implements AgentRows {
     return rows.map((row) => this.#toState(row));
   }
 
+  /** Agents that may be suspended (of that account, or of any), idle longest first. */
   async idle(accountId: string | null, limit: number): Promise<AgentState[]> {
     const rows = await this.#database
       .selectFrom("agents")
@@ -293,10 +297,12 @@ export class AgentStore implements AgentRows {
     return rows.map((row) => this.#toState(row));
   }
 
+  /** Records that the agent was active until now. */
   async touch(id: string): Promise<void> {
     await this.#database.updateTable("agents").set({ last_active_at: new Date() }).where("id", "=", id).execute();
   }
 
+  /** Answers whether it wrote: it does not if the row is gone or of another generation. */
   async change(id: string, generation: number, change: AgentChange): Promise<boolean> {
     const { status, desired, error, installSteps, endUnknown, image } = change;
     const { numUpdatedRows } = await this.#database
@@ -339,6 +345,7 @@ export class AgentStore implements AgentRows {
     );
   }
 
+  /** Whether this request has begun a restart, a rollback or a conversation. Known for a day. */
   async hasBegun(id: string, by: string): Promise<boolean> {
     const row = await this.#database
       .selectFrom("begun_requests")
@@ -349,6 +356,7 @@ export class AgentStore implements AgentRows {
     return row !== undefined;
   }
 
+  /** Sets the desired state to `running` if it is `suspended`. */
   async wake(id: string): Promise<void> {
     await this.#database
       .updateTable("agents")
@@ -358,6 +366,7 @@ export class AgentStore implements AgentRows {
       .execute();
   }
 
+  /** Has an agent that failed try again with what its machine kept, its memory included. */
   async retryFailed(id: string): Promise<void> {
     await this.#database
       .updateTable("agents")
@@ -373,6 +382,10 @@ export class AgentStore implements AgentRows {
       .execute();
   }
 
+  /**
+   * Wants it suspended, unless it answers a message, has failed, is being deleted, or was active after `idleSince`.
+   * Answers the agent as it is then; null when it did not.
+   */
   async beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null> {
     return this.#changeAtRest(id, (update) =>
       update
@@ -383,6 +396,10 @@ export class AgentStore implements AgentRows {
     );
   }
 
+  /**
+   * Desires that it runs, anew; with `newMachine` an empty machine may take the place of one that was lost. `by`: the
+   * request's id. Null when it is being deleted.
+   */
   async beginRestart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
     return this.#database.transaction().execute(async (transaction) => {
       const row = await transaction
@@ -400,6 +417,10 @@ export class AgentStore implements AgentRows {
     });
   }
 
+  /**
+   * Desires that it runs anew, and stores the snapshot `before` of what it is now. Null while a turn runs, or when it is
+   * being deleted; then `before` is not stored.
+   */
   async beginUpgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
     return this.#changeAtRest(
       id,
@@ -410,6 +431,10 @@ export class AgentStore implements AgentRows {
     );
   }
 
+  /**
+   * Desires that it runs anew with another runtime, in a conversation of its own that is told of the last one. Null while a
+   * turn runs, or when it is being deleted.
+   */
   async beginRuntime(id: string, { runtime, resources, settings }: RuntimeChange): Promise<AgentState | null> {
     return this.#changeAtRest(
       id,
@@ -427,6 +452,11 @@ export class AgentStore implements AgentRows {
     );
   }
 
+  /**
+   * Desires that its machine is made from that snapshot, marks the turns since as undone, and stores the snapshot `before`
+   * of what it is now. `by`: the request's id. Null while a turn runs, or when it is being deleted; then `before` is not
+   * stored.
+   */
   async beginRollback(
     id: string,
     snapshot: PastMoment,
@@ -455,6 +485,7 @@ export class AgentStore implements AgentRows {
     );
   }
 
+  /** Raises the agent's generation above one that its machine has seen: the database was restored from a backup. */
   async raiseGeneration(id: string, above: number): Promise<AgentState | null> {
     const row = await this.#database
       .updateTable("agents")

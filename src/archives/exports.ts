@@ -1,5 +1,8 @@
+import { createReadStream } from "node:fs";
+import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { AgentState } from "../agents/agent.ts";
+import type { AppContext } from "../context.ts";
 import {
   type ArchivedSettings,
   archiveVersion,
@@ -7,17 +10,13 @@ import {
   type Manifest,
   type TranscriptLine,
 } from "../contract/archives.ts";
-import type { TurnEvent } from "../contract/chat.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { fromFrames } from "../core/frames.ts";
 import type { Caller } from "../core/http/caller.ts";
-import type { EgressLists } from "../egress/agent-egress.ts";
 import { received } from "../files/transfers.ts";
-import { type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
-import type { Lifecycle } from "../lifecycle/lifecycle.ts";
-import type { SecretState } from "../secrets/secrets.ts";
-import { type FinishedTurn, toLines } from "../turns/transcript.ts";
-import type { Turns } from "../turns/turns.ts";
+import { lostError } from "../lifecycle/guest-leases.ts";
+import { toLines } from "../turns/transcript.ts";
+import { writeArchive } from "./write.ts";
 
 /** How long a reader of an archive may take nothing before it is cut off: the agent waits for the end. */
 const stalledMs = 60_000;
@@ -33,46 +32,12 @@ type ExportedParts = Partial<
 >;
 type Source = AsyncIterable<Buffer> | Iterable<Buffer>;
 
-/** A machine's disk as one file on the host. */
-interface PackedDisk {
-  bytes: () => AsyncIterable<Buffer>;
-  remove(): Promise<void>;
-}
-
-interface ExportOptions {
-  leases: GuestLeases;
-  lifecycle: Lifecycle;
-  turns: Turns;
-  history: {
-    /** The agent's turn that runs. */
-    running(agentId: string): Promise<string | null>;
-    count(agentId: string): Promise<number>;
-    /** What a runtime is told of a conversation with another one; null if that is gone. */
-    retelling(id: string): Promise<string | null>;
-    /** The oldest first. */
-    finished(agentId: string): AsyncIterable<FinishedTurn>;
-    events(turnId: string): AsyncIterable<TurnEvent>;
-  };
-  rules: { of(agentId: string): Promise<EgressLists> };
-  secrets: { list(agentId: string): Promise<SecretState[]> };
-  machines: {
-    facts(agentId: string): Promise<Pick<Manifest["machine"], "image" | "accelerator">>;
-  };
-  /** The agent's disk of now as one file, unless nobody waits for it any more (`gone`). */
-  packDisk: (agent: AgentState, gone: AbortSignal) => Promise<PackedDisk>;
-  /** The bytes of an archive with these parts. */
-  write: (parts: ExportedParts, at: Date) => AsyncIterable<Buffer>;
-  /** This Berth's version, the processor's architecture, and the version of a runtime. */
-  versions: { berth: string; architecture: string; of(runtime: string): Promise<string | null> };
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
-
 /** Agents as archives. */
 export class Exports {
-  readonly #options: ExportOptions;
+  readonly #context: AppContext;
 
-  constructor(options: ExportOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /**
@@ -85,9 +50,9 @@ export class Exports {
     caller: Pick<Caller, "accountId" | "keyId">,
     wanted: { disk: boolean; gone: AbortSignal },
   ): Promise<Readable> {
-    const { leases, history, turns } = this.#options;
+    const { leases, stores, turns } = this.#context;
     await leases.admit(agent, caller);
-    if (await history.running(agent.id)) return turns.refuseAnother(agent.id);
+    if (await stores.histories.running(agent.id)) return turns.refuseAnother(agent.id);
     for (;;) {
       const archive = await this.#begin(agent, wanted);
       if (archive) return archive;
@@ -96,13 +61,13 @@ export class Exports {
 
   /** Begins an export; null if the agent was put to sleep just then. */
   async #begin(agent: AgentState, wanted: { disk: boolean; gone: AbortSignal }): Promise<Readable | null> {
-    const { leases, lifecycle, history, turns } = this.#options;
+    const { leases, lifecycle, stores, turns } = this.#context;
     const lease = await leases.acquire(agent.id);
     const begun = Promise.withResolvers<Readable | null>();
     const whole = lifecycle.alone(agent.id, async (current) => {
       await using stack = new AsyncDisposableStack();
       if (current.status !== "ready") return begun.resolve(null);
-      if (await history.running(agent.id)) await turns.refuseAnother(agent.id);
+      if (await stores.histories.running(agent.id)) await turns.refuseAnother(agent.id);
       const archive = await this.#archive(current, await lease.connect(), wanted, stack);
       begun.resolve(archive);
       await this.#sent(archive, agent.id);
@@ -119,14 +84,14 @@ export class Exports {
     { disk: withDisk, gone }: { disk: boolean; gone: AbortSignal },
     stack: AsyncDisposableStack,
   ): Promise<Readable> {
-    const { history, write } = this.#options;
+    const { stores } = this.#context;
     const [turns, installed, settings] = await Promise.all([
-      history.count(agent.id),
+      stores.histories.count(agent.id),
       guest.listInstalled({}),
       this.#settings(agent),
     ]);
-    const disk = withDisk ? await this.#options.packDisk(agent, gone) : null;
-    if (disk) stack.defer(() => disk.remove());
+    const disk = withDisk ? await this.#packDisk(agent, gone) : null;
+    if (disk) stack.defer(() => rm(disk));
     const at = new Date();
     const manifest = await this.#manifest(agent, { at, turns, installed, hasDisk: withDisk });
     const parts: ExportedParts = {
@@ -135,15 +100,21 @@ export class Exports {
       "transcript.jsonl": this.#transcript(agent.id),
       "home.tar": folderOf(guest, "home"),
       "state.tar": folderOf(guest, "state"),
-      ...(disk ? { "disk.qcow2": disk.bytes() } : {}),
+      ...(disk ? { "disk.qcow2": createReadStream(disk, { highWaterMark: 1024 * 1024 }) } : {}),
     };
-    return taken(write(parts, at));
+    return taken(writeArchive(parts, at));
+  }
+
+  /** The agent's disk of now as one file, unless nobody waits for it any more (`gone`). The caller removes it. */
+  #packDisk(agent: AgentState, gone: AbortSignal): Promise<string> {
+    const { snapshots, machines } = this.#context;
+    return snapshots.ofDisk(agent, (snapshot) => machines.packDisk(snapshot, gone));
   }
 
   /** Resolves when the archive is sent, or nobody wants it any more. */
   async #sent(archive: Readable, agentId: string): Promise<void> {
     const watched = new AbortController();
-    archive.once("error", (error) => this.#options.log("an export broke off", { agentId, error }));
+    archive.once("error", (error) => this.#context.log("an export broke off", { agentId, error }));
     this.#untilDeleted(agentId, watched.signal).then(
       (isDeleted) => isDeleted && archive.destroy(new Error("the agent is being deleted")),
       // Without the database nobody can delete it.
@@ -154,7 +125,7 @@ export class Exports {
   }
 
   async #untilDeleted(agentId: string, signal: AbortSignal): Promise<boolean> {
-    for await (const { desired } of this.#options.lifecycle.watch(agentId, signal)) {
+    for await (const { desired } of this.#context.lifecycle.watch(agentId, signal)) {
       if (desired === "deleted") return true;
     }
     return !signal.aborted;
@@ -164,16 +135,17 @@ export class Exports {
     agent: AgentState,
     { at, turns, installed, hasDisk }: { at: Date; turns: number; installed: Installed; hasDisk: boolean },
   ): Promise<Manifest> {
-    const { versions, machines } = this.#options;
+    const { version, models, machines } = this.#context;
     const { name, runtime, conversation } = agent;
+    const records = await models.runtimeRecords();
     return {
       format: "berth-agent",
       version: archiveVersion,
       exportedAt: at.toISOString(),
-      berth: versions.berth,
+      berth: version,
       agent: name,
-      runtime: { name: runtime, version: await versions.of(runtime) },
-      machine: { ...(await machines.facts(agent.id)), architecture: versions.architecture },
+      runtime: { name: runtime, version: records.find((each) => each.name === runtime)?.version ?? null },
+      machine: { ...(await machines.facts(agent.id)), architecture: process.arch },
       conversation,
       counts: { turns },
       installed,
@@ -184,11 +156,11 @@ export class Exports {
 
   async #settings(agent: AgentState): Promise<ArchivedSettings> {
     const { id, model, instructions, mcpServers, agents, resources, autoSnapshot } = agent;
-    const { rules, secrets: values, history } = this.#options;
+    const { stores } = this.#context;
     const [network, secrets, retold] = await Promise.all([
-      rules.of(id),
-      values.list(id),
-      agent.retold === null ? null : history.retelling(agent.retold),
+      stores.egressRules.of(id),
+      stores.secrets.list(id),
+      agent.retold === null ? null : stores.histories.retelling(agent.retold),
     ]);
     return {
       model,
@@ -204,10 +176,10 @@ export class Exports {
   }
 
   async *#transcript(agentId: string): AsyncGenerator<Buffer> {
-    const { history } = this.#options;
+    const { stores } = this.#context;
     let piece = "";
-    for await (const turn of history.finished(agentId)) {
-      for await (const line of toLines(turn, history.events(turn.id))) {
+    for await (const turn of stores.histories.finished(agentId)) {
+      for await (const line of toLines(turn, stores.histories.events(turn.id))) {
         piece += lineOf(line);
         if (piece.length < pieceCharacters) continue;
         yield Buffer.from(piece);

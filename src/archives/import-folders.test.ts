@@ -47,7 +47,7 @@ function archive(mebibytes: number): AsyncIterable<Buffer> {
 }
 
 test("memory does not grow with the archive", async () => {
-  const folders = new ImportFolders(folder, async () => {});
+  const folders = new ImportFolders(folder, { require: async () => {} });
   let most = 0;
   async function* watched(bytes: AsyncIterable<Buffer>) {
     for await (const chunk of bytes) {
@@ -63,15 +63,17 @@ test("memory does not grow with the archive", async () => {
 
 test("a disk that fills up meanwhile ends it, and leaves nothing", async () => {
   let looks = 0;
-  const folders = new ImportFolders(folder, async () => {
-    if (++looks === 3) throw new Error("full");
+  const folders = new ImportFolders(folder, {
+    require: async () => {
+      if (++looks === 3) throw new Error("full");
+    },
   });
   await expect(folders.receive("id", archive(1_000), async () => {})).rejects.toThrow("full");
   expect(await readdir(join(folder, "imports"))).toEqual([]);
 });
 
 test("what was received is there under its id alone, and what was not goes at the next start", async () => {
-  const folders = new ImportFolders(folder, async () => {});
+  const folders = new ImportFolders(folder, { require: async () => {} });
   await folders.receive("one", archive(1), async () => {});
   const gate = Promise.withResolvers<void>();
   const refused = folders.receive("two", archive(1), () => gate.promise);

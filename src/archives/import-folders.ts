@@ -14,6 +14,7 @@ import {
 } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
 import { safeParseValue, textOf } from "../contract/validation.ts";
+import type { DiskReserve } from "../core/disk-reserve.ts";
 import { Quarantine, type Quarantined } from "../core/quarantine.ts";
 import { folderCheck } from "./folder-check.ts";
 import { invalid, parseJson, readArchive } from "./read.ts";
@@ -48,14 +49,13 @@ export class ImportFolders {
   readonly #dataFolder: string;
   readonly #folder: string;
   readonly #quarantine: Quarantine;
-  readonly #requireSpace: () => Promise<void>;
+  readonly #reserve: Pick<DiskReserve, "require">;
 
-  /** `requireSpace` throws `disk_full` when the host's disk is too full for anything new. */
-  constructor(dataFolder: string, requireSpace: () => Promise<void>) {
+  constructor(dataFolder: string, reserve: Pick<DiskReserve, "require">) {
     this.#dataFolder = dataFolder;
     this.#folder = join(dataFolder, importsFolder);
     this.#quarantine = new Quarantine(dataFolder);
-    this.#requireSpace = requireSpace;
+    this.#reserve = reserve;
   }
 
   /**
@@ -100,14 +100,14 @@ export class ImportFolders {
 
   /** Looks at the host's disk as bytes pass. */
   #spaced(): Transform {
-    const requireSpace = this.#requireSpace;
+    const reserve = this.#reserve;
     let since = 0;
     return new Transform({
       transform(chunk: Buffer, _encoding, done) {
         since += chunk.length;
         if (since < lookEvery) return done(null, chunk);
         since = 0;
-        requireSpace().then(() => done(null, chunk), done);
+        reserve.require().then(() => done(null, chunk), done);
       },
     });
   }

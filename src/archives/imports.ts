@@ -1,60 +1,16 @@
 import type { Readable } from "node:stream";
 import type { AgentState } from "../agents/agent.ts";
-import type { Agents } from "../agents/agents.ts";
+import type { AppContext } from "../context.ts";
 import { AgentName, type CreateAgent } from "../contract/agents.ts";
-import type {
-  AgentFolder,
-  ArchivedSettings,
-  Import,
-  ImportQuery,
-  Manifest,
-  TranscriptLine,
-} from "../contract/archives.ts";
+import type { ArchivedSettings, Import, ImportQuery, Manifest } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import { SerialQueue } from "../core/locks.ts";
 import { sendBytes } from "../files/transfers.ts";
-import type { HostFiles } from "../hosts/host-files.ts";
-import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { storableValue } from "../turns/storable.ts";
-import { fromLines, type ImportedItem } from "../turns/transcript.ts";
-
-/** Archives that were received, until their agents have what is in them, by the agents' ids. */
-export interface ReceivedArchives {
-  /**
-   * Receives an archive. `accept` is called with what it says of itself before the rest is read. Throws `archive_invalid`,
-   * `archive_unsupported`, `disk_full`; then nothing is kept.
-   */
-  receive(
-    id: string,
-    bytes: AsyncIterable<Buffer>,
-    accept: (archive: { manifest: Manifest; settings: ArchivedSettings }) => Promise<void>,
-  ): Promise<{ manifest: Manifest; settings: ArchivedSettings }>;
-  transcript(id: string): AsyncIterable<TranscriptLine>;
-  open(id: string, folder: AgentFolder): Promise<Readable>;
-  remove(id: string): Promise<void>;
-  /** Moves an archive whose agent the database does not know to the quarantine. */
-  quarantine(id: string): Promise<void>;
-  ids(): Promise<string[]>;
-}
-
-interface ImportOptions {
-  agents: Agents;
-  rows: {
-    byId(id: string): Promise<AgentState | null>;
-    byName(accountId: string, name: string): Promise<AgentState | null>;
-    byNames(accountId: string, names: readonly string[]): Promise<{ name: string }[]>;
-    importDetail(id: string): Promise<ImportDetail | null>;
-    /** The ids of this host's agents whose machines are still to be given their files. */
-    importing(): Promise<ReadonlySet<string>>;
-  };
-  archives: ReceivedArchives;
-  files: HostFiles;
-  /** Stores an agent with what comes with it and its history: all of it or nothing. Throws `agent_exists`. */
-  insert: (agent: AgentState, settings: ImportedSettings, history: AsyncIterable<ImportedItem>) => Promise<void>;
-  lifecycle: Lifecycle;
-}
+import { fromLines } from "../turns/transcript.ts";
+import type { ImportFolders } from "./import-folders.ts";
 
 /** What the owner of an import is told of it. */
 export type ImportDetail = Omit<Import, "agent">;
@@ -64,14 +20,14 @@ export type ImportedSettings = Pick<ArchivedSettings, "network" | "retold"> & { 
 
 /** New agents from archives of others. */
 export class Imports {
-  readonly #options: ImportOptions;
+  readonly #context: AppContext;
   /** Those whose files may be there before their rows. */
   readonly #underway = new Set<string>();
   /** A history is stored in one transaction, which may take minutes: one of each account, so that connections are left. */
   readonly #storing = new SerialQueue();
 
-  constructor(options: ImportOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /**
@@ -85,8 +41,8 @@ export class Imports {
     bytes: Readable,
     { resourceId, earlier }: Attempt,
   ): Promise<AgentState> {
-    const { rows, archives, insert, lifecycle } = this.#options;
-    const made = earlier === "none" ? null : await rows.byId(resourceId);
+    const { stores, archives, lifecycle } = this.#context;
+    const made = earlier === "none" ? null : await stores.agents.byId(resourceId);
     if (made) return made;
     this.#underway.add(resourceId);
     try {
@@ -94,10 +50,10 @@ export class Imports {
         this.#requireCreatable(accountId, toCreate(found, asked)),
       );
       const { manifest, settings } = storableValue(archive);
-      const others = await rows.byNames(accountId, settings.agents);
+      const others = await stores.agents.byNames(accountId, settings.agents);
       const agents = others.map(({ name }) => name);
       const agent = {
-        ...this.#options.agents.newAgent(resourceId, accountId, {
+        ...this.#context.agents.newAgent(resourceId, accountId, {
           ...toCreate({ manifest, settings }, asked),
           agents,
         }),
@@ -107,12 +63,12 @@ export class Imports {
       };
       const detail = detailOf(manifest, settings, agents);
       const history = fromLines(archives.transcript(resourceId), new Date());
-      const store = () => insert(agent, { ...settings, detail }, history);
+      const store = () => stores.histories.insert(agent, { ...settings, detail }, history);
       await lifecycle.begin([agent], () => this.#storing.run(accountId, store));
       return agent;
     } catch (error) {
       // A row whose storing was not heard of needs its files.
-      const isStored = await rows.byId(resourceId).then(Boolean, () => true);
+      const isStored = await stores.agents.byId(resourceId).then(Boolean, () => true);
       if (!isStored) await archives.remove(resourceId);
       throw error;
     } finally {
@@ -122,7 +78,7 @@ export class Imports {
 
   /** What the owner of the agent is told of its import. Throws `agent_not_found` where it is gone. */
   async detail(agent: AgentState): Promise<ImportDetail> {
-    const detail = await this.#options.rows.importDetail(agent.id);
+    const detail = await this.#context.stores.agents.importDetail(agent.id);
     if (!detail) throw new BerthError("agent_not_found", `There is no agent ${agent.name}.`);
     return detail;
   }
@@ -132,12 +88,12 @@ export class Imports {
    * the database does not know to the quarantine.
    */
   async sweep(): Promise<void> {
-    const { rows, files, archives } = this.#options;
-    // In this order: an agent is younger than its files.
+    const { stores, hostFiles, archives } = this.#context;
+    // In this order: an agent is younger than its hostFiles.
     const found = await archives.ids();
     const kept = new Set(this.#underway);
-    const needed = await rows.importing();
-    const states = await files.statesOf(found.map((id) => ({ id })));
+    const needed = await stores.agents.importing();
+    const states = await hostFiles.statesOf(found.map((id) => ({ id })));
     for (const id of found) {
       if (kept.has(id) || needed.has(id)) continue;
       if (states.get(id) === "unknown") await archives.quarantine(id);
@@ -146,11 +102,11 @@ export class Imports {
   }
 
   async #requireCreatable(accountId: string, settings: CreateAgent): Promise<void> {
-    const { agents, rows } = this.#options;
+    const { agents, stores } = this.#context;
     if (!AgentName.safeParse(settings.name).success) {
       throw new BerthError("archive_invalid", "The archive's agent has no valid name: give another with `name`.");
     }
-    if (await rows.byName(accountId, settings.name)) {
+    if (await stores.agents.byName(accountId, settings.name)) {
       const message = `There is already an agent ${settings.name}: give the import another name with \`name\`.`;
       throw new BerthError("agent_exists", message);
     }
@@ -171,7 +127,7 @@ function toCreate(
 
 /** Gives a machine that runs the folders of the archive that its agent is made from. */
 export async function pourInto(
-  archives: Pick<ReceivedArchives, "open">,
+  archives: Pick<ImportFolders, "open">,
   agentId: string,
   guest: GuestClient,
 ): Promise<void> {

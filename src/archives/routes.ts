@@ -1,24 +1,15 @@
 import type { Readable } from "node:stream";
 import type { FastifyPluginAsync } from "fastify";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { goneOf } from "../core/http/gone.ts";
 import { handle } from "../core/http/handle.ts";
-import type { Streams } from "../core/http/streams.ts";
 import { sendHead } from "../files/routes.ts";
-import type { Exports } from "./exports.ts";
-import type { Imports } from "./imports.ts";
-
-interface ArchiveParts {
-  agents: Agents;
-  exports: Exports;
-  imports: Imports;
-  streams: Streams;
-}
 
 /** `/agents/{name}/export` and `/imports`. */
-export function archiveRoutes({ agents, exports, imports, streams }: ArchiveParts): FastifyPluginAsync {
+export function archiveRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, exports, imports, streams } = context;
   return async (app) => {
     handle(app, routes.exportAgent, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);

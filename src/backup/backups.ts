@@ -1,9 +1,13 @@
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { AgentState } from "../agents/agent.ts";
+import type { AppContext } from "../context.ts";
 import type { BackupHeader, Backup as BackupView, KeptMachine } from "../contract/backups.ts";
+import { backupFormat } from "../contract/backups.ts";
 import { asBerthError, BerthError, type ErrorCode, isShortage } from "../contract/errors.ts";
-import type { HostFiles } from "../hosts/host-files.ts";
-import type { HeldSnapshot, Snapshots } from "../snapshots/snapshots.ts";
+import { dumpDatabase } from "../core/database/dump.ts";
+import type { HeldSnapshot } from "../snapshots/snapshots.ts";
+import { keyFingerprint } from "./key-fingerprint.ts";
 
 /** How many agents are kept at the same time. One that waits for a slot holds up only its place. */
 const atOnce = 4;
@@ -17,37 +21,6 @@ const ofAll: ReadonlySet<ErrorCode> = new Set(["disk_full", "database_unavailabl
 const noSpace =
   "There is no space for the backup: the database is copied beside itself, and agents' memories are saved. Free some.";
 
-/** Where a backup's files are while it is read. */
-export interface BackupFiles {
-  /** Makes a folder for one; there is none else. */
-  begin(id: string): Promise<string>;
-  /** Writes the header. Returns the size of all in bytes. */
-  finish(id: string, header: BackupHeader): Promise<number>;
-  /** Its bytes. */
-  read(id: string): AsyncIterable<Buffer>;
-  remove(id: string): Promise<void>;
-}
-
-interface BackupsOptions {
-  files: BackupFiles;
-  /** This host's agents. */
-  agents: () => Promise<AgentState[]>;
-  snapshots: Pick<Snapshots, "hold" | "sweep">;
-  hostFiles: Pick<HostFiles, "statesOf">;
-  machines: {
-    /** The ids of all snapshots on this host. */
-    snapshots(): Promise<{ id: string }[]>;
-    stage(snapshots: readonly string[], folder: string): Promise<void>;
-  };
-  /** Writes all rows of this moment into the folder. */
-  dump: (folder: string) => Promise<{ id: string; name: string }[]>;
-  /** What every backup of this service says of it. */
-  about: Pick<BackupHeader, "format" | "berth" | "hostId" | "secretKey" | "settings">;
-  /** Throws `disk_full`. */
-  requireSpace: () => Promise<void>;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
-
 /** A backup whose files are there. */
 interface Staged {
   view: BackupView;
@@ -60,13 +33,13 @@ interface Staged {
  * moment after these. The files get second names, so that the service goes on while they are read.
  */
 export class Backups {
-  readonly #options: BackupsOptions;
+  readonly #context: AppContext;
   readonly #stop = new AbortController();
   #making = false;
   #staged: Staged | null = null;
 
-  constructor(options: BackupsOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** Makes one in place of the last. Throws `backup_in_progress`, `disk_full`. */
@@ -78,9 +51,9 @@ export class Backups {
     this.#making = true;
     try {
       if (this.#staged) await this.remove(this.#staged.view.id);
-      await this.#options.requireSpace();
+      await this.#context.reserve.require();
       const view = await this.#make(id).catch(async (error: unknown) => {
-        await this.#options.files.remove(id);
+        await this.#context.backupFiles.remove(id);
         throw isShortage(error) ? new BerthError("disk_full", noSpace, { cause: error }) : error;
       });
       this.#staged = { view, readers: 0, expiry: undefined };
@@ -108,7 +81,7 @@ export class Backups {
     const staged = this.#require(id);
     clearTimeout(staged.expiry);
     this.#staged = null;
-    await this.#options.files.remove(id);
+    await this.#context.backupFiles.remove(id);
   }
 
   /** Ends what is being read. */
@@ -133,7 +106,7 @@ export class Backups {
     };
     try {
       wait();
-      for await (const bytes of this.#options.files.read(staged.view.id)) {
+      for await (const bytes of this.#context.backupFiles.read(staged.view.id)) {
         yield bytes;
         wait();
       }
@@ -148,20 +121,20 @@ export class Backups {
     if (staged.readers > 0 || this.#stop.signal.aborted) return;
     staged.expiry = setTimeout(() => {
       this.remove(staged.view.id).catch((error: unknown) => {
-        this.#options.log("a backup that nobody reads could not be removed", { error });
+        this.#context.log("a backup that nobody reads could not be removed", { error });
       });
     }, keptMs);
     staged.expiry.unref();
   }
 
   async #make(id: string): Promise<BackupView> {
-    const { files, machines, hostFiles, dump, about, snapshots, log } = this.#options;
-    const folder = await files.begin(id);
+    const { backupFiles, machines, hostFiles, snapshots, connection, host, log } = this.#context;
+    const folder = await backupFiles.begin(id);
     const createdAt = new Date().toISOString();
     const { held, kept, leftOut } = await this.#holdAll();
     try {
       // After the machines: a turn that ends between the two has its row, and is undone by the restoration.
-      const dumped = await dump(folder);
+      const dumped = await dumpDatabase(connection, join(folder, "database"), host);
       for (const { id: agent, name } of dumped) {
         if (kept.some((each) => each.agent === agent) || leftOut.some((each) => each.agent === name)) continue;
         leftOut.push({ agent: name, reason: "The agent was created while the backup was made." });
@@ -178,8 +151,14 @@ export class Backups {
       for (const each of held) each[Symbol.dispose]();
       void snapshots.sweep().catch((error: unknown) => log("what a backup was made of is removed later", { error }));
     }
-    const bytes = await files.finish(id, { ...about, createdAt, machines: kept, leftOut });
+    const bytes = await backupFiles.finish(id, { ...this.#about(), createdAt, machines: kept, leftOut });
     return { id, createdAt, agents: kept.length, bytes, leftOut };
+  }
+
+  /** The part of a backup's header that is the same for every backup of this service. */
+  #about(): Pick<BackupHeader, "format" | "berth" | "hostId" | "secretKey" | "settings"> {
+    const { version: berth, host: hostId, secretKey, config } = this.#context;
+    return { format: backupFormat, berth, hostId, secretKey: keyFingerprint(secretKey), settings: config.settings };
   }
 
   /** Keeps each agent's machine at a moment. One that cannot be kept does not keep the others from it. */
@@ -187,14 +166,14 @@ export class Backups {
     const held: HeldSnapshot[] = [];
     const kept: KeptMachine[] = [];
     const leftOut: BackupView["leftOut"] = [];
-    const waiting = (await this.#options.agents()).filter(
+    const waiting = (await this.#context.stores.agents.all()).filter(
       ({ hasMachine, desired }) => hasMachine && desired !== "deleted",
     );
     const work = async () => {
       for (let agent = waiting.shift(); agent; agent = waiting.shift()) {
         this.#stop.signal.throwIfAborted();
         try {
-          const moment = await this.#options.snapshots.hold(agent);
+          const moment = await this.#context.snapshots.hold(agent);
           held.push(moment);
           const { id, agent: then, at } = moment;
           const { name, runtime, conversation, retold } = then;
@@ -217,7 +196,7 @@ export class Backups {
     const { code, message } = asBerthError(error, "machine_failed", "Its machine could not be kept.");
     if (isShortage(error) || ofAll.has(code)) throw error;
     if (code === "agent_deleted") return null;
-    this.#options.log("an agent's machine is not in a backup", { agentId: id, error });
+    this.#context.log("an agent's machine is not in a backup", { agentId: id, error });
     return { agent: name, reason: `${message} (${code})` };
   }
 }

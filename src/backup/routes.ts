@@ -1,10 +1,11 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
-import type { Backups } from "./backups.ts";
 
 /** `/admin/backups`: the whole installation as an archive. */
-export function backupRoutes(backups: Backups): FastifyPluginAsync {
+export function backupRoutes(context: AppContext): FastifyPluginAsync {
+  const { backups } = context;
   return async (app) => {
     handle(app, routes.createBackup, async (request) => backups.make(request.attempt.resourceId));
 

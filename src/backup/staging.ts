@@ -2,13 +2,12 @@ import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BackupHeader, headerFile } from "../contract/backups.ts";
 import { archiveOf, filesIn } from "../core/archive/writer.ts";
-import type { BackupFiles } from "./backups.ts";
 
 /** The folder, in the data folder, with the files of a backup that is being read. */
 const stagingFolder = "staging";
 
 /** Backups' files, in the data folder: most are second names of files there, and take no space. */
-export class BackupStaging implements BackupFiles {
+export class BackupStaging {
   readonly #folder: string;
 
   constructor(dataFolder: string) {
@@ -20,12 +19,14 @@ export class BackupStaging implements BackupFiles {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
+  /** Makes a folder for one; there is none else. */
   async begin(id: string): Promise<string> {
     const folder = join(this.#folder, id);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return folder;
   }
 
+  /** Writes the header. Returns the size of all in bytes. */
   async finish(id: string, header: BackupHeader): Promise<number> {
     const folder = join(this.#folder, id);
     await writeFile(join(folder, headerFile), JSON.stringify(header), { mode: 0o600 });
@@ -37,6 +38,7 @@ export class BackupStaging implements BackupFiles {
     return bytes;
   }
 
+  /** Its bytes. */
   read(id: string): AsyncIterable<Buffer> {
     return archiveOf(join(this.#folder, id), headerFile);
   }

@@ -1,3 +1,4 @@
+import type { AppContext } from "../context.ts";
 import type {
   AccountCredits,
   Billing as BillingView,
@@ -10,8 +11,9 @@ import type {
 } from "../contract/billing.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { CreateTopUp, TopUp } from "../contract/payments.ts";
-import { toCredits } from "./credits.ts";
+import { fromCredits, toCredits } from "./credits.ts";
 import type { TokenCounts } from "./ledger.ts";
+import { StripePayments } from "./stripe.ts";
 
 /** An account's credits, in micro-credits. */
 export interface AccountState {
@@ -60,92 +62,57 @@ export interface UsedSum {
   seconds: number;
 }
 
-/** The stored credits of accounts. */
-export interface BillingRows {
-  /** Null if there is no such account. */
-  account(accountId: string): Promise<AccountState | null>;
-  accounts(limit: number, after: string | null): Promise<AccountState[]>;
-  entries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]>;
-  usage(
-    accountId: string,
-    by: UsageGroup,
-    span: { since: Date; until: Date },
-    limit: number,
-  ): Promise<(UsedSum & { group: string | null; name: string | null })[]>;
-  usageByDay(
-    accountId: string,
-    since: Date,
-    limit: number,
-  ): Promise<(UsedSum & Pick<UsageByDay, "day" | "agent" | "model">)[]>;
-  setMonthlyLimit(accountId: string, micro: number | null): Promise<void>;
-  grant(grant: { accountId: string; micro: number; note: string | null; reference: string }): Promise<EntryState>;
-}
-
-/** Card payments. */
-interface PaymentProvider {
-  /** Creates a payment page for the account. Throws `payments_unavailable`. */
-  begin(id: string, accountId: string, credits: number, returnUrl: string): Promise<TopUp>;
-  /** Processes a signed event from the provider. Throws `request_invalid`. */
-  receive(body: Buffer, signature: string): Promise<void>;
-}
-
-interface BillingOptions {
-  rows: BillingRows;
-  /** Null if payments are not configured. */
-  payments: PaymentProvider | null;
-  /** Micro-credits per GiB of machine memory and hour. */
-  machinePrice: number;
-  /** The account of a local user. Throws `user_not_found`, `users_managed_elsewhere`. */
-  accountOfUser: (name: string) => Promise<string>;
-  /** Where a payment page returns to. */
-  returnUrl: () => string;
-}
-
 /** Limit on the rows of this month's usage in the summary. */
 const maximumUsage = 500;
 
 /** Accounts' credits: balances, usage and payments. */
 export class Billing {
-  readonly #options: BillingOptions;
+  readonly #context: AppContext;
+  /** Null if payments are not configured. */
+  readonly #payments: StripePayments | null;
 
-  constructor(options: BillingOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
+    const { config, stores, log } = context;
+    this.#payments = config.stripe && new StripePayments({ ...config.stripe, ledger: stores.payments, warn: log });
   }
 
   /** The account's credits and this month's usage. */
   async summary(accountId: string): Promise<BillingView> {
-    const { rows, machinePrice } = this.#options;
-    const { balance, held, spentThisMonth, monthlyLimit } = toAccountCredits((await rows.account(accountId))!);
-    const usage = await rows.usageByDay(accountId, monthOf(new Date()), maximumUsage);
+    const { stores, config } = this.#context;
+    const { balance, held, spentThisMonth, monthlyLimit } = toAccountCredits(
+      (await stores.billing.account(accountId))!,
+    );
+    const usage = await stores.billing.usageByDay(accountId, monthOf(new Date()), maximumUsage);
     return {
       balance,
       held,
       spentThisMonth,
       monthlyLimit,
       plan: "prepaid",
-      canTopUp: this.#options.payments !== null,
-      prices: { machine: { perGiBHour: toCredits(machinePrice) } },
+      canTopUp: this.#payments !== null,
+      prices: { machine: { perGiBHour: toCredits(fromCredits(config.machinePrice)) } },
       usage: usage.map(toUsageByDay),
     };
   }
 
   /** In micro-credits; null: no limit. */
   setMonthlyLimit(accountId: string, micro: number | null): Promise<void> {
-    return this.#options.rows.setMonthlyLimit(accountId, micro);
+    return this.#context.stores.billing.setMonthlyLimit(accountId, micro);
   }
 
   /** Entries numbered below `before`, newest first. */
   listEntries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]> {
-    return this.#options.rows.entries(accountId, filter, limit, before);
+    return this.#context.stores.billing.entries(accountId, filter, limit, before);
   }
 
   usage(accountId: string, by: UsageGroup, span: { since: Date; until: Date }, limit: number) {
-    return this.#options.rows.usage(accountId, by, span, limit);
+    return this.#context.stores.billing.usage(accountId, by, span, limit);
   }
 
   /** All accounts after the account `after`, oldest first. */
   listAccounts(limit: number, after: string | null): Promise<AccountState[]> {
-    return this.#options.rows.accounts(limit, after);
+    return this.#context.stores.billing.accounts(limit, after);
   }
 
   /**
@@ -156,23 +123,23 @@ export class Billing {
     to: { account: string } | { user: string },
     grant: { micro: number; note: string | null; reference: string },
   ): Promise<{ account: AccountState; entry: EntryState }> {
-    const { rows } = this.#options;
+    const { stores } = this.#context;
     const accountId = await this.accountOf(to);
-    const entry = await rows.grant({ accountId, ...grant });
-    return { account: (await rows.account(accountId))!, entry };
+    const entry = await stores.billing.grant({ accountId, ...grant });
+    return { account: (await stores.billing.account(accountId))!, entry };
   }
 
   /** The id of an account. Throws `account_not_found`, `user_not_found`, `users_managed_elsewhere`. */
   async accountOf(named: { account: string } | { user: string }): Promise<string> {
-    const { rows, accountOfUser } = this.#options;
-    const accountId = "user" in named ? await accountOfUser(named.user) : named.account;
-    if (await rows.account(accountId)) return accountId;
+    const { stores, users } = this.#context;
+    const accountId = "user" in named ? await users.accountOf(named.user) : named.account;
+    if (await stores.billing.account(accountId)) return accountId;
     throw new BerthError("account_not_found", `There is no account ${accountId}.`);
   }
 
   /** Creates a payment page for the account. Throws `payments_not_configured`, `payments_unavailable`. */
   async beginTopUp(id: string, accountId: string, { credits, returnUrl }: CreateTopUp): Promise<TopUp> {
-    return this.#requirePayments().begin(id, accountId, Number(credits), returnUrl ?? this.#options.returnUrl());
+    return this.#requirePayments().begin(id, accountId, Number(credits), returnUrl ?? this.#context.address.public);
   }
 
   /** Processes an event from the payment provider. Throws `payments_not_configured`, `request_invalid`. */
@@ -180,8 +147,8 @@ export class Billing {
     await this.#requirePayments().receive(body, signature);
   }
 
-  #requirePayments(): PaymentProvider {
-    if (this.#options.payments) return this.#options.payments;
+  #requirePayments(): StripePayments {
+    if (this.#payments) return this.#payments;
     throw new BerthError(
       "payments_not_configured",
       "This installation takes no payments (STRIPE_SECRET_KEY is not set). Its operator grants credits.",

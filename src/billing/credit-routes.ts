@@ -1,13 +1,15 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { uuidPattern } from "../contract/ids.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
-import { type Billing, toAccountCredits, toEntryView } from "./billing.ts";
+import { toAccountCredits, toEntryView } from "./billing.ts";
 import { fromCredits } from "./credits.ts";
 
 /** `/admin/credits`: the credits of all accounts, for the operator. */
-export function creditRoutes(billing: Billing): FastifyPluginAsync {
+export function creditRoutes(context: AppContext): FastifyPluginAsync {
+  const { billing } = context;
   return async (app) => {
     handle(app, routes.listCredits, async ({ query: { limit, cursor } }) => {
       const accounts = await billing.listAccounts(limit + 1, fromCursor(cursor, uuidPattern));

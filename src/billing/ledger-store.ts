@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
 import { Backoff, isTransient, pause } from "../core/retry.ts";
 import { entryRow } from "./credit-entry-store.ts";
-import { type Hold, insufficientCredits, type Ledger, type ShortOf, type Spender, type TokenCounts } from "./ledger.ts";
+import { type Hold, insufficientCredits, type ShortOf, type Spender, type TokenCounts } from "./ledger.ts";
 
 /** A hold that has not been renewed for this long belongs to a server that is gone. */
 const leaseSeconds = 60;
@@ -20,7 +20,7 @@ type Log = (message: string, fields: Record<string, unknown>) => void;
  * The ledger in PostgreSQL. Functions of the database (migration 9) keep its invariants, one transaction per call. This
  * class keeps what outlives a call: the holds' leases, and settlements that could not be written yet.
  */
-export class PostgresLedger implements Ledger {
+export class Ledger {
   readonly #database: Database;
   readonly #log: Log;
   /** Holds of this server that are not released yet. */
@@ -36,6 +36,10 @@ export class PostgresLedger implements Ledger {
     this.#renewal = setInterval(() => void this.#renew(), renewMs).unref();
   }
 
+  /**
+   * Holds `micro` micro-credits before a model call. Throws `insufficient_credits` with `details.reason` (`ShortOf`),
+   * and `database_unavailable`.
+   */
   async hold(spender: Spender, model: string, micro: number): Promise<Hold> {
     const asked = { id: randomUUID(), spender, model };
     const hold = { ...asked, amount: micro, left: await this.#keepBack(asked, micro) };
@@ -43,12 +47,17 @@ export class PostgresLedger implements Ledger {
     return hold;
   }
 
+  /** Holds `micro` more for a call in progress. Throws as `hold` does, leaving the hold unchanged. */
   async extend(hold: Hold, micro: number): Promise<void> {
     const amount = hold.amount + micro;
     await this.#keepBack(hold, amount);
     hold.amount = amount;
   }
 
+  /**
+   * Ends a hold: releases it and, if `micro` > 0, writes an entry for the usage. Only the first call for a hold has an
+   * effect. Does not throw: if the database is unavailable, it retries in the background.
+   */
   async settle(hold: Hold, micro: number, tokens: TokenCounts): Promise<void> {
     if (this.#settled.has(hold)) return;
     this.#settled.add(hold);

@@ -40,22 +40,6 @@ export interface TokenCounts {
 /** Why credits are refused: the account has none left, or a limit of the account or key is used up. */
 export type ShortOf = "balance" | "monthly_limit" | "key_limit";
 
-/** Credits for model calls. Concurrent calls never hold more than there is. */
-export interface Ledger {
-  /**
-   * Holds `micro` micro-credits before a model call. Throws `insufficient_credits` with `details.reason` (`ShortOf`),
-   * and `database_unavailable`.
-   */
-  hold(spender: Spender, model: string, micro: number): Promise<Hold>;
-  /** Holds `micro` more for a call in progress. Throws as `hold` does, leaving the hold unchanged. */
-  extend(hold: Hold, micro: number): Promise<void>;
-  /**
-   * Ends a hold: releases it and, if `micro` > 0, writes an entry for the usage. Only the first call for a hold has an
-   * effect. Does not throw: if the database is unavailable, it retries in the background.
-   */
-  settle(hold: Hold, micro: number, tokens: TokenCounts): Promise<void>;
-}
-
 const reasons: Record<ShortOf, string> = {
   balance: "The account has no credits left for this: it needs more (`berth billing` shows what there is).",
   monthly_limit:

@@ -1,23 +1,19 @@
-interface MachineCharges {
-  machineTime: {
-    /** Charges all machines for their running time up to now. */
-    charge(): Promise<void>;
-    /** Running agents whose account has nothing left. */
-    unpaid(): Promise<{ id: string }[]>;
-  };
-  /** Answers null if the agent may not be suspended. */
-  suspend: (agentId: string) => Promise<unknown>;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
+import type { Log } from "../core/log.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import type { MachineTime } from "./machine-time-store.ts";
 
 /**
  * Charges running machines, then suspends those of accounts without credits. An agent that answers a message continues.
  */
-export async function chargeMachines({ machineTime, suspend, log }: MachineCharges): Promise<void> {
+export async function chargeMachines(
+  machineTime: MachineTime,
+  lifecycle: Pick<Lifecycle, "suspend">,
+  log: Log,
+): Promise<void> {
   await machineTime.charge();
   for (const { id } of await machineTime.unpaid()) {
-    await suspend(id).catch((error: unknown) =>
-      log("an agent without credits could not be suspended", { agentId: id, error }),
-    );
+    await lifecycle
+      .suspend(id)
+      .catch((error: unknown) => log("an agent without credits could not be suspended", { agentId: id, error }));
   }
 }

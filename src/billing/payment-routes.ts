@@ -1,11 +1,13 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { handle } from "../core/http/handle.ts";
-import type { Billing } from "./billing.ts";
+import { limitAddress } from "../core/http/rate-limits.ts";
 
 /** `/billing/top-ups`: credits by card. */
-export function topUpRoutes(billing: Billing): FastifyPluginAsync {
+export function topUpRoutes(context: AppContext): FastifyPluginAsync {
+  const { billing } = context;
   return async (app) => {
     handle(app, routes.createTopUp, async (request) => {
       const { resourceId } = request.attempt;
@@ -18,10 +20,8 @@ export function topUpRoutes(billing: Billing): FastifyPluginAsync {
  * Receives the payment provider's events, which are signed and have no API key. `limitAddress` counts those with an
  * invalid signature.
  */
-export function paymentEventRoutes(
-  billing: Billing,
-  limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
-): FastifyPluginAsync {
+export function paymentEventRoutes(context: AppContext): FastifyPluginAsync {
+  const { billing } = context;
   return async (app) => {
     // The signature covers the raw body.
     app.removeAllContentTypeParsers();
@@ -34,7 +34,7 @@ export function paymentEventRoutes(
         }
         await billing.receivePayment(request.body, signature);
       } catch (error) {
-        if (error instanceof BerthError && error.status === 400) await limitAddress(request, reply);
+        if (error instanceof BerthError && error.status === 400) await limitAddress(context, request, reply);
         throw error;
       }
       return null;

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import type { CreditEntry } from "../contract/billing.ts";
 import { type CsvRow, sendCsv, wantsCsv } from "../core/http/csv.ts";
 import { handle } from "../core/http/handle.ts";
@@ -11,7 +12,8 @@ const maximumSums = 1_000;
 const csvBatch = 1_000;
 
 /** `/billing`: the account's credits, usage and entries. */
-export function billingRoutes(billing: Billing): FastifyPluginAsync {
+export function billingRoutes(context: AppContext): FastifyPluginAsync {
+  const { billing } = context;
   return async (app) => {
     handle(app, routes.getBilling, async ({ caller }) => billing.summary(caller.accountId));
 

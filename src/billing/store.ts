@@ -2,7 +2,7 @@ import { type RawBuilder, type Selectable, sql, type Transaction } from "kysely"
 import type { UsageByDay, UsageGroup, UsageSum } from "../contract/billing.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Database, Tables } from "../core/database/database.ts";
-import type { AccountState, BillingRows, EntryFilter, EntryState, UsedSum } from "./billing.ts";
+import type { AccountState, EntryFilter, EntryState, UsedSum } from "./billing.ts";
 import { writeEntry } from "./credit-entry-store.ts";
 import { toCredits } from "./credits.ts";
 
@@ -17,7 +17,7 @@ interface Grant {
 }
 
 /** Accounts' credits and usage, for their owners and the operator. */
-export class BillingStore implements BillingRows {
+export class BillingStore {
   readonly #database: Database;
 
   constructor(database: Database) {

@@ -1,25 +1,7 @@
 import Stripe from "stripe";
 import { BerthError } from "../contract/errors.ts";
 import type { TopUp } from "../contract/payments.ts";
-
-/** Records payments. */
-interface PaymentLedger {
-  /**
-   * Adds credits to an account, or removes them (negative), once per reference. `payment` identifies the payment for
-   * `accountOf`. False if already done.
-   */
-  enter(entry: PaymentEntry): Promise<boolean>;
-  /** The account that made the payment; null if it was not for this service. */
-  accountOf(payment: string): Promise<string | null>;
-}
-
-interface PaymentEntry {
-  accountId: string;
-  kind: "top_up" | "refund";
-  micro: number;
-  reference: string;
-  note: string;
-}
+import type { Payments } from "./payment-store.ts";
 
 export interface StripeOptions {
   secretKey: string;
@@ -27,7 +9,7 @@ export interface StripeOptions {
   webhookSecret: string;
   /** Stripe's own, or a compatible server. */
   apiUrl: string;
-  ledger: PaymentLedger;
+  ledger: Payments;
   /** Reports a signed event that cannot be processed. */
   warn: (message: string, fields: Record<string, unknown>) => void;
 }

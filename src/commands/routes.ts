@@ -1,26 +1,23 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyPluginAsync } from "fastify";
 import type { AgentState } from "../agents/agent.ts";
 import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { maximumInputBytes, type NumberedCommandEvent } from "../contract/commands.ts";
 import { BerthError } from "../contract/errors.ts";
+import { begun } from "../core/http/begun.ts";
 import { clientGone, goneOf } from "../core/http/gone.ts";
 import { handle } from "../core/http/handle.ts";
 import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
-import type { Streams } from "../core/http/streams.ts";
 import { type Commands, resultOf } from "./commands.ts";
 
 /**
  * `/agents/{name}/commands`: programs that an agent's owner runs in its machine. `begun` is called for each whose
  * answer is a stream, once it has started.
  */
-export function commandRoutes(
-  agents: Agents,
-  commands: Commands,
-  streams: Streams,
-  begun: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
-): FastifyPluginAsync {
+export function commandRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, commands, streams } = context;
   return async (app) => {
     handle(app, routes.runCommand, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -32,7 +29,7 @@ export function commandRoutes(
       if (body.detach) return reply.code(201).send(record);
       const read = (gone: AbortSignal) => commands.events(agent.id, id, { after: 0, keepAwake: true }, gone);
       if (request.headers.accept?.includes("text/event-stream")) {
-        await begun(request, reply);
+        await begun(context, request, reply);
         await sendEvents(reply, {}, (gone) => toSse(read(gone)));
         return reply;
       }

@@ -1,12 +1,11 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { RawData, WebSocket } from "ws";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type TerminalFrame, TerminalInput } from "../contract/terminals.ts";
-import { handleSocket, parseFrame, type SocketParts, sendFrame } from "../core/http/sockets.ts";
-import type { Commands } from "./commands.ts";
+import { handleSocket, parseFrame, sendFrame } from "../core/http/sockets.ts";
 import { type TerminalSession, Terminals } from "./terminals.ts";
 
 /** How many frames of a viewer, and how many bytes, may wait for the machine before no more are read. */
@@ -14,13 +13,14 @@ const maximumWaiting = 32;
 const maximumWaitingBytes = 1024 * 1024;
 
 /** `/agents/{name}/terminal`: terminals in an agent's machine. */
-export function terminalRoutes(agents: Agents, commands: Commands, sockets: SocketParts): FastifyPluginAsync {
+export function terminalRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, commands } = context;
   const terminals = new Terminals(commands);
   return async (app) => {
     handleSocket(
       app,
       routes.openTerminal,
-      sockets,
+      context,
       async (request) => {
         const agent = await findAgent(agents, request, request.params.name);
         return terminals.open(agent, request.query, request.caller);

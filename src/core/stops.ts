@@ -1,7 +1,7 @@
+import type { Log } from "./log.ts";
+
 /** How long one part may take to stop. */
 const partMs = 10_000;
-
-type Log = (message: string, fields: Record<string, unknown>) => void;
 
 /** The stops of a server's parts. Each ends in time: a part that does not stop is given up, and logged. */
 export class Stops {

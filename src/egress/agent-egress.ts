@@ -1,3 +1,4 @@
+import type { AppContext } from "../context.ts";
 import type { AccountConnection, ChangeEgress, EgressLogEntry, EgressPolicy } from "../contract/egress.ts";
 
 /** An agent's own lists of allowed and denied destinations. */
@@ -38,45 +39,23 @@ export interface ConnectionFilter {
   since: Date | null;
 }
 
-interface AgentEgressOptions {
-  /** The operator's lists, which apply in addition to the agent's. */
-  operator: EgressLists;
-  rules: { of(agentId: string): Promise<EgressLists>; set(agentId: string, lists: EgressLists): Promise<void> };
-  log: {
-    list(
-      agentId: string,
-      limit: number,
-      after: ConnectionPosition | null,
-      verdict: "allowed" | "refused" | null,
-    ): Promise<ConnectionState[]>;
-    ofAccount(
-      accountId: string,
-      limit: number,
-      after: ConnectionPosition | null,
-      filter: ConnectionFilter,
-    ): Promise<(ConnectionState & { agent: string })[]>;
-  };
-  /** Cuts the agent's open connections that its rules no longer allow. */
-  recheck: (agentId: string) => Promise<void>;
-}
-
 /** Where agents' programs may connect, and where they did. */
 export class AgentEgress {
-  readonly #options: AgentEgressOptions;
+  readonly #context: AppContext;
 
-  constructor(options: AgentEgressOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** The agent's lists, and the operator's. */
   async policy(agentId: string): Promise<EgressPolicy> {
-    return { ...(await this.#options.rules.of(agentId)), operator: this.#options.operator };
+    return { ...(await this.#context.stores.egressRules.of(agentId)), operator: this.#context.config.egress };
   }
 
   /** Sets the agent's lists, and cuts connections that they do not allow. */
   async setRules(agentId: string, lists: EgressLists): Promise<void> {
-    await this.#options.rules.set(agentId, lists);
-    await this.#options.recheck(agentId);
+    await this.#context.stores.egressRules.set(agentId, lists);
+    await this.#context.egress.recheck(agentId);
   }
 
   /** The newest connections first, after `after`. */
@@ -86,7 +65,7 @@ export class AgentEgress {
     after: ConnectionPosition | null,
     verdict: "allowed" | "refused" | null,
   ): Promise<ConnectionState[]> {
-    return this.#options.log.list(agentId, limit, after, verdict);
+    return this.#context.stores.egressLog.list(agentId, limit, after, verdict);
   }
 
   /** The same of all of an account's agents. */
@@ -96,6 +75,6 @@ export class AgentEgress {
     after: ConnectionPosition | null,
     filter: ConnectionFilter,
   ): Promise<(ConnectionState & { agent: string })[]> {
-    return this.#options.log.ofAccount(accountId, limit, after, filter);
+    return this.#context.stores.egressLog.ofAccount(accountId, limit, after, filter);
   }
 }

@@ -1,20 +1,10 @@
-import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { Stores } from "../wiring/stores.ts";
+import type { AppContext } from "../context.ts";
 import { Certificates } from "./certificates.ts";
 import { Egress } from "./egress.ts";
 
-interface EgressParts {
-  config: Config;
-  address: ServiceAddress;
-  stores: Stores;
-  metrics: Metrics;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
-
 /** Agents' connections to other hosts, subject to policy. */
-export function openEgress({ config, address, stores, metrics, log }: EgressParts): Egress {
+export function openEgress({ config, address, stores, metrics, log }: AppContext): Egress {
   const { egressRules, egressLog, secrets } = stores;
   const certificates = new Certificates((agentId) => secrets.authorityOf(agentId));
   return new Egress({

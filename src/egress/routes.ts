@@ -1,14 +1,15 @@
 import type { FastifyPluginAsync } from "fastify";
 import { requireAllowed } from "../agents/agent.ts";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
-import { type AgentEgress, type ConnectionPosition, toAccountConnection, toLogEntry } from "./agent-egress.ts";
+import { type ConnectionPosition, toAccountConnection, toLogEntry } from "./agent-egress.ts";
 
 /** `/agents/{name}/network` and its log. */
-export function egressRoutes(agents: Agents, egress: AgentEgress): FastifyPluginAsync {
+export function egressRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, agentEgress: egress } = context;
   return async (app) => {
     handle(app, routes.getNetwork, async (request) =>
       egress.policy((await findAgent(agents, request, request.params.name)).id),

@@ -2,7 +2,8 @@ import { toCredits } from "../billing/credits.ts";
 import type { AccountEvent } from "../contract/account-events.ts";
 import { BerthError } from "../contract/errors.ts";
 import { retryTransient } from "../core/retry.ts";
-import { AccountWatch, type NewsRows } from "./account-watch.ts";
+import { AccountWatch } from "./account-watch.ts";
+import type { AccountEventStore } from "./store.ts";
 
 /** How often a reader without events looks at the balance. */
 const lookEveryMs = 5_000;
@@ -17,17 +18,13 @@ export interface AccountEventPage {
   balanceMicro: number;
 }
 
-export interface AccountEventRows extends NewsRows {
-  page(accountId: string, after: number): Promise<AccountEventPage>;
-}
-
 /** What happens in accounts, as their owners follow it. */
 export class AccountEvents {
-  readonly #rows: AccountEventRows;
+  readonly #rows: AccountEventStore;
   readonly #watch: AccountWatch;
   readonly #failed: (error: unknown) => void;
 
-  constructor(rows: AccountEventRows, log: (message: string, fields: Record<string, unknown>) => void) {
+  constructor(rows: AccountEventStore, log: (message: string, fields: Record<string, unknown>) => void) {
     this.#rows = rows;
     this.#failed = (error) => log("the accounts' events could not be read; it is tried again", { error });
     this.#watch = new AccountWatch(rows, this.#failed);

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import type { AccountEvent } from "../contract/account-events.ts";
 import { handle } from "../core/http/handle.ts";
 import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
-import type { Streams } from "../core/http/streams.ts";
-import type { AccountEvents } from "./account-events.ts";
 
 /** `GET /events` */
-export function accountEventRoutes(events: AccountEvents, streams: Streams): FastifyPluginAsync {
+export function accountEventRoutes(context: AppContext): FastifyPluginAsync {
+  const { events, streams } = context;
   return async (app) => {
     handle(app, routes.getEvents, async (request, reply) => {
       using _ = streams.enter(request);

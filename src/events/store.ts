@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
-import type { AccountEventPage, AccountEventRows } from "./account-events.ts";
+import type { AccountEventPage } from "./account-events.ts";
 import type { News } from "./account-watch.ts";
 
 /** How many events `number_account_events` numbers at a time. */
@@ -10,7 +10,7 @@ const numberedAtOnce = 10_000;
 const pageSize = 500;
 
 /** What happens in accounts. Only the database's triggers write it (migration 18). */
-export class AccountEventStore implements AccountEventRows {
+export class AccountEventStore {
   readonly #database: Database;
 
   constructor(database: Database) {

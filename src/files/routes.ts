@@ -3,9 +3,9 @@ import type { Readable } from "node:stream";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import mime from "mime";
 import type { AgentState } from "../agents/agent.ts";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { ArchiveFolder, FileEvent, StatResult } from "../contract/files.ts";
 import { entityTagsOf, isUnchanged, partOf } from "../core/http/conditions.ts";
@@ -27,7 +27,8 @@ const archiveKinds: Readonly<Record<string, ArchiveFolder["kind"]>> = {
 };
 
 /** `/agents/{name}/files/{path}`: files in an agent's machine. */
-export function fileRoutes(agents: Agents, files: Files, streams: Streams): FastifyPluginAsync {
+export function fileRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, files, streams } = context;
   const reader = new Reader(files, streams);
   return async (app) => {
     handle(app, routes.readFile, async (request, reply) => {

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
-import type { Capacity } from "../contract/capacity.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
 
 /** `/admin/capacity`: what the host has for machines. */
-export function capacityRoutes(capacity: () => Capacity): FastifyPluginAsync {
+export function capacityRoutes(context: AppContext): FastifyPluginAsync {
+  const { lifecycle } = context;
   return async (app) => {
-    handle(app, routes.getCapacity, async () => capacity());
+    handle(app, routes.getCapacity, async () => lifecycle.capacity());
   };
 }

@@ -1,10 +1,11 @@
 import { receivedIn } from "../archives/import-folders.ts";
 import type { Config } from "../config/config.ts";
 import { hostIdOf, lockDataFolder } from "../config/data-folder.ts";
+import { warningsOf } from "../core/log.ts";
 import { Stops } from "../core/stops.ts";
+import { openDatabases } from "../databases.ts";
 import { machinesIn } from "../machines/qemu/host-files.ts";
 import { openLogger } from "../telemetry/logger.ts";
-import { openDatabases } from "../wiring/database.ts";
 import { HostFileStore } from "./host-file-store.ts";
 import { type HostFile, HostFiles } from "./host-files.ts";
 
@@ -22,7 +23,7 @@ export async function acceptOrphans(config: Config, { accept }: { accept: boolea
   await using cleanup = new AsyncDisposableStack();
   cleanup.use(await lockDataFolder(config.dataFolder));
   const logger = openLogger(config);
-  const stops = new Stops((message, fields) => logger.warn(fields, message));
+  const stops = new Stops(warningsOf(logger));
   const { database } = await openDatabases(config, logger, cleanup, { stops });
   const host = await hostIdOf(config);
   const store = new HostFileStore(database, host);

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { isUuid } from "../contract/ids.ts";
 import type { Database } from "../core/database/database.ts";
-import type { FileState, HostFileRows } from "./host-files.ts";
+import type { FileState } from "./host-files.ts";
 
 /** Which files of a host belong to a row. */
-export class HostFileStore implements HostFileRows {
+export class HostFileStore {
   readonly #database: Database;
   readonly #host: string;
 
@@ -13,11 +13,13 @@ export class HostFileStore implements HostFileRows {
     this.#host = host;
   }
 
+  /** Whether the database has had machines of this host. */
   async isKnown(): Promise<boolean> {
     const row = await this.#database.selectFrom("hosts").select("id").where("id", "=", this.#host).executeTakeFirst();
     return row !== undefined;
   }
 
+  /** Keeps that the machines of this host belong to this database. */
   async register(): Promise<void> {
     const row = { id: this.#host };
     await this.#database
@@ -42,6 +44,7 @@ export class HostFileStore implements HostFileRows {
     return new Map(ids.map((id) => [id, states.get(id) ?? "unknown"]));
   }
 
+  /** Keeps that the files of this id may go once no row names them. Called before they are made. */
   async expect(id: string): Promise<void> {
     await this.#database
       .insertInto("removals")
@@ -50,6 +53,7 @@ export class HostFileStore implements HostFileRows {
       .execute();
   }
 
+  /** Those of these ids that the operator has accepted as files without a row. */
   async accepted(ids: readonly string[]): Promise<Set<string>> {
     const rows = await this.#database
       .selectFrom("accepted_orphans")

@@ -1,3 +1,4 @@
+import type { HostFileStore } from "./host-file-store.ts";
 /** Files on a host that have an agent's or a snapshot's id. */
 export interface HostFile {
   /** Of the agent, or of the snapshot. */
@@ -9,19 +10,6 @@ export interface HostFile {
  * What the database says of files: a row names them, they were removed on request, or it has never heard of them.
  */
 export type FileState = "named" | "removed" | "unknown";
-
-export interface HostFileRows {
-  /** Whether the database has had machines of this host. */
-  isKnown(): Promise<boolean>;
-  /** Keeps that the machines of this host belong to this database. */
-  register(): Promise<void>;
-  /** Of each id. */
-  statesOf(ids: readonly string[]): Promise<ReadonlyMap<string, FileState>>;
-  /** Keeps that the files of this id may go once no row names them. Called before they are made. */
-  expect(id: string): Promise<void>;
-  /** Those of these ids that the operator has accepted as files without a row. */
-  accepted(ids: readonly string[]): Promise<ReadonlySet<string>>;
-}
 
 /** The most ids that a refusal lists. */
 const listed = 20;
@@ -36,9 +24,9 @@ const listed = 20;
  * | some without | refuses to start | refuses for machines; snapshots and imports are quarantined |
  */
 export class HostFiles {
-  readonly #rows: HostFileRows;
+  readonly #rows: HostFileStore;
 
-  constructor(rows: HostFileRows) {
+  constructor(rows: HostFileStore) {
     this.#rows = rows;
   }
 

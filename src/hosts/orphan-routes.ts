@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync } from "fastify";
-import type { Agents } from "../agents/agents.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
-import type { Orphans } from "./orphans.ts";
 
 /** `/admin/orphans`: the quarantine of this host, for the operator. */
-export function orphanRoutes(orphans: Orphans, agents: Agents): FastifyPluginAsync {
+export function orphanRoutes(context: AppContext): FastifyPluginAsync {
+  const { orphans, agents } = context;
   return async (app) => {
     handle(app, routes.listOrphans, async () => ({ data: await orphans.list() }));
     handle(app, routes.giveBackOrphan, async ({ params, body, caller }) =>

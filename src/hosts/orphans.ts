@@ -1,55 +1,27 @@
 import type { AgentState } from "../agents/agent.ts";
-import type { Agents } from "../agents/agents.ts";
-import type { Billing } from "../billing/billing.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GiveBackOrphan, Orphan } from "../contract/orphans.ts";
 
 /** Files in the quarantine, as a driver or the archives list them. */
-type Quarantined = Omit<Orphan, "removedAt">;
-
-interface OrphanOptions {
-  agents: Agents;
-  rows: {
-    /** Throws `agent_exists`. */
-    insert(agent: AgentState): Promise<void>;
-    remove(id: string): Promise<void>;
-  };
-  machines: {
-    quarantined(): Promise<Quarantined[]>;
-    quarantinedMachine(
-      id: string,
-    ): Promise<Pick<AgentState, "runtime" | "resources" | "generation" | "restarts" | "restores">>;
-    releaseQuarantined(id: string): Promise<void>;
-    removeQuarantined(id: string): Promise<void>;
-  };
-  archives: {
-    quarantined(): Promise<Quarantined[]>;
-    removeQuarantined(id: string): Promise<void>;
-  };
-  billing: Billing;
-  /** How many days files stay in the quarantine. */
-  keptDays: number;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
-
 const dayMs = 86_400_000;
 
 /** The quarantine: files that no row of the database named when a server found them. */
 export class Orphans {
-  readonly #options: OrphanOptions;
+  readonly #context: AppContext;
 
-  constructor(options: OrphanOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** Those on this host, the oldest first. */
   async list(): Promise<Orphan[]> {
-    const { machines, archives, keptDays } = this.#options;
+    const { machines, archives, config } = this.#context;
     const found = [...(await machines.quarantined()), ...(await archives.quarantined())];
     return found
       .map((each) => ({
         ...each,
-        removedAt: new Date(Date.parse(each.quarantinedAt) + keptDays * dayMs).toISOString(),
+        removedAt: new Date(Date.parse(each.quarantinedAt) + config.quarantineDays * dayMs).toISOString(),
       }))
       .sort((one, other) => Date.parse(one.quarantinedAt) - Date.parse(other.quarantinedAt));
   }
@@ -60,7 +32,7 @@ export class Orphans {
    * `account_not_found`.
    */
   async giveBack(callerAccount: string, id: string, { name, account, user }: GiveBackOrphan): Promise<AgentState> {
-    const { agents, rows, machines, billing } = this.#options;
+    const { agents, stores, machines, billing } = this.#context;
     const { kind } = await this.#find(id);
     if (kind === "import") {
       const message = "An archive in the quarantine cannot be given back: import it again from its file.";
@@ -80,11 +52,11 @@ export class Orphans {
       restores: isMachine ? restores : 1,
       snapshot: isMachine ? null : id,
     };
-    await rows.insert(agent);
+    await stores.agents.insert(agent);
     try {
       await machines.releaseQuarantined(id);
     } catch (error) {
-      await rows.remove(agent.id);
+      await stores.agents.remove(agent.id);
       throw error;
     }
     return agent;
@@ -100,12 +72,12 @@ export class Orphans {
     for (const orphan of await this.list()) {
       if (Date.parse(orphan.removedAt) > Date.now()) continue;
       await this.#remove(orphan);
-      this.#options.log("files were removed from the quarantine by age", { id: orphan.id, kind: orphan.kind });
+      this.#context.log("files were removed from the quarantine by age", { id: orphan.id, kind: orphan.kind });
     }
   }
 
   async #remove({ id, kind }: Pick<Orphan, "id" | "kind">): Promise<void> {
-    const { machines, archives } = this.#options;
+    const { machines, archives } = this.#context;
     await (kind === "import" ? archives : machines).removeQuarantined(id);
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Config } from "../config/config.ts";
 import { lockDataFolder } from "../config/data-folder.ts";
 import { FolderLock, inUse } from "../config/folder-lock.ts";
+import type { AppContext } from "../context.ts";
 import type { Database } from "../core/database/database.ts";
 import { pause } from "../core/retry.ts";
 import { Leadership } from "./leadership.ts";
@@ -10,14 +11,6 @@ import { HostLeaseStore, type SessionOwner } from "./lease-store.ts";
 /** How long a server that has just taken a folder may take to be known in the database, in tries. */
 const tries = 20;
 const pollMs = 100;
-
-interface LeadershipParts {
-  host: string;
-  leases: Database;
-  /** Begins to lead. */
-  lead: () => Promise<void>;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
 
 /** How this server shares its data folder with others: not at all with a built-in database. */
 export class Sharing implements SessionOwner {
@@ -57,10 +50,15 @@ export class Sharing implements SessionOwner {
   }
 
   /** For a server that shares its folder. */
-  openLeadership({ host, leases, lead, log }: LeadershipParts): Leadership {
-    const { server } = this;
-    const rows = new HostLeaseStore(leases);
-    this.#leadership = new Leadership({ host, server, rows, lock: this.#lock, lead, log });
+  openLeadership(context: AppContext): Leadership {
+    const { host, leaseDatabase, log } = context;
+    const rows = new HostLeaseStore(leaseDatabase);
+    const lead = async () => {
+      await context.prepareToLead();
+      context.beginToLead();
+      context.metrics.tookOver();
+    };
+    this.#leadership = new Leadership({ host, server: this.server, rows, lock: this.#lock, lead, log });
     return this.#leadership;
   }
 }

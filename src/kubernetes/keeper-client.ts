@@ -4,8 +4,8 @@ import { pipeline } from "node:stream/promises";
 import { BerthError } from "../contract/errors.ts";
 import { parseValue } from "../contract/validation.ts";
 import { parseJson } from "../core/json-structure.ts";
-import type { Progress } from "../lifecycle/provisioning.ts";
 import { changing } from "../machines/fenced-driver.ts";
+import type { Progress } from "../machines/spec.ts";
 import { AnswerLine, linesOf, Refusal, resultOf } from "./keeper-answers.ts";
 import {
   epochHeader,

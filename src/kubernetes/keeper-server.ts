@@ -8,9 +8,9 @@ import { json } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import { archiveOf } from "../core/archive/writer.ts";
-import type { Progress } from "../lifecycle/provisioning.ts";
 import { changing } from "../machines/fenced-driver.ts";
 import { writeWhole } from "../machines/qemu/files.ts";
+import type { Progress } from "../machines/spec.ts";
 import {
   epochHeader,
   type KeeperCall,

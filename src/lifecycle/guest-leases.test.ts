@@ -1,24 +1,23 @@
 import { expect, test } from "vitest";
+import { contextWith } from "../../test/support/context.ts";
 import type { AgentState } from "../agents/agent.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { GuestLeases } from "./guest-leases.ts";
 
 function leases(): GuestLeases {
-  return new GuestLeases({
-    machines: {
-      guest: async () => ({}) as GuestClient,
-      isRunning: async () => true,
-      ended: () => new Promise(() => {}),
-    },
-    requireCredits: async () => {},
-    requireSpace: async () => {},
-    lifecycle: {
-      requireSlot: () => {},
-      ready: async () => {},
-      watch: async function* () {},
+  return new GuestLeases(
+    contextWith({
+      machines: {
+        guest: async () => ({}) as GuestClient,
+        isRunning: async () => true,
+        ended: () => new Promise(() => {}),
+      },
+      ledger: { requireCredits: async () => {} },
+      reserve: { require: async () => {} },
+      lifecycle: { requireSlot: () => {}, ready: async () => {}, watch: async function* () {} },
       idleness: { keepOpen: () => ({ [Symbol.dispose]: () => {} }) },
-    },
-  });
+    }),
+  );
 }
 
 const agentOf = (id: string) => ({ id, status: "ready", desired: "running", isHere: true }) as AgentState;

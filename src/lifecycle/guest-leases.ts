@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { type AgentState, requireAllowed } from "../agents/agent.ts";
+import type { AppContext } from "../context.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { Budget } from "../core/budget.ts";
@@ -14,27 +15,6 @@ export interface GuestLease extends Disposable {
   readonly lost: Promise<void>;
 }
 
-interface LeaseOptions {
-  machines: {
-    guest(agentId: string): Promise<GuestClient>;
-    isRunning(agentId: string): Promise<boolean>;
-    ended(agentId: string): Promise<void>;
-  };
-  /** Throws `insufficient_credits` if the account has none left, or the key has used up its limit. */
-  requireCredits: (accountId: string, keyId: string | null) => Promise<void>;
-  /** Throws `disk_full` if the host's disk is too full for anything new. */
-  requireSpace: () => Promise<void>;
-  lifecycle: {
-    /** Throws `no_capacity` if the agent would have to wait for a slot and the queue is full. */
-    requireSlot(agent: AgentState): void;
-    /** Resolves when the machine is ready; `queued` is called with the position while it waits for a slot. */
-    ready(agentId: string, queued: (position: number) => void): Promise<void>;
-    /** Yields the agent at once and after each change, until the signal aborts or the agent is gone. */
-    watch(agentId: string, signal: AbortSignal): AsyncIterable<AgentState>;
-    idleness: { keepOpen(agentId: string): Disposable };
-  };
-}
-
 /**
  * How often a call is made whose connection breaks, and the time after the first, which doubles: in all 9 s, in which a
  * machine that has just ended is noticed.
@@ -47,12 +27,12 @@ const maximumCalls = 100;
 
 /** The only way to use an agent's guest: checks credits, wakes the machine, keeps it awake, and connects. */
 export class GuestLeases {
-  readonly #options: LeaseOptions;
+  readonly #context: AppContext;
   /** The calls that `use` makes, by agent. */
   readonly #calls = new Budget({ total: 10_000, perHolder: maximumCalls });
 
-  constructor(options: LeaseOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /**
@@ -60,10 +40,10 @@ export class GuestLeases {
    * `agent_elsewhere`, `no_capacity`, `disk_full`.
    */
   async admit(agent: AgentState, { accountId, keyId }: Pick<Caller, "accountId" | "keyId">): Promise<void> {
-    await this.#options.requireCredits(accountId, keyId);
-    await this.#options.requireSpace();
+    await this.#context.ledger.requireCredits(accountId, keyId);
+    await this.#context.reserve.require();
     requireAllowed("chat", agent);
-    this.#options.lifecycle.requireSlot(agent);
+    this.#context.lifecycle.requireSlot(agent);
   }
 
   /**
@@ -71,8 +51,8 @@ export class GuestLeases {
    * machine waits for a slot. Rejects with the fault of a failed agent, or with `no_capacity`, `agent_deleted`.
    */
   async acquire(agentId: string, queued: (position: number) => void = () => {}): Promise<GuestLease> {
-    const { machines, lifecycle } = this.#options;
-    const open = lifecycle.idleness.keepOpen(agentId);
+    const { machines, lifecycle, idleness } = this.#context;
+    const open = idleness.keepOpen(agentId);
     try {
       await lifecycle.ready(agentId, queued);
     } catch (error) {
@@ -144,7 +124,7 @@ export class GuestLeases {
 
   /** Keeps a machine that is awake from counting as idle. Wakes nothing. */
   keepAwake(agentId: string): Disposable {
-    return this.#options.lifecycle.idleness.keepOpen(agentId);
+    return this.#context.idleness.keepOpen(agentId);
   }
 
   /**
@@ -152,10 +132,10 @@ export class GuestLeases {
    * and keeps nothing awake. Throws the fault of an agent that failed, and `agent_deleted`.
    */
   async awake(agentId: string, gone: AbortSignal): Promise<GuestClient | null> {
-    for await (const { desired, status, error } of this.#options.lifecycle.watch(agentId, gone)) {
+    for await (const { desired, status, error } of this.#context.lifecycle.watch(agentId, gone)) {
       if (desired === "deleted") break;
       if (status === "failed") throw new BerthError(error?.code ?? "machine_failed", error?.message ?? "It failed.");
-      if (desired === "running" && status === "ready") return this.#options.machines.guest(agentId);
+      if (desired === "running" && status === "ready") return this.#context.machines.guest(agentId);
     }
     if (gone.aborted) return null;
     throw new BerthError("agent_deleted", "The agent was deleted.");
@@ -163,7 +143,7 @@ export class GuestLeases {
 
   /** The guest of a running machine; null for any other. Wakes nothing. */
   async ifRunning(agentId: string): Promise<GuestClient | null> {
-    const { machines } = this.#options;
+    const { machines } = this.#context;
     return (await machines.isRunning(agentId)) ? machines.guest(agentId) : null;
   }
 }

@@ -1,18 +1,5 @@
+import type { AppContext } from "../context.ts";
 import { pause } from "../core/retry.ts";
-
-interface HungGuestOptions {
-  machines: {
-    guest(id: string): Promise<{ activity(request: object): Promise<unknown> }>;
-    isRunning(id: string): Promise<boolean>;
-    /** Ends the run without asking the guest, unless the host itself keeps the machine from running. */
-    endHung(id: string): Promise<void>;
-  };
-  /** Whether a lifecycle step is in progress for the agent. */
-  isAtWork: (id: string) => boolean;
-  /** Aborted when the service stops. */
-  stopped: AbortSignal;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
 
 /** A call that is answered within ten seconds, or is not. With the pauses, a guest has about a minute. */
 const tries = 4;
@@ -23,11 +10,11 @@ const pauseMs = 5_000;
  * end is handled as any other loss.
  */
 export class HungGuests {
-  readonly #options: HungGuestOptions;
+  readonly #context: AppContext;
   readonly #suspects = new Set<string>();
 
-  constructor(options: HungGuestOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** Called when a guest that should have answered did not. Never rejects. */
@@ -37,14 +24,14 @@ export class HungGuests {
     try {
       await this.#examine(id);
     } catch (error) {
-      this.#options.log("a guest that may hang could not be examined", { agentId: id, error });
+      this.#context.log("a guest that may hang could not be examined", { agentId: id, error });
     } finally {
       this.#suspects.delete(id);
     }
   }
 
   async #examine(id: string): Promise<void> {
-    const { machines, isAtWork, stopped, log } = this.#options;
+    const { machines, reconciler, log } = this.#context;
     for (let left = tries; left > 0; left--) {
       const answered = await machines
         .guest(id)
@@ -53,10 +40,10 @@ export class HungGuests {
           () => true,
           () => false,
         );
-      if (answered || stopped.aborted || isAtWork(id) || !(await machines.isRunning(id))) return;
-      await pause(pauseMs, stopped);
+      if (answered || reconciler.stopped.aborted || reconciler.isAtWork(id) || !(await machines.isRunning(id))) return;
+      await pause(pauseMs, reconciler.stopped);
     }
-    if (stopped.aborted || isAtWork(id)) return;
+    if (reconciler.stopped.aborted || reconciler.isAtWork(id)) return;
     log("an agent's guest does not answer, so its machine is ended", { agentId: id });
     await machines.endHung(id);
   }

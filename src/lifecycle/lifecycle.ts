@@ -1,38 +1,16 @@
 import { EventEmitter } from "node:events";
 import type { AgentState } from "../agents/agent.ts";
+import type { AgentStore } from "../agents/store.ts";
+import type { AppContext } from "../context.ts";
 import type { Capacity } from "../contract/capacity.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import { pause } from "../core/retry.ts";
-import type { HostFiles } from "../hosts/host-files.ts";
+import type { MachineObservation } from "../machines/driver.ts";
 import type { SnapshotState } from "../snapshots/snapshot.ts";
-import type { AgentRows, PastMoment, RuntimeChange } from "./agent-rows.ts";
-import { HungGuests } from "./hung-guests.ts";
-import { type AgentTimers, Idleness } from "./idleness.ts";
-import {
-  type FoundMachine,
-  type MachinesOfLifecycle,
-  Reconciler,
-  type ReconcilerOptions,
-  slotOf,
-} from "./reconciler.ts";
-import { Slots, type SlotsOptions } from "./slots.ts";
-import { Spares, type SparesOptions } from "./spares.ts";
-
-export interface LifecycleOptions extends Pick<ReconcilerOptions, "measured" | "log"> {
-  rows: AgentRows;
-  machines: MachinesOfLifecycle & SparesOptions["machines"];
-  files: HostFiles;
-  slots: Omit<SlotsOptions, "evictIdle">;
-  spares: Omit<SparesOptions, "machines" | "slots" | "log">;
-  timers: AgentTimers;
-  /** Whether the agent is busy outside its machine: bytes of its connections are on their way. */
-  isBusyOutside: (id: string) => boolean;
-  /** Whether the host's disk is nearly full. */
-  isDiskShort: () => Promise<boolean>;
-  /** Suspend an agent after this many idle milliseconds; 0: never. */
-  idleMs: number;
-}
+import type { PastMoment, RuntimeChange } from "./agent-rows.ts";
+import { slotOf } from "./reconciler.ts";
+import { Slots } from "./slots.ts";
 
 /** How long a delete call waits for the deletion. */
 const deletionMs = 60_000;
@@ -42,68 +20,19 @@ const deletionMs = 60_000;
  * moves the machine towards it. ARCHITECTURE.md has the table of all states.
  */
 export class Lifecycle {
-  readonly #rows: AgentRows;
-  readonly #machines: MachinesOfLifecycle;
-  readonly #reconciler: Reconciler;
-  readonly #files: HostFiles;
-  readonly #isDiskShort: () => Promise<boolean>;
-  readonly #log: LifecycleOptions["log"];
+  readonly #context: AppContext;
+  readonly #rows: AgentStore;
   readonly #changes = new EventEmitter<Record<string, []>>().setMaxListeners(0);
   readonly #queue = new EventEmitter<Record<string, [number]>>().setMaxListeners(0);
-  /** The slots of the machines that run. */
-  readonly slots: Slots;
-  /** Machines that wait for new agents. */
-  readonly spares: Spares;
-  /** Finds idle agents and suspends them. */
-  readonly idleness: Idleness;
-  /** Ends machines whose guest hangs. */
-  readonly hungGuests: HungGuests;
 
-  constructor(options: LifecycleOptions) {
-    const { rows, machines, timers, idleMs, isBusyOutside, isDiskShort, measured, log, slots } = options;
-    this.#files = options.files;
-    this.#isDiskShort = isDiskShort;
-    this.#log = log;
-    this.#rows = rows;
-    this.#machines = machines;
-    this.slots = new Slots({
-      ...slots,
-      evictIdle: async (accountId) =>
-        (accountId === null && (await this.spares.evict())) || this.idleness.evictIdle(accountId),
-    });
-    this.spares = new Spares({ ...options.spares, machines, slots: this.slots, log });
-    this.#reconciler = new Reconciler({
-      rows,
-      machines,
-      slots: this.slots,
-      measured,
-      changed: (id) => this.#changed(id),
-      queued: (id, position) => this.#queue.emit(id, position),
-      started: (id) => this.idleness.lookLater(id),
-      settled: (id) => this.idleness.settled(id),
-      log,
-    });
-    const { stopped } = this.#reconciler;
-    const isAtWork = (id: string) => this.#reconciler.isAtWork(id);
-    this.hungGuests = new HungGuests({ machines, isAtWork, stopped, log });
-    this.idleness = new Idleness({
-      rows,
-      timers,
-      idleMs,
-      log,
-      waiting: () => this.slots.waiting,
-      activity: async (id) => (await (await machines.guest(id)).activity({})).busy,
-      unanswered: (id) => void this.hungGuests.suspect(id),
-      isAtWork: (id) => isAtWork(id) || isBusyOutside(id),
-      released: () => this.slots.retry(),
-      suspend: (agent) => void this.#reconciler.reconcile(agent),
-      stopped,
-    });
+  constructor(context: AppContext) {
+    this.#context = context;
+    this.#rows = context.stores.agents;
   }
 
   /** What the host has for machines, and what is taken of it. */
   capacity(): Capacity {
-    return { ...this.slots.capacity(), spares: this.spares.count };
+    return { ...this.#context.slots.capacity(), spares: this.#context.spares.count };
   }
 
   /** Stores a new agent and begins to make its machine. Throws `agent_exists`, `no_capacity`. */
@@ -113,9 +42,9 @@ export class Lifecycle {
 
   /** Begins to make the machines of agents that `store` stores. Throws `no_capacity`. */
   async begin(agents: readonly AgentState[], store: () => Promise<void>): Promise<void> {
-    for (const agent of agents) this.slots.requireQueue(slotOf(agent));
+    for (const agent of agents) this.#context.slots.requireQueue(slotOf(agent));
     await store();
-    for (const agent of agents) void this.#reconciler.reconcile(agent);
+    for (const agent of agents) void this.#context.reconciler.reconcile(agent);
   }
 
   /**
@@ -123,7 +52,7 @@ export class Lifecycle {
    * slot. Rejects with the fault of an agent that failed, with `no_capacity`, `agent_deleted`, `shutting_down`.
    */
   async ready(id: string, queued: (position: number) => void = () => {}): Promise<void> {
-    const reconciler = this.#reconciler;
+    const { reconciler } = this.#context;
     this.#queue.on(id, queued);
     try {
       await reconciler.begun();
@@ -148,7 +77,7 @@ export class Lifecycle {
 
   /** Throws `no_capacity` when the agent's machine does not run, and may not wait for a slot. */
   requireSlot(agent: AgentState): void {
-    if (agent.status === "suspended") this.slots.requireQueue(slotOf(agent));
+    if (agent.status === "suspended") this.#context.slots.requireQueue(slotOf(agent));
   }
 
   /** Yields the agent at once and after each change, until `signal` is aborted or the agent is deleted. */
@@ -198,7 +127,7 @@ export class Lifecycle {
    * passed as it is then. Rejects with the fault of an agent whose machine was never made, and with `agent_deleted`.
    */
   async alone<T>(id: string, task: (agent: AgentState) => Promise<T>): Promise<T> {
-    return this.#reconciler.alone(id, async () => {
+    return this.#context.reconciler.alone(id, async () => {
       const agent = await this.#rows.byId(id);
       if (!agent || agent.desired === "deleted") throw new BerthError("agent_deleted", "The agent was deleted.");
       if (!agent.hasMachine && agent.status === "failed") throw faultOf(agent);
@@ -240,7 +169,7 @@ export class Lifecycle {
   async suspend(id: string): Promise<AgentState | null> {
     const agent = await this.#rows.beginSuspension(id, null);
     if (!agent) return null;
-    await this.#reconciler.reconcile(agent);
+    await this.#context.reconciler.reconcile(agent);
     return this.#rows.byId(id);
   }
 
@@ -252,30 +181,30 @@ export class Lifecycle {
     this.requireSlot(agent);
     if (agent.status === "failed") {
       await this.#rows.retryFailed(agent.id);
-      this.#reconciler.forgetLosses(agent.id);
-      this.#changed(agent.id);
+      this.#context.reconciler.forgetLosses(agent.id);
+      this.noteChange(agent.id);
     } else await this.#rows.wake(agent.id);
     const resumed = await this.#rows.byId(agent.id);
-    if (resumed?.desired === "running" && resumed.status !== "failed") void this.#reconciler.reconcile(resumed);
+    if (resumed?.desired === "running" && resumed.status !== "failed") void this.#context.reconciler.reconcile(resumed);
     return resumed;
   }
 
   /** Deletes the agent, its machine and all its data. Resolves when all is deleted. */
   async delete(id: string): Promise<void> {
     await this.#rows.beginDeletion(id);
-    this.#changed(id);
+    this.noteChange(id);
     const agent = await this.#rows.byId(id);
     if (agent) {
       const over = new AbortController();
-      await Promise.race([this.#reconciler.reconcile(agent), pause(deletionMs, over.signal)]);
+      await Promise.race([this.#context.reconciler.reconcile(agent), pause(deletionMs, over.signal)]);
       over.abort();
     }
     if (await this.#rows.byId(id)) {
       throw new BerthError("agent_deleting", "The agent is still being deleted; this continues in the background.");
     }
-    this.#reconciler.forget(id);
-    this.idleness.forget(id);
-    this.#changed(id);
+    this.#context.reconciler.forget(id);
+    this.#context.idleness.forget(id);
+    this.noteChange(id);
   }
 
   /**
@@ -285,7 +214,7 @@ export class Lifecycle {
    */
   async recover(): Promise<void> {
     // In this order: a row is always older than its machine.
-    const found = await this.#machines.list();
+    const found = await this.#context.machines.list();
     const agents = await this.#current(found);
     const byId = new Map(agents.map((agent) => [agent.id, agent]));
     await this.#removeOrphans(found.filter(({ id }) => !byId.has(id)));
@@ -294,10 +223,10 @@ export class Lifecycle {
       const agent = byId.get(id);
       if (!agent || phase !== "running") continue;
       // The previous server did not get to it.
-      if (agent.status === "failed") await this.#machines.stop(id);
+      if (agent.status === "failed") await this.#context.machines.stop(id);
       else {
         running.add(id);
-        this.slots.hold(slotOf(agent));
+        this.#context.slots.hold(slotOf(agent));
       }
     }
     await this.#learnImages(agents, new Map(found.map(({ id, image }) => [id, image])));
@@ -308,24 +237,24 @@ export class Lifecycle {
           ? await this.#markAsleep(agent)
           : agent.desired === "suspended" && agent.status === "suspended" && !running.has(agent.id);
       if (!settled && !(agent.desired === "running" && agent.status === "failed")) {
-        void this.#reconciler.reconcile(agent);
+        void this.#context.reconciler.reconcile(agent);
       }
     }
-    this.#reconciler.begin();
+    this.#context.reconciler.begin();
   }
 
-  async #removeOrphans(found: readonly FoundMachine[]): Promise<void> {
+  async #removeOrphans(found: readonly MachineObservation[]): Promise<void> {
     const used = found.filter(({ isUnused }) => !isUnused);
-    await this.#files.requireRows(used.map(({ id }) => ({ id, kind: "machine" })));
-    const states = await this.#files.statesOf(found);
+    await this.#context.hostFiles.requireRows(used.map(({ id }) => ({ id, kind: "machine" })));
+    const states = await this.#context.hostFiles.statesOf(found);
     for (const { id, isUnused } of found) {
       const state = states.get(id);
       if (state === "named")
-        this.#log("a machine belongs to an agent of another host; it is left as it is", { agentId: id });
-      else if (isUnused || state === "removed") await this.#machines.destroy(id);
+        this.#context.log("a machine belongs to an agent of another host; it is left as it is", { agentId: id });
+      else if (isUnused || state === "removed") await this.#context.machines.destroy(id);
       else {
-        await this.#machines.quarantine(id);
-        this.#log("a machine without a row was moved to the quarantine", { agentId: id });
+        await this.#context.machines.quarantine(id);
+        this.#context.log("a machine without a row was moved to the quarantine", { agentId: id });
       }
     }
   }
@@ -346,10 +275,10 @@ export class Lifecycle {
     for (const agent of agents) {
       const { id, name, snapshot, desired } = agent;
       if (snapshot === null || desired !== "suspended" || (restores.get(id) ?? 0) >= agent.restores) continue;
-      await this.#machines
+      await this.#context.machines
         .lay({ ...agent, hostname: name })
         .catch((error: unknown) =>
-          this.#log("a restored agent's machine could not be made yet", { agentId: id, error }),
+          this.#context.log("a restored agent's machine could not be made yet", { agentId: id, error }),
         );
     }
   }
@@ -357,29 +286,24 @@ export class Lifecycle {
   /** Called by the timer: continues unfinished work. */
   async sweep(): Promise<void> {
     for (const agent of await this.#rows.unsettled()) {
-      if (!this.#reconciler.isAtWork(agent.id)) void this.#reconciler.reconcile(agent);
+      if (!this.#context.reconciler.isAtWork(agent.id)) void this.#context.reconciler.reconcile(agent);
     }
     await this.#reconcileLost();
-    await this.idleness.sweep();
+    await this.#context.idleness.sweep();
     // Machines that sleep do not write. One that does while the disk is full stands still.
-    if (await this.#isDiskShort()) await this.idleness.suspendUnneeded();
-    this.slots.retry();
+    if (await this.#context.reserve.isShort()) await this.#context.idleness.suspendUnneeded();
+    this.#context.slots.retry();
   }
 
   /** Agents that are ready without a machine, because handling its end failed. */
   async #reconcileLost(): Promise<void> {
     const running = await this.#rows.runningIds();
-    const machines = new Map((await this.#machines.list()).map((machine) => [machine.id, machine.phase]));
+    const machines = new Map((await this.#context.machines.list()).map((machine) => [machine.id, machine.phase]));
     for (const id of running) {
-      if (machines.get(id) === "running" || this.#reconciler.isAtWork(id)) continue;
+      if (machines.get(id) === "running" || this.#context.reconciler.isAtWork(id)) continue;
       const agent = await this.#rows.byId(id);
-      if (agent?.status === "ready" && agent.desired === "running") void this.#reconciler.reconcile(agent);
+      if (agent?.status === "ready" && agent.desired === "running") void this.#context.reconciler.reconcile(agent);
     }
-  }
-
-  /** Begins no more steps. Waiting work is dropped; steps under way finish by themselves and write nothing. */
-  stop(): void {
-    this.#reconciler.stop();
   }
 
   /** All agents, none with a lower generation than its machine. */
@@ -402,17 +326,38 @@ export class Lifecycle {
   /** What its machines went through before does not count any more. Answers the same agent. */
   #beginAnew(agent: AgentState | null): AgentState | null {
     if (!agent) return null;
-    this.#reconciler.forgetLosses(agent.id);
-    this.#changed(agent.id);
-    void this.#reconciler.reconcile(agent);
+    this.#context.reconciler.forgetLosses(agent.id);
+    this.noteChange(agent.id);
+    void this.#context.reconciler.reconcile(agent);
     return agent;
   }
 
-  #changed(id: string): void {
+  /** Tells those who watch the agent that its row has changed. */
+  noteChange(id: string): void {
     this.#changes.emit(id);
+  }
+
+  /** Tells those who wait for the agent its position in the queue for a slot; 1 is next. */
+  noteQueue(id: string, position: number): void {
+    this.#queue.emit(id, position);
   }
 }
 
 function faultOf({ error }: AgentState): BerthError {
   return new BerthError(error?.code ?? "agent_failed", error?.message ?? "The agent has failed.");
+}
+
+/** The slots of this host, of which idle machines are evicted when they are short. */
+export function openSlots(context: AppContext): Slots {
+  const { memoryMiB, maximumAwake, accountShare, maximumWaiting, waitMs } = context.config;
+  return new Slots({
+    memoryMiB,
+    machines: maximumAwake,
+    accountShare,
+    waiting: maximumWaiting,
+    waitMs,
+    shared: (accountId) => context.stores.accounts.othersThan(accountId),
+    evictIdle: async (accountId) =>
+      (accountId === null && (await context.spares.evict())) || context.idleness.evictIdle(accountId),
+  });
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AgentState, DesiredState } from "../agents/agent.ts";
-import { type Action, type MachinePhase, plan } from "./plan.ts";
+import type { MachinePhase } from "../machines/spec.ts";
+import { type Action, plan } from "./plan.ts";
 
 // An agent and its machine in memory. The actions of `plan` are carried out on them as the reconciler does, while calls and
 // accidents happen at random in between: thousands of lives in a second. The same with a real server, machines and

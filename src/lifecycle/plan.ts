@@ -1,14 +1,7 @@
 import type { AgentState } from "../agents/agent.ts";
 import type { Fault } from "../contract/agents.ts";
-
-/**
- * What is seen of a machine. `absent`: there is none, nor a disk. `suspended`: it does not run, and has a memory to wake
- * with. `lost`: it may run out of reach, so it must not be started a second time.
- */
-export type MachinePhase = "absent" | "stopped" | "suspended" | "running" | "lost";
-
-/** What a machine starts from: its run that goes on, its memory, its disk, a snapshot, or nothing: a new machine. */
-export type StartFrom = "run" | "memory" | "disk" | "snapshot" | "nothing";
+import type { MachineObservation } from "../machines/driver.ts";
+import type { StartFrom } from "../machines/spec.ts";
 
 /** The next step that brings an agent towards its desired state. */
 export type Action =
@@ -18,12 +11,8 @@ export type Action =
   | { do: "suspend" }
   | { do: "fail"; error: Fault };
 
-/** What is seen of a machine, as far as its next step depends on it. */
-export interface ObservedMachine {
-  phase: MachinePhase;
-  restarts: number;
-  restores: number;
-}
+/** What the next step depends on. */
+export type ObservedMachine = Pick<MachineObservation, "phase" | "restarts" | "restores">;
 
 type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores" | "snapshot">;
 

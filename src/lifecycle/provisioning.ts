@@ -1,12 +1,6 @@
 import type { AgentState } from "../agents/agent.ts";
 import type { InstallStatus, InstallStep, InstallStepName } from "../contract/agents.ts";
-
-/** What is told of a machine's making, step by step. */
-export interface Progress {
-  /** The steps that it will take; told once, before the first. */
-  plan(steps: readonly InstallStepName[]): void;
-  begin(step: InstallStepName): void;
-}
+import type { Progress } from "../machines/spec.ts";
 
 /** What an installation writes into its agent's row. */
 export interface InstallChange {

@@ -1,86 +1,12 @@
 import type { AgentState } from "../agents/agent.ts";
-import type { Fault, Resources } from "../contract/agents.ts";
+import type { AppContext } from "../context.ts";
+import type { Fault } from "../contract/agents.ts";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
 import { Backoff, pause, retryTransient } from "../core/retry.ts";
-import type { AgentChange, AgentRows } from "./agent-rows.ts";
-import { type MachinePhase, type ObservedMachine, plan, type StartFrom } from "./plan.ts";
-import { InstallWriter, type Progress } from "./provisioning.ts";
-import type { Slots } from "./slots.ts";
-
-/**
- * A machine's desired state. `generation` rises with every change to it; a step for an older generation does nothing.
- */
-export interface MachineSpec {
-  id: string;
-  generation: number;
-  /**
-   * Rises with every requested restart. A machine with a lower count is stopped and boots from its disk, without its
-   * memory.
-   */
-  restarts: number;
-  /** Rises with every requested restoration. A machine with a lower count is made from `snapshot`. */
-  restores: number;
-  /** The id of the snapshot that the machine is to be made from; null once it is. */
-  snapshot: string | null;
-  /** Whether it is to be given the files of an import once it runs. */
-  isImporting: boolean;
-  runtime: string;
-  /** The guest's own hostname. */
-  hostname: string;
-  resources: Resources;
-}
-
-/** The machine operations of the lifecycle. Each may be repeated after a crash at any point. */
-/** A machine on this host. */
-export interface FoundMachine {
-  id: string;
-  phase: MachinePhase;
-  generation: number;
-  restores: number;
-  image: string | null;
-  /** No agent has used it yet. */
-  isUnused: boolean;
-}
-
-export interface MachinesOfLifecycle {
-  observe(id: string): Promise<ObservedMachine & { image: string | null }>;
-  /** Makes the machine run, with its runtime ready for a message. An unusable memory image counts as none. */
-  start(from: StartFrom, request: MachineSpec, progress: Progress, signal: AbortSignal): Promise<void>;
-  /** Makes a machine that does not run of the snapshot in `request`. */
-  lay(request: MachineSpec): Promise<void>;
-  /** Saves the memory and ends the run. If it rejects, or `signal` is aborted in time, the machine continues to run. */
-  suspend(id: string, signal?: AbortSignal): Promise<void>;
-  /** Ends the run; everything written to the disk is kept. */
-  stop(id: string): Promise<void>;
-  /** Ends the run of a machine whose guest does not answer. */
-  endHung(id: string): Promise<void>;
-  isRunning(id: string): Promise<boolean>;
-  destroy(id: string): Promise<void>;
-  /** Resolves when the current run has ended. */
-  ended(id: string): Promise<void>;
-  /** The guest of a running machine. `busy`: a process of the agent is busy. */
-  guest(id: string): Promise<{ activity(request: object): Promise<{ busy: boolean }> }>;
-  list(): Promise<FoundMachine[]>;
-  /** Moves the files of a machine without an agent to the quarantine. */
-  quarantine(id: string): Promise<void>;
-}
-
-export interface ReconcilerOptions {
-  rows: AgentRows;
-  machines: MachinesOfLifecycle;
-  slots: Slots;
-  /** Called with durations in seconds. */
-  measured: (what: "wake" | "suspend" | "create", seconds: number) => void;
-  /** Called when the agent's row has changed. */
-  changed: (id: string) => void;
-  /** Called while the agent waits for a slot; 1 is next. */
-  queued: (id: string, position: number) => void;
-  /** Called when the agent's machine runs. */
-  started: (id: string) => void;
-  /** Called when no more work is in progress for the agent. */
-  settled: (id: string) => void;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
+import type { Progress, StartFrom } from "../machines/spec.ts";
+import type { AgentChange } from "./agent-rows.ts";
+import { plan } from "./plan.ts";
+import { InstallWriter } from "./provisioning.ts";
 
 /** A machine that ends this often within `lossWindowMs` is not restarted automatically. */
 const maximumLosses = 3;
@@ -107,7 +33,7 @@ interface Work {
  * crash at any point. A step of an older generation writes nothing.
  */
 export class Reconciler {
-  readonly #options: ReconcilerOptions;
+  readonly #context: AppContext;
   readonly #work = new Map<string, Work>();
   /** When each agent's machines ended unexpectedly, in milliseconds of the monotonic clock. */
   readonly #losses = new Map<string, number[]>();
@@ -119,8 +45,8 @@ export class Reconciler {
   /** The agents whose machine's end is watched, as of their last start. */
   readonly #watched = new Map<string, AgentState>();
 
-  constructor(options: ReconcilerOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** Aborted when the service stops. */
@@ -196,9 +122,9 @@ export class Reconciler {
       .then(() => this.#loop(id, work))
       .finally(() => {
         this.#work.delete(id);
-        this.#options.settled(id);
+        this.#context.idleness.settled(id);
         // An idle machine may now be evicted for another.
-        this.#options.slots.retry();
+        this.#context.slots.retry();
       });
   }
 
@@ -229,7 +155,7 @@ export class Reconciler {
   /** Reads or writes a row; waits while the database is down. Throws `shutting_down`. */
   ask<T>(ask: () => Promise<T>): Promise<T> {
     return retryTransient(ask, this.#stop.signal, (error) =>
-      this.#options.log("an agent's row cannot be reached; trying again", { error }),
+      this.#context.log("an agent's row cannot be reached; trying again", { error }),
     );
   }
 
@@ -245,7 +171,7 @@ export class Reconciler {
         if (this.#stop.signal.aborted) return;
         work.again = true;
         if (error instanceof Superseded) continue;
-        this.#options.log("a step of an agent's life failed; it is tried again", { agentId: id, error });
+        this.#context.log("a step of an agent's life failed; it is tried again", { agentId: id, error });
         await pause(backoff.next(), this.#stop.signal);
       }
     }
@@ -253,8 +179,8 @@ export class Reconciler {
 
   /** One step towards the desired state. Rejects if it should be retried. */
   async #step(id: string, work: Work): Promise<void> {
-    const { rows, machines, slots } = this.#options;
-    const agent = await rows.byId(id);
+    const { stores, machines, slots } = this.#context;
+    const agent = await stores.agents.byId(id);
     if (!agent) return slots.release(id);
     work.generation = agent.generation;
     const signal = AbortSignal.any([work.step.signal, this.#stop.signal]);
@@ -265,7 +191,7 @@ export class Reconciler {
       case "remove":
         await machines.destroy(id);
         slots.release(id);
-        await rows.remove(id);
+        await stores.agents.remove(id);
         return;
       case "fail":
         return this.#fail(agent, action.error);
@@ -279,12 +205,12 @@ export class Reconciler {
 
   /** Makes the machine run, and records each step of an installation as it begins. */
   async #start(from: StartFrom, agent: AgentState, work: Work, signal: AbortSignal): Promise<void> {
-    const { machines, slots, measured, queued, started } = this.#options;
+    const { machines, slots, metrics, lifecycle, idleness } = this.#context;
     const { id, generation } = agent;
     const begun = performance.now();
     const steps = new InstallWriter(agent, (change) => this.write(id, generation, change));
     try {
-      await slots.acquire(slotOf(agent), (position) => queued(id, position), signal);
+      await slots.acquire(slotOf(agent), (position) => lifecycle.noteQueue(id, position), signal);
       // A wake is not an installation, and callers wait only for its end.
       const progress = agent.status === "suspended" ? silent : steps;
       // Another server may have the machine by now: nothing is started, nor ended for a start, once this one stops.
@@ -298,8 +224,8 @@ export class Reconciler {
       return this.#refuse(agent, steps, error);
     }
     if (agent.status !== "ready")
-      measured(agent.status === "suspended" ? "wake" : "create", (performance.now() - begun) / 1000);
-    started(id);
+      metrics.machine(agent.status === "suspended" ? "wake" : "create", (performance.now() - begun) / 1000);
+    idleness.lookLater(id);
     this.#watch(agent);
   }
 
@@ -312,7 +238,7 @@ export class Reconciler {
 
   /** The start failed, and so has the agent. If only a slot was missing, it stays suspended. */
   async #refuse(agent: AgentState, steps: InstallWriter, error: unknown): Promise<void> {
-    const { machines, slots, log } = this.#options;
+    const { machines, slots, log } = this.#context;
     const failure = isShortage(error)
       ? new BerthError("no_capacity", "The host lacks the resources to start the agent's machine.", { cause: error })
       : asBerthError(error, "machine_failed", "The agent's machine could not be started.");
@@ -336,7 +262,7 @@ export class Reconciler {
 
   /** A failed machine takes no memory. Its disk, its memory image and the last output of its runtime are kept. */
   async #release(id: string): Promise<void> {
-    const { machines, slots, log } = this.#options;
+    const { machines, slots, log } = this.#context;
     const { phase } = await machines.observe(id);
     if (phase === "running") {
       await machines.stop(id).catch((fault: unknown) => log("a failed machine could not be stopped", { error: fault }));
@@ -347,14 +273,14 @@ export class Reconciler {
   /** Only the agent's owner can choose how to continue. */
   async #fail(agent: AgentState, error: Fault): Promise<void> {
     const { id, generation } = agent;
-    this.#options.log("an agent has failed", { agent: agent.name, code: error.code });
+    this.#context.log("an agent has failed", { agent: agent.name, code: error.code });
     this.#refusals.set(id, new BerthError(error.code, error.message));
-    this.#options.slots.release(id);
+    this.#context.slots.release(id);
     await this.write(id, generation, { status: "failed", error });
   }
 
   async #suspend(agent: AgentState, work: Work, signal: AbortSignal): Promise<void> {
-    const { machines, slots, measured, log } = this.#options;
+    const { machines, slots, metrics, log } = this.#context;
     const { id, generation } = agent;
     const begun = performance.now();
     try {
@@ -369,7 +295,7 @@ export class Reconciler {
     }
     slots.release(id);
     await this.write(id, generation, { status: "suspended", error: null });
-    if (agent.status === "ready") measured("suspend", (performance.now() - begun) / 1000);
+    if (agent.status === "ready") metrics.machine("suspend", (performance.now() - begun) / 1000);
   }
 
   /** Handles the end of the machine's run, once, for the agent as of its last start. */
@@ -378,7 +304,7 @@ export class Reconciler {
     const isWatched = this.#watched.has(id);
     this.#watched.set(id, agent);
     if (isWatched) return;
-    this.#options.machines
+    this.#context.machines
       .ended(id)
       .then(() => {
         const latest = this.#watched.get(id)!;
@@ -388,16 +314,16 @@ export class Reconciler {
       .catch((error: unknown) => {
         this.#watched.delete(id);
         if (this.#stop.signal.aborted) return;
-        this.#options.log("the end of a machine could not be handled", { agent: name, error });
+        this.#context.log("the end of a machine could not be handled", { agent: name, error });
       });
   }
 
   /** The machine ended unexpectedly: restarts it from its disk, unless this happens repeatedly. */
   async #lost(agent: AgentState): Promise<void> {
-    const { rows, slots, log } = this.#options;
+    const { stores, slots, log } = this.#context;
     const { id, generation } = agent;
     if (this.#stop.signal.aborted) return;
-    const current = await this.ask(() => rows.byId(id));
+    const current = await this.ask(() => stores.agents.byId(id));
     if (current?.desired !== "running" || current.status !== "ready" || current.generation !== generation) return;
     slots.release(id);
     const losses = this.#countLoss(id);
@@ -424,10 +350,10 @@ export class Reconciler {
    * made it may have seen an agent that is ready, and asks for nothing, so the work goes on.
    */
   async write(id: string, generation: number, change: AgentChange): Promise<void> {
-    const isWritten = await this.ask(() => this.#options.rows.change(id, generation, change));
+    const isWritten = await this.ask(() => this.#context.stores.agents.change(id, generation, change));
     const work = this.#work.get(id);
     if (!isWritten && work) work.again = true;
-    this.#options.changed(id);
+    this.#context.lifecycle.noteChange(id);
   }
 }
 

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { cpus, loadavg } from "node:os";
+import type { AppContext } from "../context.ts";
 import type { Resources } from "../contract/agents.ts";
 import { pause } from "../core/retry.ts";
-import type { MachineSpec } from "./reconciler.ts";
-import type { Slots } from "./slots.ts";
+import type { MachineSpec } from "../machines/spec.ts";
+import { resourcesOf } from "../runtimes/runtime.ts";
 
 /** How often it is looked whether a spare is wanted, and how long nothing has to be asked of the host before one is made. */
 const lookMs = 2_000;
@@ -14,33 +16,6 @@ const recentMs = 24 * 3_600_000;
 /** How long a spare has to answer before it is given to an agent. */
 const answerMs = 2_000;
 
-/** The machine operations that spares need. */
-interface MachinesOfSpares {
-  /** Makes a machine without an agent, whose runtime has answered a throwaway turn. */
-  makeSpare(spec: MachineSpec, signal: AbortSignal): Promise<void>;
-  /** Whether the spare's guest answers within so many milliseconds. */
-  answers(spec: MachineSpec, withinMs: number): Promise<boolean>;
-  /** Resolves when the current run has ended. */
-  ended(id: string): Promise<void>;
-  destroy(id: string): Promise<void>;
-}
-
-export interface SparesOptions {
-  machines: MachinesOfSpares;
-  slots: Slots;
-  /** How many may wait, one for each runtime. */
-  maximum: number;
-  /** The default size of a runtime's machine. */
-  usualResources: (runtime: string) => Resources;
-  /** When an agent was last created on each runtime. */
-  lastCreated: () => Promise<ReadonlyMap<string, Date>>;
-  /** The runtime that an installation without agents has a spare of. */
-  usualRuntime: string;
-  /** Whether the host has other work. */
-  isBusy: () => boolean;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
-
 /**
  * Machines that wait for agents which are not created yet, one for each runtime that was used lately. A spare is a machine
  * like any other, made and warmed beforehand under the id that its agent will have. It takes a slot, belongs to no
@@ -48,7 +23,7 @@ export interface SparesOptions {
  * without an agent.
  */
 export class Spares {
-  readonly #options: SparesOptions;
+  readonly #context: AppContext;
   /** Those that wait. */
   readonly #waiting = new Map<string, MachineSpec>();
   readonly #stopped = new AbortController();
@@ -56,27 +31,27 @@ export class Spares {
   #busyAt = performance.now();
   #working: Promise<void> = Promise.resolve();
 
-  constructor(options: SparesOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** How many wait, and how many may. */
   get count(): { used: number; limit: number } {
-    return { used: this.#waiting.size, limit: this.#options.maximum };
+    return { used: this.#waiting.size, limit: this.#context.config.spares };
   }
 
   /** Begins to make spares. */
   begin(): void {
-    if (this.#options.maximum > 0) this.#working = this.#work();
+    if (this.#context.config.spares > 0) this.#working = this.#work();
   }
 
   /** The id of a machine that waits for an agent of this kind, which takes its slot; null: there is none. */
   async take(runtime: string, resources: Resources): Promise<string | null> {
-    const { machines, slots, usualResources } = this.#options;
+    const { machines, slots, runtimes } = this.#context;
     this.#lastUsed?.set(runtime, Date.now());
     this.#busyAt = performance.now();
     const spare = [...this.#waiting.values()].find((each) => each.runtime === runtime);
-    if (!spare || JSON.stringify(resources) !== JSON.stringify(usualResources(runtime))) return null;
+    if (!spare || JSON.stringify(resources) !== JSON.stringify(resourcesOf(runtimes, runtime))) return null;
     const { id } = spare;
     this.#waiting.delete(id);
     if (await machines.answers(spare, answerMs)) {
@@ -111,28 +86,39 @@ export class Spares {
         const runtime = await this.#wanted();
         if (runtime) await this.#make(runtime);
       } catch (error) {
-        this.#options.log("a spare machine could not be made", { error });
+        this.#context.log("a spare machine could not be made", { error });
         await pause(pauseMs, signal);
       }
     }
   }
 
+  /** Whether the host has other work. */
+  get #isHostBusy(): boolean {
+    const { running, config } = this.#context;
+    const processors = cpus().length;
+    return running.size >= Math.ceil(processors / 2) || loadavg()[0]! >= processors * config.spareLoad;
+  }
+
   /** The runtime that a spare is to be made of now. */
   async #wanted(): Promise<string | null> {
-    const { maximum, isBusy, usualRuntime, lastCreated } = this.#options;
-    if (isBusy()) this.#busyAt = performance.now();
-    if (this.#waiting.size >= maximum || performance.now() - this.#busyAt < quietMs) return null;
-    this.#lastUsed ??= new Map([...(await lastCreated())].map(([runtime, at]) => [runtime, at.getTime()]));
+    const { config, runtimes, stores } = this.#context;
+    if (this.#isHostBusy) this.#busyAt = performance.now();
+    if (this.#waiting.size >= config.spares || performance.now() - this.#busyAt < quietMs) return null;
+    this.#lastUsed ??= new Map(
+      [...(await stores.agents.lastCreated())].map(([runtime, at]) => [runtime, at.getTime()]),
+    );
     const recent = [...this.#lastUsed].filter(([, at]) => Date.now() - at < recentMs);
     const names = recent.toSorted(([, one], [, other]) => other - one).map(([runtime]) => runtime);
     const served = new Set([...this.#waiting.values()].map((spare) => spare.runtime));
-    return (names.length > 0 ? names : [usualRuntime]).slice(0, maximum).find((each) => !served.has(each)) ?? null;
+    return (
+      (names.length > 0 ? names : [runtimes[0]!.name]).slice(0, config.spares).find((each) => !served.has(each)) ?? null
+    );
   }
 
   async #make(runtime: string): Promise<void> {
-    const { machines, slots, usualResources, log } = this.#options;
+    const { machines, slots, runtimes, log } = this.#context;
     const id = randomUUID();
-    const resources = usualResources(runtime);
+    const resources = resourcesOf(runtimes, runtime);
     if (!slots.tryHold({ agentId: id, accountId: "spare", memoryMiB: resources.memoryMiB })) return;
     const spec = {
       id,
@@ -165,7 +151,7 @@ export class Spares {
 
   /** Removes a spare: one that does not wait any longer, or was taken for an agent that was not created. Never rejects. */
   async remove(id: string): Promise<void> {
-    const { machines, slots, log } = this.#options;
+    const { machines, slots, log } = this.#context;
     await machines.destroy(id).catch((error: unknown) => log("a spare machine could not be removed", { id, error }));
     slots.release(id);
   }

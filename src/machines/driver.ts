@@ -1,9 +1,7 @@
 import type { Socket } from "node:net";
 import type { Quarantined } from "../core/quarantine.ts";
-import type { MachinePhase } from "../lifecycle/plan.ts";
-import type { Progress } from "../lifecycle/provisioning.ts";
-import type { MachineSpec } from "../lifecycle/reconciler.ts";
 import type { Handshake } from "./connect.ts";
+import type { MachinePhase, MachineSpec, Progress } from "./spec.ts";
 
 export interface MachineObservation {
   id: string;

@@ -7,9 +7,6 @@ import type { GuestClient } from "../contract/guest-calls.ts";
 import { hexOf } from "../contract/ids.ts";
 import { unlessAborted } from "../core/abort.ts";
 import type { Quarantined } from "../core/quarantine.ts";
-import type { StartFrom } from "../lifecycle/plan.ts";
-import type { Progress } from "../lifecycle/provisioning.ts";
-import type { MachineSpec } from "../lifecycle/reconciler.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { Connections, type ServeUplink } from "./connections.ts";
 import type {
@@ -20,6 +17,7 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "./driver.ts";
+import type { MachineSpec, Progress, StartFrom } from "./spec.ts";
 
 import { startMachine } from "./start.ts";
 

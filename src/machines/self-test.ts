@@ -4,9 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { usualResources } from "../contract/agents.ts";
 import type { MachineReport, MachineStep } from "../contract/machine-report.ts";
 import { unlessAborted } from "../core/abort.ts";
-import type { StartFrom } from "../lifecycle/plan.ts";
-import type { MachineSpec } from "../lifecycle/reconciler.ts";
 import type { Machines } from "./machines.ts";
+import type { MachineSpec, StartFrom } from "./spec.ts";
 
 const cloneCount = 20;
 const sleepCount = 3;

@@ -1,7 +1,5 @@
-import type { StartFrom } from "../lifecycle/plan.ts";
-import type { Progress } from "../lifecycle/provisioning.ts";
-import type { MachineSpec } from "../lifecycle/reconciler.ts";
 import type { Driver, RunningMachine } from "./driver.ts";
+import type { MachineSpec, Progress, StartFrom } from "./spec.ts";
 
 /** Starts a machine from its state. An unusable memory counts as none: the machine boots. */
 export async function startMachine(

@@ -1,20 +1,11 @@
-import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
-import type { Ledger, Spender } from "../billing/ledger.ts";
+import type { Spender } from "../billing/ledger.ts";
 import type { Config } from "../config/config.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { OpenDownload } from "../egress/downstream.ts";
-import type { Egress } from "../egress/egress.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { RunningTurns } from "../turns/running-turns.ts";
-import type { TurnState } from "../turns/turn.ts";
-import type { Stores } from "../wiring/stores.ts";
-import { Models } from "./catalog.ts";
 import { nobody, type Payer } from "./charge.ts";
-import { ModelChoice } from "./choice.ts";
-import { Gateway, type Caller as GuestCaller } from "./gateway.ts";
-import { Prices } from "./prices.ts";
+import { Gateway } from "./gateway.ts";
 import { Upstream } from "./upstream.ts";
 
 /** An account is assumed to have enough credits if it recently had this many times what a call needs, */
@@ -22,54 +13,38 @@ const plentyTimes = 20;
 /** within this time. The credits are still held before any part of the answer is passed on. */
 const seenMs = 60_000;
 
-interface ModelAccessOptions {
-  config: Config;
-  runtimes: readonly Runtime[];
-  stores: Stores;
-  ledger: Ledger;
-  running: RunningTurns;
-  /** Serves an agent's connections to other hosts, which use the same uplink as its model calls. */
-  egress: Egress;
-  metrics: Metrics;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
-
 type AgentAccount = Pick<Spender, "accountId" | "agentName">;
 
-type Providers = Record<"anthropic" | "openai", Upstream | null>;
+/** The configured providers; null for one without a key. */
+export type Providers = Record<"anthropic" | "openai", Upstream | null>;
 
-/** How agents ask other agents, over the same uplink. */
-interface AgentsAccess {
-  serve: (agentId: string, ...request: Parameters<NonNullable<GuestCaller["otherAgents"]>>) => Promise<void>;
-  /** Throws `insufficient_credits` where a turn that another agent asked for may make no further model call. */
-  requireCredits: (turn: TurnState) => Promise<void>;
+export function openProviders({ anthropic, openai }: Config): Providers {
+  return {
+    anthropic: anthropic && new Upstream("anthropic", anthropic),
+    openai: openai && new Upstream("openai", openai),
+  };
 }
 
-/** Agents' access to models: the catalog, and calls to providers, paid by the agents' accounts. */
+/** Agents' calls of models, paid by the agents' accounts. */
 export class ModelAccess {
-  readonly choice: ModelChoice;
-  readonly #options: ModelAccessOptions;
-  readonly #providers: Providers;
+  readonly #context: AppContext;
   readonly #gateway: Gateway;
   readonly #templateGateway: Gateway;
-  #agents: AgentsAccess | null = null;
 
-  private constructor(options: ModelAccessOptions, providers: Providers, prices: Prices, choice: ModelChoice) {
-    this.choice = choice;
-    this.#options = options;
-    this.#providers = providers;
-    const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced } = options.config;
-    const warn = (message: string, error: unknown) => options.log(message, { error });
-    const { hostedTools } = options.config;
+  constructor(context: AppContext) {
+    this.#context = context;
+    const { config, providers, prices, metrics } = context;
+    const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced, hostedTools } = config;
+    const warn = (message: string, error: unknown) => context.log(message, { error });
     const common = { prices, allowUnpriced, hostedTools, silenceMs, retryMs, warn };
     const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
     this.#gateway = new Gateway({
       ...common,
       providers: asking,
       measured: {
-        answered: (provider, seconds) => options.metrics.modelAnswered(provider, seconds),
-        used: (provider, tokens, microCredits) => options.metrics.modelUsed(provider, tokens, microCredits),
-        ended: (provider, outcome) => options.metrics.modelEnded(provider, outcome),
+        answered: (provider, seconds) => metrics.modelAnswered(provider, seconds),
+        used: (provider, tokens, microCredits) => metrics.modelUsed(provider, tokens, microCredits),
+        ended: (provider, outcome) => metrics.modelEnded(provider, outcome),
       },
     });
     // A template's throwaway turns are free, whatever providers are configured.
@@ -77,24 +52,9 @@ export class ModelAccess {
     this.#templateGateway = new Gateway({ ...common, providers: demoOnly, measured: null });
   }
 
-  static async open(options: ModelAccessOptions): Promise<ModelAccess> {
-    const { anthropic, openai, prices: ownPrices } = options.config;
-    const providers = {
-      anthropic: anthropic ? new Upstream("anthropic", anthropic) : null,
-      openai: openai ? new Upstream("openai", openai) : null,
-    };
-    const prices = new Prices(ownPrices);
-    return new ModelAccess(options, providers, prices, await openChoice(options, providers, prices));
-  }
-
-  /** Lets agents ask each other. To be called before the first machine is served. */
-  connectAgents(access: AgentsAccess): void {
-    this.#agents = access;
-  }
-
   /** Serves an agent's machine until the connection ends. */
   serveUplink(agentId: string, socket: Socket, openDownload: OpenDownload): void {
-    const { stores, running, egress } = this.#options;
+    const { stores, running, egress, otherAgents } = this.#context;
     const account = this.#accountOf(agentId);
     this.#gateway.serve(socket, {
       id: agentId,
@@ -104,7 +64,7 @@ export class ModelAccess {
       payer: this.#payerOf(agentId, account),
       mayReachAll: () => egress.mayReachAll(agentId),
       tunnel: (stream, authority, name) => void egress.serve({ agentId, stream, authority, name, openDownload }),
-      otherAgents: (...request) => this.#agents!.serve(agentId, ...request),
+      otherAgents: (...request) => otherAgents.serve(agentId, ...request),
     });
   }
 
@@ -124,7 +84,7 @@ export class ModelAccess {
   /** Resolves when the usage of all calls is recorded. Call it after the connections have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#gateway.close(), this.#templateGateway.close()]);
-    await Promise.all(Object.values(this.#providers).map((provider) => provider?.close()));
+    await Promise.all(Object.values(this.#context.providers).map((provider) => provider?.close()));
   }
 
   /** Reads once whom the agent belongs to, which does not change while it exists. Throws `agent_deleted`. */
@@ -132,7 +92,7 @@ export class ModelAccess {
     let account: AgentAccount | null = null;
     return async () => {
       if (account) return account;
-      const agent = await this.#options.stores.agents.byId(agentId);
+      const agent = await this.#context.stores.agents.byId(agentId);
       if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
       account = { accountId: agent.accountId, agentName: agent.name };
       return account;
@@ -140,7 +100,7 @@ export class ModelAccess {
   }
 
   #payerOf(agentId: string, account: () => Promise<AgentAccount>): () => Payer {
-    const { ledger, running, stores } = this.#options;
+    const { ledger, running, stores, asking } = this.#context;
     /** What was left after the last hold, minus what has been requested since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
     return () => {
@@ -156,7 +116,7 @@ export class ModelAccess {
           return plenty;
         },
         hold: async (model, micro) => {
-          if (turn) await this.#agents?.requireCredits(turn);
+          if (turn) await asking.requireCredits(turn);
           const keyId = known === undefined ? await stores.turns.lastKeyOf(agentId) : known;
           const hold = await ledger.hold({ ...(await account()), agentId, turnId, keyId }, model, micro);
           seen = { keyId, left: hold.left, at: performance.now() };
@@ -168,20 +128,4 @@ export class ModelAccess {
       };
     };
   }
-}
-
-async function openChoice(
-  { config: { allowUnpriced }, runtimes, log }: ModelAccessOptions,
-  providers: Providers,
-  prices: Prices,
-): Promise<ModelChoice> {
-  const models = new Models(providers, prices, (message, error) => log(message, { error }));
-  const configured = (["anthropic", "openai"] as const).filter((name) => providers[name] !== null);
-  const lock = await readFile(new URL("../../image/runtimes/package-lock.json", import.meta.url), "utf8");
-  const { packages } = JSON.parse(lock) as { packages: Record<string, { version?: string }> };
-  return new ModelChoice(
-    runtimes,
-    async () => ({ configured, allowUnpriced, ...(await models.catalog()) }),
-    (npmPackage) => packages[`node_modules/${npmPackage}`]?.version ?? null,
-  );
 }

@@ -1,7 +1,10 @@
+import { readFile } from "node:fs/promises";
 import { toCredits } from "../billing/credits.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Model, ModelProvider } from "../contract/models.ts";
 import { type AbilityName, abilityNames, type RuntimeRecord } from "../contract/runtimes.ts";
+import { Models } from "./catalog.ts";
 
 /** What users need to know to choose a runtime and its models. */
 export interface RuntimeFacts {
@@ -34,6 +37,9 @@ interface ReachableModel {
   inputPrice: number | null;
   outputPrice: number | null;
 }
+
+/** The versions of the runtimes in the guest image. */
+const runtimesLock = new URL("../../image/runtimes/package-lock.json", import.meta.url);
 
 /** How many models an error's text names; its details have all of them. */
 const namedInText = 10;
@@ -97,18 +103,25 @@ function defaultModel(runtime: RuntimeFacts, reachable: ReachableModels): string
 /** Which models exist, which runtime can use which, and which one an agent gets. */
 export class ModelChoice {
   readonly #runtimes: readonly RuntimeFacts[];
-  readonly #reachable: () => Promise<ReachableModels>;
-  readonly #version: (npmPackage: string) => string | null;
+  readonly #catalog: Models;
+  readonly #installation: Pick<ReachableModels, "allowUnpriced" | "configured">;
+  #packages: Promise<Record<string, { version?: string }>> | null = null;
 
-  /** `reachable` is cheap to call; `version` returns a package's version in the guest image. */
-  constructor(
-    runtimes: readonly RuntimeFacts[],
-    reachable: () => Promise<ReachableModels>,
-    version: (npmPackage: string) => string | null,
-  ) {
+  constructor({ runtimes, config, providers, prices, log }: AppContext) {
     this.#runtimes = runtimes;
-    this.#reachable = reachable;
-    this.#version = version;
+    this.#catalog = new Models(providers, prices, (message, error) => log(message, { error }));
+    const configured = (["anthropic", "openai"] as const).filter((name) => providers[name] !== null);
+    this.#installation = { allowUnpriced: config.allowUnpriced, configured };
+  }
+
+  async #reachable(): Promise<ReachableModels> {
+    return { ...this.#installation, ...(await this.#catalog.catalog()) };
+  }
+
+  /** The version of an npm package in the guest image; null for one that is not in it. */
+  async #version(npmPackage: string): Promise<string | null> {
+    this.#packages ??= readFile(runtimesLock, "utf8").then((lock) => JSON.parse(lock).packages);
+    return (await this.#packages)[`node_modules/${npmPackage}`]?.version ?? null;
   }
 
   /** Throws `model_not_available` if the runtime cannot use the model or, for null, has no default. */
@@ -139,14 +152,17 @@ export class ModelChoice {
 
   async runtimeRecords(): Promise<RuntimeRecord[]> {
     const reachable = await this.#reachable();
-    return this.#runtimes.map((runtime) => ({
-      name: runtime.name,
-      package: runtime.package,
-      version: this.#version(runtime.package),
-      providers: [...runtime.providers, "demo"],
-      defaultModel: defaultOrNull(runtime, reachable),
-      abilities: abilitiesOf(runtime),
-    }));
+    const records = this.#runtimes.map(
+      async (runtime): Promise<RuntimeRecord> => ({
+        name: runtime.name,
+        package: runtime.package,
+        version: await this.#version(runtime.package),
+        providers: [...runtime.providers, "demo"],
+        defaultModel: defaultOrNull(runtime, reachable),
+        abilities: abilitiesOf(runtime),
+      }),
+    );
+    return Promise.all(records);
   }
 }
 

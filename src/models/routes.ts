@@ -1,11 +1,12 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
-import type { ModelChoice } from "./choice.ts";
 
 /** `/models` and `/runtimes`: the choices for an agent. */
-export function catalogRoutes(choice: ModelChoice): FastifyPluginAsync {
+export function catalogRoutes(context: AppContext): FastifyPluginAsync {
+  const { models: choice } = context;
   return async (app) => {
     handle(app, routes.listModels, async (request) => {
       const { limit, cursor } = request.query;

@@ -1,24 +1,17 @@
 import type { FastifyPluginAsync } from "fastify";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
 import { joinSocket } from "../core/http/socket-bytes.ts";
-import { handleSocket, type SocketParts } from "../core/http/sockets.ts";
-import type { PreviewHosts } from "../previews/hosts.ts";
+import { handleSocket } from "../core/http/sockets.ts";
 import { shareLink } from "../previews/preview-server.ts";
 import { previewLabel } from "../previews/previews.ts";
-import { type Shares, toShareView } from "../previews/shares.ts";
-import type { Ports } from "./ports.ts";
+import { toShareView } from "../previews/shares.ts";
 
 /** `/agents/{name}/ports`: what listens in an agent's machine, connections to it, and links that share it. */
-export function portRoutes(
-  agents: Agents,
-  ports: Ports,
-  shares: Shares,
-  hosts: PreviewHosts,
-  sockets: SocketParts,
-): FastifyPluginAsync {
+export function portRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, ports, shares, previewHosts: hosts } = context;
   return async (app) => {
     handle(app, routes.listPorts, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -28,7 +21,7 @@ export function portRoutes(
     handleSocket(
       app,
       routes.connectPort,
-      sockets,
+      context,
       async (request) => {
         const agent = await findAgent(agents, request, request.params.name);
         return ports.connect(agent, request.caller, request.params.port);

@@ -1,12 +1,13 @@
+import type { ServiceAddress } from "../config/address.ts";
 /** The host names of previews: `PORT--AGENT--ACCOUNT.DOMAIN`. */
 export class PreviewHosts {
   readonly #suffix: string;
-  readonly #publicUrl: () => string;
+  readonly #address: ServiceAddress;
 
-  /** `publicUrl` returns the service's own URL: previews have its scheme and port. */
-  constructor(domain: string, publicUrl: () => string) {
+  /** Previews have the scheme and the port of the service's own `address`. */
+  constructor(domain: string, address: ServiceAddress) {
     this.#suffix = `.${domain}`;
-    this.#publicUrl = publicUrl;
+    this.#address = address;
   }
 
   /**
@@ -22,12 +23,12 @@ export class PreviewHosts {
 
   /** The address of a preview's page, whose `path` begins with a slash. */
   url(label: string, path: string): string {
-    const own = new URL(this.#publicUrl());
+    const own = new URL(this.#address.public);
     return `${own.protocol}//${label}${this.#suffix}${own.port === "" ? "" : `:${own.port}`}${path}`;
   }
 
   /** Whether previews are served over TLS. */
   get isSecure(): boolean {
-    return this.#publicUrl().startsWith("https:");
+    return this.#address.public.startsWith("https:");
   }
 }

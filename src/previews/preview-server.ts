@@ -1,15 +1,11 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { FastifyBaseLogger } from "fastify";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { clientOf } from "../core/http/rate-limits.ts";
-import type { RateLimiter } from "../core/rate-limits.ts";
-import type { Passing } from "../hosts/passing/passing.ts";
-import type { Ports } from "../ports/ports.ts";
 import { isForeign } from "./foreign.ts";
 import { forward, type Upgrading } from "./forward.ts";
-import type { PreviewHosts } from "./hosts.ts";
 import {
   foreign,
   type Notice,
@@ -21,7 +17,7 @@ import {
   ticketUsed,
   tooManyRequests,
 } from "./pages.ts";
-import { type Previews, type PreviewTarget, parseLabel, type Visitor } from "./previews.ts";
+import { type PreviewTarget, parseLabel, type Visitor } from "./previews.ts";
 import { sessionCookie, sessionsIn } from "./session-cookie.ts";
 
 /** Where visitors come in, on every preview's host. */
@@ -43,17 +39,6 @@ export function shareLink(secret: string): string {
   return `${sharePath}${secret}`;
 }
 
-interface PreviewParts {
-  hosts: PreviewHosts;
-  previews: Previews;
-  ports: Pick<Ports, "connect">;
-  /** Counts what is asked for in vain, by address. */
-  limiter: RateLimiter;
-  logger: FastifyBaseLogger;
-  /** Null: this server does all itself. */
-  passing: Pick<Passing, "passPage" | "addressOf"> | null;
-}
-
 /** A request under way. */
 interface Open {
   visitor: Visitor;
@@ -65,19 +50,19 @@ interface Open {
  * API, so that no page shares an origin with it.
  */
 export class PreviewServer {
-  readonly #parts: PreviewParts;
+  readonly #context: AppContext;
   /** By the host's label. */
   readonly #open = new Map<string, Set<Open>>();
   readonly #checks: NodeJS.Timeout;
 
-  constructor(parts: PreviewParts) {
-    this.#parts = parts;
+  constructor(context: AppContext) {
+    this.#context = context;
     this.#checks = setInterval(() => this.#check(), checkMs).unref();
   }
 
   /** Whether a request is for a preview. */
   owns({ headers }: IncomingMessage): boolean {
-    return this.#parts.hosts.labelIn(headers.host) !== null;
+    return this.#context.previewHosts.labelIn(headers.host) !== null;
   }
 
   answer(request: IncomingMessage, response: ServerResponse): void {
@@ -114,7 +99,7 @@ export class PreviewServer {
     try {
       sendNotice(request, response, notice);
     } catch (error) {
-      this.#parts.logger.error({ err: error }, "a preview's notice could not be sent");
+      this.#context.logger.error({ err: error }, "a preview's notice could not be sent");
       response.destroy();
     }
   }
@@ -126,7 +111,7 @@ export class PreviewServer {
     if (pathname.startsWith(sharePath)) return this.#enterByShare(request, response, target, pathname);
     if (isForeign(request)) throw new Refusal(foreign);
     const visitor = await this.#visitor(request, target);
-    const { hosts, ports, passing } = this.#parts;
+    const { previewHosts: hosts, ports, passing } = this.#context;
     const page = { request, response, isUpgrade: upgrading !== null };
     if (await passing?.passPage(target.agent, page)) return;
     using _ = this.#enterOpen(hosts.labelIn(request.headers.host)!, {
@@ -142,7 +127,7 @@ export class PreviewServer {
 
   async #target(request: IncomingMessage): Promise<PreviewTarget> {
     const { headersDistinct, headers, url } = request;
-    const { hosts, previews } = this.#parts;
+    const { previewHosts: hosts, previews } = this.#context;
     if (headersDistinct.host?.length !== 1 || !url?.startsWith("/")) throw new Refusal(badRequest);
     const named = parseLabel(hosts.labelIn(headers.host)!);
     if (!named) throw await this.#inVain(request, notFound);
@@ -153,7 +138,7 @@ export class PreviewServer {
   }
 
   async #visitor(request: IncomingMessage, target: PreviewTarget): Promise<Visitor> {
-    const { hosts, previews } = this.#parts;
+    const { previewHosts: hosts, previews } = this.#context;
     const visitor = await previews.visitor(sessionsIn(request.headers.cookie, hosts.isSecure), target);
     if (visitor === "ended") throw await this.#inVain(request, shareEnded);
     if (!visitor) throw await this.#inVain(request, signInRequired(target.port));
@@ -161,13 +146,13 @@ export class PreviewServer {
   }
 
   async #enter(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, query: URLSearchParams) {
-    const session = await this.#parts.previews.enter(query.get("ticket") ?? "", target);
+    const session = await this.#context.previews.enter(query.get("ticket") ?? "", target);
     if (session === null) throw await this.#inVain(request, ticketUsed);
     this.#welcome(response, session, query.get("to") ?? "/");
   }
 
   async #enterByShare(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, path: string) {
-    const session = await this.#parts.previews.enterByShare(path.slice(sharePath.length), target);
+    const session = await this.#context.previews.enterByShare(path.slice(sharePath.length), target);
     if (session === null) throw await this.#inVain(request, shareEnded);
     this.#welcome(response, session, "/");
   }
@@ -175,7 +160,7 @@ export class PreviewServer {
   #welcome(response: ServerResponse, session: string, path: string): void {
     response.writeHead(303, {
       location: ownPath(path),
-      "set-cookie": sessionCookie(session, this.#parts.hosts.isSecure),
+      "set-cookie": sessionCookie(session, this.#context.previewHosts.isSecure),
       "cache-control": "no-store",
       "referrer-policy": "no-referrer",
     });
@@ -206,8 +191,8 @@ export class PreviewServer {
 
   /** The refusal of what was asked for in vain, which an address may do only so often. */
   async #inVain(request: IncomingMessage, notice: Notice): Promise<Refusal> {
-    const address = this.#parts.passing?.addressOf(request) ?? request.socket.remoteAddress;
-    const allowance = await this.#parts.limiter.take(clientOf(address ?? ""));
+    const address = this.#context.passing?.addressOf(request) ?? request.socket.remoteAddress;
+    const allowance = await this.#context.stores.limiters.address.take(clientOf(address ?? ""));
     if (!allowance || allowance.allowed) return new Refusal(notice);
     return new Refusal({ ...tooManyRequests, retrySeconds: Math.ceil(allowance.resetMs / 1000) });
   }
@@ -216,7 +201,7 @@ export class PreviewServer {
     if (error instanceof BerthError && error.status < 500) {
       return { status: error.status, code: error.code, title: "The page cannot be shown", text: error.message };
     }
-    if (!(error instanceof BerthError)) this.#parts.logger.debug({ err: error }, "a preview broke off");
+    if (!(error instanceof BerthError)) this.#context.logger.debug({ err: error }, "a preview broke off");
     const status = error instanceof BerthError ? error.status : 502;
     const text = "The agent's machine did not answer, or its program broke the connection off.";
     return { status, code: "machine_failed", title: "The page cannot be shown", text, retrySeconds: 5 };
@@ -227,7 +212,7 @@ export class PreviewServer {
     for (const open of this.#open.values()) {
       for (const { visitor, end } of open) {
         // While the database is unavailable, everybody counts as valid.
-        void this.#parts.previews.isValid(visitor).then(
+        void this.#context.previews.isValid(visitor).then(
           (isValid) => isValid || end(),
           () => {},
         );

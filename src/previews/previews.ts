@@ -1,8 +1,7 @@
-import type { Tickets } from "../accounts/tickets.ts";
 import type { AgentState } from "../agents/agent.ts";
+import type { AppContext } from "../context.ts";
 import { hexOf } from "../contract/ids.ts";
 import type { Caller } from "../core/http/caller.ts";
-import type { Shares } from "./shares.ts";
 
 /** For how long a browser stays admitted to a port's pages, in milliseconds. */
 export const sessionMs = 12 * 60 * 60 * 1000;
@@ -28,17 +27,6 @@ interface Session extends Visitor {
   port: number;
   /** In milliseconds since 1970. */
   until: number;
-}
-
-interface PreviewOptions {
-  agents: {
-    /** The agent with this name in an account whose id begins with these hexadecimal digits; null without one. */
-    byAccountDigits(digits: string, name: string): Promise<AgentState | null>;
-  };
-  tickets: Pick<Tickets, "take">;
-  shares: Pick<Shares, "bySecret" | "isOpen">;
-  principals: { isValid(caller: Pick<Caller, "accountId" | "keyId" | "token">): Promise<boolean> };
-  sealing: { seal(text: string, context: string): Buffer; open(sealed: Buffer, context: string): string | null };
 }
 
 /** What cookies are bound to: no other text that the service seals can be one. */
@@ -73,21 +61,21 @@ export function parseLabel(label: string): PreviewLabel | null {
 
 /** Who may see the pages that agents serve. */
 export class Previews {
-  readonly #options: PreviewOptions;
+  readonly #context: AppContext;
 
-  constructor(options: PreviewOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** The port that a host name's first label stands for; null if there is no such agent. */
   async find({ port, name, digits }: PreviewLabel): Promise<PreviewTarget | null> {
-    const agent = await this.#options.agents.byAccountDigits(digits, name);
+    const agent = await this.#context.stores.agents.byAccountDigits(digits, name);
     return agent && agent.desired !== "deleted" ? { agent, port } : null;
   }
 
   /** Uses up a ticket. Returns a session for a cookie; null if the ticket is not good for these pages. */
   async enter(ticket: string, { agent, port }: PreviewTarget): Promise<string | null> {
-    const admission = await this.#options.tickets.take(ticket);
+    const admission = await this.#context.tickets.take(ticket);
     if (admission?.purpose !== previewPurpose(port) || admission.agentId !== agent.id) return null;
     const { accountId, keyId, token } = admission.caller;
     return this.#seal({ accountId, keyId, token, share: null, agentId: agent.id, port, until: Date.now() + sessionMs });
@@ -95,7 +83,7 @@ export class Previews {
 
   /** A session for a cookie, by the secret of a link; null if the share has ended. */
   async enterByShare(secret: string, { agent, port }: PreviewTarget): Promise<string | null> {
-    const share = await this.#options.shares.bySecret(agent, port, secret);
+    const share = await this.#context.shares.bySecret(agent, port, secret);
     if (share === null) return null;
     const visitor = { accountId: agent.accountId, keyId: null, token: null, share };
     return this.#seal({ ...visitor, agentId: agent.id, port, until: Date.now() + sessionMs });
@@ -120,17 +108,17 @@ export class Previews {
 
   /** Whether the visitor may still see what they were admitted to. */
   async isValid(visitor: Visitor): Promise<boolean> {
-    const { shares, principals } = this.#options;
+    const { shares, principals } = this.#context;
     if (visitor.share !== null && !(await shares.isOpen(visitor.share))) return false;
     return principals.isValid(visitor);
   }
 
   #seal(session: Session): string {
-    return this.#options.sealing.seal(JSON.stringify(session), sealContext).toString("base64url");
+    return this.#context.sealer.seal(JSON.stringify(session), sealContext).toString("base64url");
   }
 
   #unseal(sealed: string): Session | null {
-    const text = this.#options.sealing.open(Buffer.from(sealed, "base64url"), sealContext);
+    const text = this.#context.sealer.open(Buffer.from(sealed, "base64url"), sealContext);
     return text === null ? null : (JSON.parse(text) as Session);
   }
 }

@@ -1,15 +1,16 @@
 import { type Selectable, sql } from "kysely";
 import type { Database, Tables } from "../core/database/database.ts";
-import type { ShareRows, ShareState } from "./shares.ts";
+import type { ShareState } from "./shares.ts";
 
 /** Public links to agents' ports. */
-export class ShareStore implements ShareRows {
+export class ShareStore {
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
+  /** Null if the agent has `most` shares already, or has gone. */
   async insert(
     agentId: string,
     { id, port, expiresAt }: Omit<ShareState, "createdAt">,
@@ -33,11 +34,13 @@ export class ShareStore implements ShareRows {
     });
   }
 
+  /** The oldest first. */
   async list(agentId: string): Promise<ShareState[]> {
     const rows = await this.#open().selectAll().where("agent_id", "=", agentId).orderBy("created_at").execute();
     return rows.map(fromRow);
   }
 
+  /** False if the agent has no such share. */
   async remove(agentId: string, id: string): Promise<boolean> {
     const { numDeletedRows } = await this.#database
       .deleteFrom("port_shares")
@@ -47,6 +50,7 @@ export class ShareStore implements ShareRows {
     return numDeletedRows > 0n;
   }
 
+  /** The id of the share with this secret; null without one. */
   async bySecret(agentId: string, port: number, hash: Buffer): Promise<string | null> {
     const row = await this.#open()
       .select("id")

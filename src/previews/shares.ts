@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { AgentState } from "../agents/agent.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type CreateShare, maximumShares, type ShareRecord } from "../contract/shares.ts";
+import type { ShareStore } from "./share-store.ts";
 
 /** A public link to a port, without its secret. */
 export interface ShareState {
@@ -16,24 +17,11 @@ export function toShareView({ id, port, createdAt, expiresAt }: ShareState): Sha
   return { id, port, createdAt: createdAt.toISOString(), expiresAt: expiresAt?.toISOString() ?? null };
 }
 
-/** The shares' rows. A share that has expired counts as gone. */
-export interface ShareRows {
-  /** Null if the agent has `most` shares already, or has gone. */
-  insert(agentId: string, share: Omit<ShareState, "createdAt">, hash: Buffer, most: number): Promise<ShareState | null>;
-  /** The oldest first. */
-  list(agentId: string): Promise<ShareState[]>;
-  /** False if the agent has no such share. */
-  remove(agentId: string, id: string): Promise<boolean>;
-  /** The id of the share with this secret; null without one. */
-  bySecret(agentId: string, port: number, hash: Buffer): Promise<string | null>;
-  isOpen(id: string): Promise<boolean>;
-}
-
 /** Public links to ports: each is good for one port, until it expires or is removed. */
 export class Shares {
-  readonly #rows: ShareRows;
+  readonly #rows: ShareStore;
 
-  constructor(rows: ShareRows) {
+  constructor(rows: ShareStore) {
     this.#rows = rows;
   }
 

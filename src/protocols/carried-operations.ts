@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AgentState } from "../agents/agent.ts";
-import type { Agents } from "../agents/agents.ts";
 import type { Route } from "../api/route.ts";
-import { type AuditRows, writeOperation } from "../audit/routes.ts";
+import type { AppContext } from "../context.ts";
 import { asBerthError } from "../contract/errors.ts";
 import { requireNamed, requirePermission } from "../core/http/authorize.ts";
-import { limit, type RateLimiters } from "../core/http/rate-limits.ts";
+import { limit } from "../core/http/rate-limits.ts";
 
 /** A request that carries operations, and its reply. */
 export interface Carrier {
@@ -13,21 +12,15 @@ export interface Carrier {
   reply: FastifyReply;
 }
 
-interface CarriedOptions {
-  agents: Pick<Agents, "find">;
-  auditLog: Pick<AuditRows, "write">;
-  limiters: Pick<RateLimiters, "agents" | "keys">;
-}
-
 /**
  * Operations of the table of routes that come within a request of another protocol. Each has the permission, the limit and
  * the audit entry of its own row, as if it were called by itself.
  */
 export class CarriedOperations {
-  readonly #options: CarriedOptions;
+  readonly #context: AppContext;
 
-  constructor(options: CarriedOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /**
@@ -39,11 +32,11 @@ export class CarriedOperations {
     { request, reply }: Carrier,
     work: (operation: CarriedOperation) => Promise<Result>,
   ): Promise<Result> {
-    const { agents, auditLog, limiters } = this.#options;
-    const operation = new CarriedOperation(route, request, agents, auditLog);
+    const { stores } = this.#context;
+    const operation = new CarriedOperation(route, request, this.#context);
     try {
       requirePermission(route, request.caller);
-      if (route.limit) await limit(reply, limiters[route.limit], request.caller.accountId);
+      if (route.limit) await limit(reply, stores.limiters[route.limit], request.caller.accountId);
       const result = await work(operation);
       await operation.log(200, null);
       return result;
@@ -60,22 +53,20 @@ export class CarriedOperations {
 export class CarriedOperation {
   readonly #route: Route;
   readonly #request: FastifyRequest;
-  readonly #agents: Pick<Agents, "find">;
-  readonly #rows: Pick<AuditRows, "write">;
+  readonly #context: AppContext;
   #agent: AgentState | null = null;
   #logged = false;
 
-  constructor(route: Route, request: FastifyRequest, agents: Pick<Agents, "find">, rows: Pick<AuditRows, "write">) {
+  constructor(route: Route, request: FastifyRequest, context: AppContext) {
     this.#route = route;
     this.#request = request;
-    this.#agents = agents;
-    this.#rows = rows;
+    this.#context = context;
   }
 
   /** As `findAgent`, for an operation of which a request may carry several. */
   async findAgent(name: string): Promise<AgentState> {
     const { caller } = this.#request;
-    this.#agent = await this.#agents.find(caller.accountId, name);
+    this.#agent = await this.#context.agents.find(caller.accountId, name);
     requireNamed(caller, this.#agent);
     return this.#agent;
   }
@@ -95,7 +86,7 @@ export class CarriedOperation {
     if (this.#logged) return;
     this.#logged = true;
     const agent = this.#agent?.name ?? null;
-    await writeOperation(this.#rows, this.#request, this.#route, {
+    await this.#context.audit.logOperation(this.#request, this.#route, {
       agent,
       agentId: this.#agent?.id ?? null,
       status,

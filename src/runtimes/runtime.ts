@@ -1,3 +1,4 @@
+import { type Resources, usualResources } from "../contract/agents.ts";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Prompt as GuestPrompt } from "../contract/guest.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
@@ -98,4 +99,12 @@ export interface Runtime {
    * cannot.
    */
   start(context: StartContext): Promise<Session>;
+}
+
+/** For an agent whose runtime no longer exists. */
+const leastMiB = 1024;
+
+/** The default size of a runtime's machine. */
+export function resourcesOf(runtimes: readonly Pick<Runtime, "name" | "memoryMiB">[], name: string): Resources {
+  return usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
 }

@@ -1,14 +1,15 @@
 import type { FastifyPluginAsync } from "fastify";
 import { requireAllowed } from "../agents/agent.ts";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { handle } from "../core/http/handle.ts";
-import { type Secrets, toSecretView } from "./secrets.ts";
+import { toSecretView } from "./secrets.ts";
 
 /** `/agents/{name}/secrets`: secrets that an agent's programs use but never see. */
-export function secretRoutes(agents: Agents, secrets: Secrets): FastifyPluginAsync {
+export function secretRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, secrets } = context;
   return async (app) => {
     handle(app, routes.listSecrets, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);

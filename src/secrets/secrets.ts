@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import type { AppContext } from "../context.ts";
 import type { GuestSecrets } from "../contract/guest.ts";
 import type { SecretRecord, SetSecret } from "../contract/secrets.ts";
+import type { SecretStore } from "./store.ts";
 
 /** How many secrets an agent may have. */
 export const maximumSecrets = 50;
@@ -31,21 +33,9 @@ export interface Authority {
   key: string;
 }
 
-/** The secrets' rows. */
-export interface SecretRows {
-  /** By name. */
-  list(agentId: string): Promise<SecretState[]>;
-  /** `made`: the secret is new. The agent has an authority afterwards. Throws `request_invalid` if there are too many, `agent_not_found`. */
-  set(agentId: string, name: string, secret: SetSecret): Promise<{ secret: SecretState; made: boolean }>;
-  /** False if the agent has no such secret. */
-  remove(agentId: string, name: string): Promise<boolean>;
-  /** Null if the agent has never had a secret. */
-  authority(agentId: string): Promise<Authority | null>;
-}
-
 /** What the agent's machine receives: placeholders and the authority, never the values. */
 export async function guestSecrets(
-  rows: Pick<SecretRows, "list" | "authority">,
+  rows: Pick<SecretStore, "list" | "authority">,
   agentId: string,
 ): Promise<GuestSecrets> {
   const [secrets, authority] = await Promise.all([rows.list(agentId), rows.authority(agentId)]);
@@ -55,45 +45,39 @@ export async function guestSecrets(
   };
 }
 
-interface SecretOptions {
-  rows: SecretRows;
-  /** Updates a running machine. */
-  provide: (agentId: string, secrets: GuestSecrets) => Promise<void>;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
-
 /** Secrets that agents' programs can use but not see. */
 export class Secrets {
-  readonly #options: SecretOptions;
+  readonly #context: AppContext;
 
-  constructor(options: SecretOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** By name. */
   list(agentId: string): Promise<SecretState[]> {
-    return this.#options.rows.list(agentId);
+    return this.#context.stores.secrets.list(agentId);
   }
 
   /** Creates or changes a secret. Throws `request_invalid` if there are too many, `agent_not_found`. */
   async set(agentId: string, name: string, secret: SetSecret): Promise<{ secret: SecretState; made: boolean }> {
-    const set = await this.#options.rows.set(agentId, name, secret);
+    const set = await this.#context.stores.secrets.set(agentId, name, secret);
     await this.#provide(agentId);
     return set;
   }
 
   /** False if the agent has no such secret. */
   async remove(agentId: string, name: string): Promise<boolean> {
-    const removed = await this.#options.rows.remove(agentId, name);
+    const removed = await this.#context.stores.secrets.remove(agentId, name);
     if (removed) await this.#provide(agentId);
     return removed;
   }
 
   /** An unreachable machine is updated at its next adoption. */
   async #provide(agentId: string): Promise<void> {
-    const { rows, provide, log } = this.#options;
+    const { stores, leases, log } = this.#context;
     try {
-      await provide(agentId, await guestSecrets(rows, agentId));
+      const guest = await leases.ifRunning(agentId);
+      await guest?.provideSecrets(await guestSecrets(stores.secrets, agentId));
     } catch (error) {
       log("a machine was not given its secrets", { agentId, error });
     }

@@ -3,7 +3,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { SetSecret } from "../contract/secrets.ts";
 import type { Database, Tables } from "../core/database/database.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
-import { type Authority, maximumSecrets, newPlaceholder, type SecretRows, type SecretState } from "./secrets.ts";
+import { type Authority, maximumSecrets, newPlaceholder, type SecretState } from "./secrets.ts";
 
 /** A secret with its value. */
 export interface OpenedSecret {
@@ -23,7 +23,7 @@ export interface CopiedSecrets {
 }
 
 /** The agents' secrets. Values and keys are stored encrypted and bound to their rows. */
-export class SecretStore implements SecretRows {
+export class SecretStore {
   readonly #database: Database;
   readonly #sealing: Sealing;
   readonly #makeAuthority: MakeAuthority;

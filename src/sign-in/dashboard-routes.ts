@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { dashboardPrefix } from "../contract/sign-in.ts";
 import { valuesOf } from "../core/http/cookies.ts";
 import { handle } from "../core/http/handle.ts";
 import { isOriginOf } from "../core/http/origins.ts";
+import { limitAddress } from "../core/http/rate-limits.ts";
 import { type DashboardSessions, dashboardSessionMs } from "./dashboard-sessions.ts";
 
 /** The path that its cookie is sent to. */
@@ -37,23 +40,19 @@ const policy = [
   "trusted-types 'none'",
 ].join("; ");
 
-interface DashboardParts {
-  /** The built dashboard. */
-  folder: string;
-  sessions: DashboardSessions;
-  publicUrl: () => string;
-  limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-}
+/** The built dashboard. */
+const folder = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
 
 /** The dashboard: its files, and the sign-in of browsers. */
-export function dashboardRoutes({ folder, sessions, publicUrl, limitAddress }: DashboardParts): FastifyPluginAsync {
-  const cookies = new Cookies(publicUrl);
+export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
+  const { dashboardSessions: sessions, address } = context;
+  const cookies = new Cookies(() => address.public);
   return async (app) => {
     await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true });
     handle(app, routes.openDashboard, async (request, reply) => {
       const { state } = request.query as { state?: unknown };
       if (state === undefined) return sendDocument(reply, folder);
-      await limitAddress(request, reply);
+      await limitAddress(context, request, reply);
       return signedIn(request, reply, sessions, cookies);
     });
     handle(app, routes.openDashboardPage, async (_request, reply) => sendDocument(reply, folder));
@@ -62,7 +61,7 @@ export function dashboardRoutes({ folder, sessions, publicUrl, limitAddress }: D
       reply.sendFile(params.file, join(folder, "assets"), { immutable: true, maxAge: "365d" }),
     );
     handle(app, routes.signInToDashboard, async (request, reply) => {
-      await limitAddress(request, reply);
+      await limitAddress(context, request, reply);
       const { url, pending } = await sessions.begin(pageOf(request.query.to));
       reply.header("set-cookie", cookies.pending(pending)).header("cache-control", "no-store");
       return reply.redirect(url, 303);
@@ -74,7 +73,7 @@ export function dashboardRoutes({ folder, sessions, publicUrl, limitAddress }: D
         const { accessToken, accessExpiresAt } = await sessions.token(cookies.sessionOf(request));
         return { accessToken, expiresAt: new Date(accessExpiresAt).toISOString() };
       } catch (error) {
-        if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
+        if (error instanceof BerthError && error.status === 401) await limitAddress(context, request, reply);
         throw error;
       }
     });

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
-import type { DashboardSessionRows, StoredSession } from "./dashboard-sessions.ts";
+import type { StoredSession } from "./dashboard-sessions.ts";
 
 /** Browsers that are signed in to the dashboard. */
-export class DashboardSessionStore implements DashboardSessionRows {
+export class DashboardSessionStore {
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -15,6 +15,7 @@ export class DashboardSessionStore implements DashboardSessionRows {
     await this.#database.insertInto("dashboard_sessions").values(row).execute();
   }
 
+  /** Null if it has ended. */
   async find(idHash: Buffer): Promise<StoredSession | null> {
     const row = await this.#open().select(["account_id", "tokens"]).where("id_hash", "=", idHash).executeTakeFirst();
     return row ? { idHash, accountId: row.account_id, tokens: row.tokens } : null;
@@ -25,6 +26,7 @@ export class DashboardSessionStore implements DashboardSessionRows {
     return rows.map(({ id_hash, tokens }) => ({ idHash: id_hash, accountId, tokens }));
   }
 
+  /** False if somebody is renewing its tokens. */
   async beginRenewal(idHash: Buffer, forMs: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#database
       .updateTable("dashboard_sessions")
@@ -35,6 +37,7 @@ export class DashboardSessionStore implements DashboardSessionRows {
     return numUpdatedRows > 0n;
   }
 
+  /** Null tokens: they stay what they are. */
   async endRenewal(idHash: Buffer, tokens: Buffer | null): Promise<void> {
     await this.#database
       .updateTable("dashboard_sessions")

@@ -1,14 +1,12 @@
-import type { Logger } from "pino";
 import { localIssuer, type UserStore } from "../accounts/user-store.ts";
-import { AuditStore } from "../audit/store.ts";
-import type { ServiceAddress } from "../config/address.ts";
-import type { Config } from "../config/config.ts";
+import type { AuditStore } from "../audit/store.ts";
+import type { AppContext } from "../context.ts";
 import { dashboardClient, type ProtectedResource, signInPrefix, toolClient } from "../contract/sign-in.ts";
 import type { Database } from "../core/database/database.ts";
 import { clientOf } from "../core/http/rate-limits.ts";
 import type { Sealer } from "../core/sealing.ts";
+import type { Foundation } from "../foundation.ts";
 import { SignInAttempts } from "./attempt-store.ts";
-import type { FetchDocument } from "./client-documents.ts";
 import { fetchInProcess } from "./in-process.ts";
 import { LocalSignIn } from "./local-sign-in.ts";
 import type { SignInAction } from "./page-requests.ts";
@@ -17,27 +15,20 @@ import { providerKeys, replaceProviderKeys } from "./provider-key-store.ts";
 import { ProviderRecords } from "./provider-record-store.ts";
 import { WebSignIn } from "./web-sign-in.ts";
 
-/** The built-in identity provider; null if another is configured. */
-export async function openLocalSignIn(
-  config: Config,
-  database: Database,
-  users: UserStore,
-  sealer: Sealer,
-  logger: Logger,
-  fetchDocument: FetchDocument,
-): Promise<LocalSignIn | null> {
-  if (config.oidc) return null;
-  const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
+/** The built-in identity provider. */
+export function openLocalSignIn({ config, database, stores, sealer, log, fetchDocument }: Foundation): LocalSignIn {
+  const { users, audit } = stores;
+  const warn = (message: string, error: unknown) => log(message, { error });
   return new LocalSignIn({
     accountIssuer: localIssuer,
     records: new ProviderRecords(database),
     users,
     attempts: new SignInAttempts(database, config.signInAttempts, clientOf),
-    record: recorder(new AuditStore(database), users, log),
+    record: recorder(audit, users, warn),
     offerFirst: (link) => users.offerFirst(link),
     keys: keysIn(database, sealer),
     fetchDocument: config.clientDocuments ? fetchDocument : null,
-    log,
+    log: warn,
   });
 }
 
@@ -58,12 +49,12 @@ function keysIn(database: Database, sealer: Sealer) {
 }
 
 /** Where clients get tokens for the whole API, or for a part of it at `path` (RFC 9728). */
-export function protectedResource({ oidc }: Config, publicUrl: string, path = ""): ProtectedResource {
+export function protectedResource({ config: { oidc }, address }: AppContext, path = ""): ProtectedResource {
   return {
-    resource: publicUrl + path,
+    resource: address.public + path,
     resource_name: "Berth",
     bearer_methods_supported: ["header"],
-    authorization_servers: [oidc?.issuer ?? publicUrl + signInPrefix],
+    authorization_servers: [oidc?.issuer ?? address.public + signInPrefix],
     scopes_supported: ["openid", "offline_access"],
     berth_audience: oidc?.audience ?? localAudience,
     berth_tool_client_id: oidc?.clientId ?? toolClient,
@@ -72,7 +63,7 @@ export function protectedResource({ oidc }: Config, publicUrl: string, path = ""
 }
 
 /** The identity provider as the dashboard signs in there. */
-export function webProvider({ oidc }: Config, signIn: LocalSignIn | null, address: ServiceAddress): WebSignIn {
+export function webProvider({ config: { oidc }, signIn, address }: AppContext): WebSignIn {
   const redirectUri = () => `${address.public}/`;
   if (oidc) {
     const { issuer, clientId, audience } = oidc;

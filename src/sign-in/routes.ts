@@ -1,20 +1,21 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { FastifyPluginAsync, onRequestAsyncHookHandler } from "fastify";
+import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
-import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
+import { signInPrefix } from "../contract/sign-in.ts";
 import { handle } from "../core/http/handle.ts";
-
-/** Answers a request to the built-in identity provider; `address` is the client's. */
-export type HandleSignIn = (request: IncomingMessage, response: ServerResponse, address: string) => void;
+import { limitAddress } from "../core/http/rate-limits.ts";
+import { protectedResource } from "./open.ts";
 
 /**
- * The provider reads requests and writes responses itself. `limitAddress` counts every request, because many of them
- * store something and none is authenticated.
+ * The built-in provider reads requests and writes responses itself. Every request counts against its address, because many
+ * of them store something and none is authenticated.
  */
-export function signInRoutes(answer: HandleSignIn, limitAddress: onRequestAsyncHookHandler): FastifyPluginAsync {
+export function signInRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
-    app.addHook("onRequest", limitAddress);
+    const { signIn } = context;
+    if (signIn === null) return;
+    app.addHook("onRequest", (request, reply) => limitAddress(context, request, reply));
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (_request, _payload, done) => done(null));
     app.route({
@@ -27,38 +28,33 @@ export function signInRoutes(answer: HandleSignIn, limitAddress: onRequestAsyncH
           const value = reply.getHeader(name);
           if (value !== undefined) reply.raw.setHeader(name, value);
         }
-        answer(request.raw, reply.raw, request.ip);
+        signIn.handle(request.raw, reply.raw, request.ip);
       },
     });
   };
 }
 
 /** Tells clients where to get a token, for the API and for `/mcp`. */
-export function protectedResourceRoutes(
-  protectedResource: (path: "" | "/mcp") => ProtectedResource,
-): FastifyPluginAsync {
+export function protectedResourceRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
-    handle(app, routes.getProtectedResource, async () => protectedResource(""));
-    handle(app, routes.getMcpResource, async () => protectedResource("/mcp"));
+    handle(app, routes.getProtectedResource, async () => protectedResource(context));
+    handle(app, routes.getMcpResource, async () => protectedResource(context, "/mcp"));
   };
 }
 
 /**
- * The built-in provider's metadata at the places that its address has by RFC 8414. Null: the provider is another, and tells
- * of itself.
+ * The built-in provider's metadata at the places that its address has by RFC 8414.
  */
-export function providerMetadataRoutes(
-  answer: HandleSignIn | null,
-  limitAddress: onRequestAsyncHookHandler,
-): FastifyPluginAsync {
+export function providerMetadataRoutes(context: AppContext): FastifyPluginAsync {
+  const { signIn } = context;
   return async (app) => {
-    app.addHook("onRequest", limitAddress);
+    app.addHook("onRequest", (request, reply) => limitAddress(context, request, reply));
     for (const route of [routes.getAuthorizationServer, routes.getOpenidProvider]) {
       handle(app, route, async (request, reply) => {
-        if (!answer) throw new BerthError("path_not_found", "Another identity provider is configured here.");
+        if (!signIn) throw new BerthError("path_not_found", "Another identity provider is configured here.");
         reply.hijack();
         request.raw.url = `${signInPrefix}/.well-known/openid-configuration`;
-        answer(request.raw, reply.raw, request.ip);
+        signIn.handle(request.raw, reply.raw, request.ip);
         return reply;
       });
     }

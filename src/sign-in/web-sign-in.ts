@@ -1,7 +1,7 @@
 import * as openid from "openid-client";
 import { BerthError } from "../contract/errors.ts";
 import { audienceParameters } from "../contract/sign-in.ts";
-import type { PendingSignIn, SessionTokens, WebProvider } from "./dashboard-sessions.ts";
+import type { PendingSignIn, SessionTokens } from "./dashboard-sessions.ts";
 
 /** The lifetime of access tokens of providers that do not state one. */
 const usualLifetimeSeconds = 300;
@@ -19,7 +19,7 @@ interface WebSignInOptions {
 }
 
 /** Signs browsers in at an OpenID provider, by the code flow with PKCE (RFC 7636). */
-export class WebSignIn implements WebProvider {
+export class WebSignIn {
   readonly #options: WebSignInOptions;
   #provider: Promise<openid.Configuration> | null = null;
 
@@ -42,6 +42,7 @@ export class WebSignIn implements WebProvider {
     return { url: url.href, pending: { state, verifier } };
   }
 
+  /** `returned`: the address with which the browser came back. Throws `request_invalid` for one that is not good. */
   async finish(returned: URL, { state, verifier }: PendingSignIn): Promise<SessionTokens> {
     const provider = await this.#discovered();
     const url = new URL(returned.search, this.#options.redirectUri());
@@ -51,6 +52,7 @@ export class WebSignIn implements WebProvider {
     return asked(async () => toTokens(await openid.authorizationCodeGrant(provider, url, checks, parameters), null));
   }
 
+  /** Null if the sign-in has ended there. */
   async renew(refreshToken: string): Promise<SessionTokens | null> {
     const provider = await this.#discovered();
     try {
@@ -61,6 +63,7 @@ export class WebSignIn implements WebProvider {
     }
   }
 
+  /** Ends a sign-in. Returns the page where the browser ends its own with the provider; null if that is done. */
   async end({ refreshToken, idToken }: SessionTokens): Promise<string | null> {
     const provider = await this.#discovered();
     const { revocation_endpoint, end_session_endpoint } = provider.serverMetadata();

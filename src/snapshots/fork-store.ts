@@ -2,10 +2,9 @@ import type { AgentState } from "../agents/agent.ts";
 import type { AgentStore } from "../agents/store.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
 import type { SecretStore } from "../secrets/store.ts";
-import type { ForkRows } from "./forks.ts";
 
 /** Forks' rows with what else they are allowed and know. */
-export class ForkStore implements ForkRows {
+export class ForkStore {
   readonly #agents: AgentStore;
   readonly #secrets: SecretStore;
 

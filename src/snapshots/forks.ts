@@ -1,33 +1,14 @@
 import { createHash } from "node:crypto";
 import { type AgentState, requireAllowed } from "../agents/agent.ts";
-import type { Agents } from "../agents/agents.ts";
+import type { AppContext } from "../context.ts";
 import { AgentName, type CreateAgent, type ForkSource } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import type { Attempt } from "../core/http/attempt.ts";
-import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { SnapshotState } from "./snapshot.ts";
-import type { Snapshots } from "./snapshots.ts";
 
 /** A request for new agents with the state of another. */
 type AskedFork = CreateAgent & { from: ForkSource };
-
-export interface ForkRows {
-  byId(id: string): Promise<AgentState | null>;
-  byNames(accountId: string, names: readonly string[]): Promise<{ name: string }[]>;
-  /**
-   * Stores forks with the network rules of their source and, if asked, its secrets: all of it or nothing. Throws
-   * `agent_exists`.
-   */
-  insert(forks: readonly AgentState[], source: string, options: { secrets: boolean }): Promise<void>;
-}
-
-interface ForkOptions {
-  agents: Agents;
-  rows: ForkRows;
-  snapshots: Snapshots;
-  lifecycle: Lifecycle;
-}
 
 /** What a fork begins with. */
 interface Moment extends Pick<SnapshotState, "id" | "runtime" | "conversation" | "retold"> {
@@ -37,10 +18,10 @@ interface Moment extends Pick<SnapshotState, "id" | "runtime" | "conversation" |
 
 /** New agents that begin with what another one is or was: its files, its running programs, its conversation. */
 export class Forks {
-  readonly #options: ForkOptions;
+  readonly #context: AppContext;
 
-  constructor(options: ForkOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /**
@@ -48,8 +29,8 @@ export class Forks {
    * agent throws, `snapshot_not_found`, and `request_invalid` for what the source decides.
    */
   async create(accountId: string, asked: AskedFork, attempt: Attempt): Promise<AgentState> {
-    const { agents, rows, snapshots } = this.#options;
-    const made = attempt.earlier === "none" ? null : await rows.byId(attempt.resourceId);
+    const { agents, stores, snapshots } = this.#context;
+    const made = attempt.earlier === "none" ? null : await stores.forks.byId(attempt.resourceId);
     if (made) return made;
     const source = await agents.find(accountId, asked.from.agent);
     requireAllowed("chat", source);
@@ -67,10 +48,10 @@ export class Forks {
 
   /** Throws whatever forbids the forks, before anything is made. */
   async #requireForkable(source: AgentState, asked: AskedFork, runtime: string): Promise<void> {
-    const { agents, rows } = this.#options;
+    const { agents, stores } = this.#context;
     const { accountId } = source;
     refuseOtherMachine(runtime, asked);
-    const [taken] = await rows.byNames(accountId, namesOf(asked));
+    const [taken] = await stores.forks.byNames(accountId, namesOf(asked));
     if (taken) throw new BerthError("agent_exists", `There is already an agent ${taken.name}.`);
     await agents.requireCreatable(accountId, { ...settingsOf(source), ...asked, runtime });
   }
@@ -82,7 +63,7 @@ export class Forks {
     { id: snapshot, runtime, conversation, retold, name }: Moment,
     { resourceId }: Attempt,
   ): Promise<AgentState> {
-    const { agents, rows, lifecycle } = this.#options;
+    const { agents, stores, lifecycle } = this.#context;
     const { accountId, resources } = source;
     const settings = { ...settingsOf(source), ...asked, runtime };
     const forks = namesOf(asked).map((each, index) => ({
@@ -94,7 +75,7 @@ export class Forks {
       snapshot,
       forkedFrom: { agent: source.name, snapshot: name },
     }));
-    await lifecycle.begin(forks, () => rows.insert(forks, source.id, { secrets: asked.from.secrets ?? false }));
+    await lifecycle.begin(forks, () => stores.forks.insert(forks, source.id, { secrets: asked.from.secrets ?? false }));
     return forks[0]!;
   }
 }

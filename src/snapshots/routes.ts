@@ -1,13 +1,13 @@
 import type { FastifyPluginAsync } from "fastify";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
 import { toSnapshotView } from "./snapshot.ts";
-import type { Snapshots } from "./snapshots.ts";
 
 /** `/agents/{name}/snapshots`, rollbacks to them, and what makes one first. */
-export function snapshotRoutes(agents: Agents, snapshots: Snapshots): FastifyPluginAsync {
+export function snapshotRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, snapshots } = context;
   return async (app) => {
     handle(app, routes.createSnapshot, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);

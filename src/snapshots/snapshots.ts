@@ -1,34 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { type AgentState, requireAllowed } from "../agents/agent.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type CreateSnapshot, maximumSnapshots, type SnapshotReason } from "../contract/snapshots.ts";
 import type { Attempt } from "../core/http/attempt.ts";
-import type { HostFiles } from "../hosts/host-files.ts";
-import type { Lifecycle } from "../lifecycle/lifecycle.ts";
-import type { Turns } from "../turns/turns.ts";
 import type { SnapshotState } from "./snapshot.ts";
+import type { SnapshotStore } from "./store.ts";
 
 /** How many snapshots that were made before rollbacks an agent keeps: the newest. */
 const keptBeforeRollbacks = 5;
 
 /** And before upgrades. */
 const keptBeforeUpgrades = 2;
-
-/** The snapshots' rows. A snapshot's files are made before its row and removed after it. */
-export interface SnapshotRows {
-  /** The time now, and the agent's turn that runs. */
-  moment(agentId: string): Promise<{ at: Date; turnId: string | null }>;
-  /** Throws `snapshot_exists`. */
-  insert(snapshot: SnapshotState): Promise<void>;
-  /** The oldest first. */
-  list(agentId: string): Promise<SnapshotState[]>;
-  /** By name or id. */
-  find(agentId: string, reference: string): Promise<SnapshotState | null>;
-  /** False if it is gone already. Its files may go from then on. */
-  remove(id: string): Promise<boolean>;
-  /** Stores what these take now. */
-  resize(found: readonly { id: string; bytes: number }[]): Promise<void>;
-}
 
 /** A moment of an agent for as long as something is made of it. */
 export interface HeldSnapshot extends Disposable {
@@ -38,50 +21,26 @@ export interface HeldSnapshot extends Disposable {
   at: Date;
 }
 
-/** The machines, as far as snapshots need them. */
-interface MachinesOfSnapshots {
-  requireReady(): Promise<void>;
-  /** The image that machines get now; null before `requireReady`. */
-  newestImage: string | null;
-  /** Keeps this moment of the agent's machine. Throws `machine_lost` if there is none. */
-  snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<{ bytes: number; hasMemory: boolean }>;
-  removeSnapshot(snapshot: string): Promise<void>;
-  quarantineSnapshot(snapshot: string): Promise<void>;
-  /** All on this host. */
-  snapshots(): Promise<{ id: string; bytes: number }[]>;
-}
-
-interface SnapshotOptions {
-  rows: SnapshotRows;
-  files: HostFiles;
-  machines: MachinesOfSnapshots;
-  lifecycle: Lifecycle;
-  turns: Turns;
-  /** Throws `insufficient_credits` if the account has none left. */
-  requireCredits: (accountId: string) => Promise<void>;
-  /** Throws `disk_full`. */
-  requireSpace: () => Promise<void>;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
-
 /** Moments of agents: kept, gone back to, and removed. */
 export class Snapshots {
-  readonly #options: SnapshotOptions;
+  readonly #context: AppContext;
+  readonly #rows: SnapshotStore;
   /** How often each snapshot is in use by something that no row says yet: its files stay. */
   readonly #inUse = new Map<string, number>();
 
-  constructor(options: SnapshotOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
+    this.#rows = context.stores.snapshots;
   }
 
   /** The oldest first. */
   list(agent: AgentState): Promise<SnapshotState[]> {
-    return this.#options.rows.list(agent.id);
+    return this.#rows.list(agent.id);
   }
 
   /** By name or id. Throws `snapshot_not_found`. */
   async find(agent: AgentState, reference: string): Promise<SnapshotState> {
-    const found = await this.#options.rows.find(agent.id, reference);
+    const found = await this.#rows.find(agent.id, reference);
     if (found) return found;
     throw new BerthError("snapshot_not_found", `The agent ${agent.name} has no snapshot ${reference}.`);
   }
@@ -92,11 +51,11 @@ export class Snapshots {
    */
   async take(agent: AgentState, asked: CreateSnapshot, { resourceId, earlier }: Attempt): Promise<SnapshotState> {
     requireAllowed("change", agent);
-    const { rows, requireSpace } = this.#options;
-    const made = earlier === "none" ? null : await rows.find(agent.id, resourceId);
+    const { reserve } = this.#context;
+    const made = earlier === "none" ? null : await this.#rows.find(agent.id, resourceId);
     if (made) return made;
-    await requireSpace();
-    return this.#options.lifecycle.alone(agent.id, async (current) => {
+    await reserve.require();
+    return this.#context.lifecycle.alone(agent.id, async (current) => {
       await this.#requireFew(current, asked.name);
       const name = asked.name ?? new Date().toISOString();
       return this.#keep(current, resourceId, { name, reason: "asked", memory: asked.memory });
@@ -119,9 +78,9 @@ export class Snapshots {
    * what goes wrong is logged.
    */
   async beforeTurn(agentId: string, kept: number): Promise<void> {
-    const { lifecycle, requireSpace, log } = this.#options;
+    const { lifecycle, reserve, log } = this.#context;
     try {
-      await requireSpace();
+      await reserve.require();
       const name = `before the turn of ${new Date().toISOString()}`;
       const agent = await lifecycle.alone(agentId, async (current) => {
         await this.#keep(current, randomUUID(), { name, reason: "turn", memory: true });
@@ -144,13 +103,13 @@ export class Snapshots {
 
   /** Keeps this moment of the agent until it is disposed. Its files are removed some time later. */
   async hold({ id: agentId }: AgentState): Promise<HeldSnapshot> {
-    const { rows, files, machines, lifecycle } = this.#options;
+    const { hostFiles, machines, lifecycle } = this.#context;
     const id = randomUUID();
     const use = this.#use(id);
     try {
-      await files.expect(id);
+      await hostFiles.expect(id);
       return await lifecycle.alone(agentId, async (agent) => {
-        const { at } = await rows.moment(agentId);
+        const { at } = await this.#rows.moment(agentId);
         await machines.snapshot(agentId, id, { memory: true });
         return { id, agent, at, [Symbol.dispose]: () => use[Symbol.dispose]() };
       });
@@ -188,10 +147,10 @@ export class Snapshots {
    * removed afterwards.
    */
   async ofDisk<T>(agent: AgentState, use: (snapshot: string) => Promise<T>): Promise<T> {
-    const { machines, files } = this.#options;
+    const { machines, hostFiles } = this.#context;
     const id = randomUUID();
     using _ = this.#use(id);
-    await files.expect(id);
+    await hostFiles.expect(id);
     try {
       await machines.snapshot(agent.id, id, { memory: false });
       return await use(id);
@@ -207,7 +166,7 @@ export class Snapshots {
    */
   async rollBack(agent: AgentState, reference: string, attempt: Attempt): Promise<AgentState> {
     await this.#requireStartable(agent);
-    const { lifecycle } = this.#options;
+    const { lifecycle } = this.#context;
     if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
     return this.using(agent, reference, (snapshot) => {
       const label = `before the rollback to ${snapshot.name}`;
@@ -223,7 +182,7 @@ export class Snapshots {
    */
   async upgrade(agent: AgentState): Promise<AgentState> {
     await this.#requireStartable(agent);
-    const { machines, lifecycle } = this.#options;
+    const { machines, lifecycle } = this.#context;
     const hasNewest = ({ image }: AgentState) => image === machines.newestImage;
     if (hasNewest(agent)) return agent;
     const label = "before the upgrade";
@@ -234,10 +193,10 @@ export class Snapshots {
 
   async #requireStartable(agent: AgentState): Promise<void> {
     requireAllowed("restart", agent);
-    const { machines, requireCredits, requireSpace } = this.#options;
+    const { machines, ledger, reserve } = this.#context;
     await machines.requireReady();
-    await requireCredits(agent.accountId);
-    await requireSpace();
+    await ledger.requireCredits(agent.accountId, null);
+    await reserve.require();
   }
 
   /**
@@ -250,11 +209,11 @@ export class Snapshots {
     begin: (before: SnapshotState | null) => Promise<AgentState | null>,
     isSo: (current: AgentState) => boolean = () => false,
   ): Promise<AgentState> {
-    const { rows, files, machines, lifecycle, turns } = this.#options;
-    if ((await rows.moment(agent.id)).turnId) return turns.refuseAnother(agent.id);
+    const { hostFiles, machines, lifecycle, turns } = this.#context;
+    if ((await this.#rows.moment(agent.id)).turnId) return turns.refuseAnother(agent.id);
     const begun = await lifecycle.alone(agent.id, async (current) => {
       if (isSo(current)) return current;
-      await files.expect(id);
+      await hostFiles.expect(id);
       using _ = this.#use(id);
       const before = await this.#before(current, id, reason, label);
       const anew = await begin(before);
@@ -276,14 +235,14 @@ export class Snapshots {
    * does not know to the quarantine, and notes what the others take.
    */
   async sweep(): Promise<void> {
-    const { rows, files, machines, log } = this.#options;
+    const { hostFiles, machines, log } = this.#context;
     // In this order: a row is younger than its files.
     const found = await machines.snapshots();
-    const states = await files.statesOf(found);
+    const states = await hostFiles.statesOf(found);
     for (const { id } of found) {
       if (states.get(id) === "named" || this.#inUse.has(id)) continue;
       // A retry keeps the id of the attempt that a crash cut off: its row may be there by now.
-      const state = (await files.statesOf([{ id }])).get(id);
+      const state = (await hostFiles.statesOf([{ id }])).get(id);
       if (state === "named" || this.#inUse.has(id)) continue;
       if (state === "removed") await machines.removeSnapshot(id);
       else {
@@ -291,7 +250,7 @@ export class Snapshots {
         log("a snapshot without a row was moved to the quarantine", { snapshot: id });
       }
     }
-    await rows.resize(found);
+    await this.#rows.resize(found);
   }
 
   async #keep(
@@ -299,11 +258,11 @@ export class Snapshots {
     id: string,
     asked: { name: string; reason: SnapshotReason; memory: boolean },
   ): Promise<SnapshotState> {
-    const { rows, machines } = this.#options;
+    const { machines } = this.#context;
     using _ = this.#use(id);
     const snapshot = await this.#filesOf(agent, id, asked);
     try {
-      await rows.insert(snapshot);
+      await this.#rows.insert(snapshot);
     } catch (error) {
       // Any other error leaves open whether there is a row: the sweep decides by what is stored.
       const isRefused = error instanceof BerthError && error.code === "snapshot_exists";
@@ -319,8 +278,8 @@ export class Snapshots {
     id: string,
     { name, reason, memory }: { name: string; reason: SnapshotReason; memory: boolean },
   ): Promise<SnapshotState> {
-    const { rows, machines } = this.#options;
-    const { at, turnId } = await rows.moment(agent.id);
+    const { machines } = this.#context;
+    const { at, turnId } = await this.#rows.moment(agent.id);
     const facts = await machines.snapshot(agent.id, id, { memory });
     const { runtime, conversation, retold } = agent;
     const then = { runtime, conversation, retold, turnId, createdAt: at };
@@ -344,13 +303,13 @@ export class Snapshots {
 
   /** The row first: a snapshot with a row can be restored. Files that are in use are swept later. */
   async #discard(id: string): Promise<void> {
-    const { rows, files, machines } = this.#options;
-    await rows.remove(id);
-    if (this.#inUse.has(id) || (await files.statesOf([{ id }])).get(id) === "named") return;
+    const { hostFiles, machines } = this.#context;
+    await this.#rows.remove(id);
+    if (this.#inUse.has(id) || (await hostFiles.statesOf([{ id }])).get(id) === "named") return;
     await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
   }
 
   #left(id: string, error: unknown): void {
-    this.#options.log("a snapshot's files could not be removed yet", { snapshot: id, error });
+    this.#context.log("a snapshot's files could not be removed yet", { snapshot: id, error });
   }
 }

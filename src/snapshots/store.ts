@@ -4,16 +4,16 @@ import { isUuid } from "../contract/ids.ts";
 import type { SnapshotReason } from "../contract/snapshots.ts";
 import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
 import type { SnapshotState } from "./snapshot.ts";
-import type { SnapshotRows } from "./snapshots.ts";
 
 /** The agents' snapshots. */
-export class SnapshotStore implements SnapshotRows {
+export class SnapshotStore {
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
+  /** The time now, and the agent's turn that runs. */
   async moment(agentId: string): Promise<{ at: Date; turnId: string | null }> {
     const { rows } = await sql<{ at: Date; turnId: string | null }>`
       select clock_timestamp() as at,
@@ -21,6 +21,7 @@ export class SnapshotStore implements SnapshotRows {
     return rows[0]!;
   }
 
+  /** Throws `snapshot_exists`. */
   async insert(snapshot: SnapshotState): Promise<void> {
     const { id, agentId, name, reason, runtime, conversation, retold, hasMemory, bytes, turnId, createdAt } = snapshot;
     try {
@@ -47,11 +48,13 @@ export class SnapshotStore implements SnapshotRows {
     }
   }
 
+  /** The oldest first. */
   async list(agentId: string): Promise<SnapshotState[]> {
     const rows = this.#database.selectFrom("snapshots").selectAll().where("agent_id", "=", agentId);
     return (await rows.orderBy("created_at").execute()).map(fromRow);
   }
 
+  /** By name or id. */
   async find(agentId: string, reference: string): Promise<SnapshotState | null> {
     const row = await this.#database
       .selectFrom("snapshots")
@@ -62,11 +65,13 @@ export class SnapshotStore implements SnapshotRows {
     return row ? fromRow(row) : null;
   }
 
+  /** False if it is gone already. Its files may go from then on. */
   async remove(id: string): Promise<boolean> {
     const { numDeletedRows } = await this.#database.deleteFrom("snapshots").where("id", "=", id).executeTakeFirst();
     return numDeletedRows > 0n;
   }
 
+  /** Stores what these take now. */
   async resize(found: readonly { id: string; bytes: number }[]): Promise<void> {
     const [ids, bytes] = [found.map(({ id }) => id), found.map((each) => each.bytes)];
     await sql`

@@ -1,14 +1,14 @@
 import type { FastifyPluginAsync } from "fastify";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
 import { joinSocket } from "../core/http/socket-bytes.ts";
-import { handleSocket, type SocketParts } from "../core/http/sockets.ts";
-import type { Ssh } from "./ssh.ts";
+import { handleSocket } from "../core/http/sockets.ts";
 
 /** `/agents/{name}/ssh`: certificates and connections for SSH. */
-export function sshRoutes(agents: Agents, ssh: Ssh, sockets: SocketParts): FastifyPluginAsync {
+export function sshRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, ssh } = context;
   return async (app) => {
     handle(app, routes.certifySsh, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -18,7 +18,7 @@ export function sshRoutes(agents: Agents, ssh: Ssh, sockets: SocketParts): Fasti
     handleSocket(
       app,
       routes.connectSsh,
-      sockets,
+      context,
       async (request) => {
         const agent = await findAgent(agents, request, request.params.name);
         return ssh.connect(agent, request.caller);

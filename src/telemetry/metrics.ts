@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { toCredits } from "../billing/credits.ts";
 import type { TokenCounts } from "../billing/ledger.ts";
-import { type AgentStatus, agentStatuses } from "../contract/agents.ts";
+import type { AppContext } from "../context.ts";
+import { agentStatuses } from "../contract/agents.ts";
 import type { Capacity } from "../contract/capacity.ts";
 import type { TurnStatus } from "../contract/chat.ts";
 
@@ -10,20 +11,6 @@ const machineBuckets = [0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 30, 60, 120, 300, 900
 const deltaBuckets = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
 /** Seconds. Events gather for half a second before they are stored; the database may be down for minutes. */
 const lagBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 15, 60, 300];
-
-/** What is looked up when the metrics are requested. */
-export interface Snapshot {
-  /** This host's. */
-  agents(): Promise<Partial<Record<AgentStatus, number>>>;
-  capacity(): Capacity;
-  /** Whether this server leads its host's agents: only the leader tells what is the host's, so that no two do. */
-  leads(): boolean;
-  /** Running turns, and their events that are not stored yet. */
-  turns: { readonly size: number; readonly unstoredEvents: number };
-  streams: { readonly size: number };
-  /** Connections to the database: those that are open, those of them that rest, and queries that wait for one. */
-  database(): { open: number; idle: number; waiting: number };
-}
 
 /**
  * A server's metrics in the Prometheus format, each with the server's name as `server`. Other labels never identify an
@@ -194,12 +181,12 @@ export class Metrics {
   }
 
   /** Looks these up whenever the metrics are requested. Call it once. */
-  watch(snapshot: Snapshot): void {
-    const { leads, turns, streams } = snapshot;
-    this.#watchHost(snapshot);
-    this.#gauge("berth_leads", "1 if this server leads its host's agents, else 0.", () => (leads() ? 1 : 0));
-    this.#gauge("berth_turns_running", "Turns that go on.", () => turns.size);
-    this.#gauge("berth_events_unstored", "Events that are not in the database yet.", () => turns.unstoredEvents);
+  watch(context: AppContext): void {
+    const { running, streams } = context;
+    this.#watchHost(context);
+    this.#gauge("berth_leads", "1 if this server leads its host's agents, else 0.", () => (context.leads ? 1 : 0));
+    this.#gauge("berth_turns_running", "Turns that go on.", () => running.size);
+    this.#gauge("berth_events_unstored", "Events that are not in the database yet.", () => running.unstoredEvents);
     this.#gauge("berth_event_streams", "Event streams that clients read at this server.", () => streams.size);
     new Gauge({
       name: "berth_database_connections",
@@ -207,7 +194,7 @@ export class Metrics {
       labelNames: ["state"],
       registers: [this.#registry],
       collect() {
-        const { open, idle, waiting } = snapshot.database();
+        const { open, idle, waiting } = context.connections();
         this.set({ state: "used" }, open - idle);
         this.set({ state: "idle" }, idle);
         this.set({ state: "waiting" }, waiting);
@@ -216,7 +203,8 @@ export class Metrics {
   }
 
   /** What only the leader of a host tells. */
-  #watchHost({ agents, capacity, leads }: Snapshot): void {
+  #watchHost(context: AppContext): void {
+    const { stores, lifecycle } = context;
     new Gauge({
       name: "berth_agents",
       help: "The host's agents by status. Only at its leader.",
@@ -224,14 +212,16 @@ export class Metrics {
       registers: [this.#registry],
       async collect() {
         // Metrics matter most when the database is down; this one is then left out.
-        const counts = leads() ? await agents().catch(() => null) : null;
+        const counts = context.leads ? await stores.agents.countByStatus().catch(() => null) : null;
         this.reset();
         if (counts === null) return;
         for (const status of agentStatuses) this.set({ status }, counts[status] ?? 0);
       },
     });
     const ofHost = (name: string, help: string, value: (capacity: Capacity) => number) =>
-      this.#gauge(name, `${help} Only at the host's leader.`, () => (leads() ? value(capacity()) : null));
+      this.#gauge(name, `${help} Only at the host's leader.`, () =>
+        context.leads ? value(lifecycle.capacity()) : null,
+      );
     ofHost("berth_machines_running", "Machines that have a slot.", ({ machines }) => machines.used);
     ofHost("berth_machines_limit", "Machines that may run at once.", ({ machines }) => machines.limit);
     ofHost("berth_machine_memory_mib", "Memory of the machines that run.", ({ memoryMiB }) => memoryMiB.used);

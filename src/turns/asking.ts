@@ -1,48 +1,34 @@
 import { randomUUID } from "node:crypto";
 import type { AgentState } from "../agents/agent.ts";
-import { toCredits } from "../billing/credits.ts";
+import { fromCredits, toCredits } from "../billing/credits.ts";
+import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { SerialQueue } from "../core/locks.ts";
-import type { RunningTurns } from "./running-turns.ts";
 import type { TurnState } from "./turn.ts";
-import type { Turns } from "./turns.ts";
 
 /** How many turns may be before the last in a chain of agents that ask each other. */
 const maximumDepth = 3;
 /** How many turns may come of one turn of a client. */
 const maximumTurns = 32;
 
-interface AskingOptions {
-  agents: {
-    byId(id: string): Promise<AgentState | null>;
-    byNames(accountId: string, names: readonly string[]): Promise<AgentState[]>;
-  };
-  /** Of all turns that came of a client's turn: how many there are, and what they have cost so far. */
-  askedFor: (firstTurn: string) => Promise<{ turns: number; microCredits: number }>;
-  turns: Turns;
-  running: RunningTurns;
-  /** The most that all turns that come of a client's turn may cost, in micro-credits. */
-  maximumCost: number;
-}
-
 /**
  * Agents that ask other agents of their account, as a tool of their turn. What is asked is a turn like any other, with the
  * key of the client whose turn all came of. It ends with the turn that asked for it, if it has not ended before.
  */
 export class Asking {
-  readonly #options: AskingOptions;
+  readonly #context: AppContext;
   /** The turns that come of a client's turn begin one at a time, so that the count of them is correct. */
   readonly #beginning = new SerialQueue();
 
-  constructor(options: AskingOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
   }
 
   /** The agents that the agent may ask; those that are gone are left out. */
   async choice(agentId: string): Promise<AgentState[]> {
-    const { agents } = this.#options;
-    const asking = await agents.byId(agentId);
-    return asking ? agents.byNames(asking.accountId, asking.agents) : [];
+    const { stores } = this.#context;
+    const asking = await stores.agents.byId(agentId);
+    return asking ? stores.agents.byNames(asking.accountId, asking.agents) : [];
   }
 
   /**
@@ -51,7 +37,7 @@ export class Asking {
    * `Turns.begin` throws.
    */
   async begin(agentId: string, name: string, message: string): Promise<{ agent: AgentState; turn: TurnState }> {
-    const { turns, running } = this.#options;
+    const { turns, running } = this.#context;
     const choice = await this.choice(agentId);
     const agent = choice.find((each) => each.name === name);
     if (!agent) {
@@ -84,8 +70,9 @@ export class Asking {
   }
 
   async #requireCost(firstTurn: string): Promise<{ turns: number }> {
-    const { askedFor, maximumCost } = this.#options;
-    const sum = await askedFor(firstTurn);
+    const { stores, config } = this.#context;
+    const maximumCost = fromCredits(config.askedCredits);
+    const sum = await stores.turns.askedFor(firstTurn);
     if (sum.microCredits < maximumCost) return sum;
     const most = `The turns that come of one message may cost ${toCredits(maximumCost)} credits (BERTH_ASKED_CREDITS)`;
     throw new BerthError("insufficient_credits", `${most}; they have cost ${toCredits(sum.microCredits)}.`);

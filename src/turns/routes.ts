@@ -1,8 +1,8 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import type { AgentState } from "../agents/agent.ts";
-import type { Agents } from "../agents/agents.ts";
 import { findAgent } from "../agents/find.ts";
 import { routes } from "../api/routes.ts";
+import type { AppContext } from "../context.ts";
 import {
   type ChatRequest,
   type Inclusion,
@@ -12,26 +12,22 @@ import {
   type TurnParams,
 } from "../contract/chat.ts";
 import { requireOwnTurn } from "../core/http/authorize.ts";
+import { begun } from "../core/http/begun.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
 import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
-import type { Streams } from "../core/http/streams.ts";
 import { type TurnState, toTurnSummary, toTurnView } from "./turn.ts";
 import type { Turns } from "./turns.ts";
 
 /** `begun` is called for each chat once its turn exists, before the response. */
-export function chatRoutes(
-  agents: Agents,
-  turns: Turns,
-  streams: Streams,
-  begun: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
-): FastifyPluginAsync {
+export function chatRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, turns, streams } = context;
   return async (app) => {
     handle(app, routes.chat, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       using _ = streams.enter(request);
       const turn = (await earlierTurn(turns, request, agent)) ?? (await beginTurn(request, agent));
-      await begun(request, reply);
+      await begun(context, request, reply);
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
         visible(turns.events(turn, 0, gone), request.body.include),
       );
@@ -63,7 +59,8 @@ export async function earlierTurn(
 }
 
 /** An agent's turns: their history, events and cancellation. */
-export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): FastifyPluginAsync {
+export function turnRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, turns, streams } = context;
   return async (app) => {
     handle(app, routes.listTurns, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);

@@ -1,21 +1,11 @@
+import type { AppContext } from "../context.ts";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { pause } from "../core/retry.ts";
-import type { GuestLease, GuestLeases } from "../lifecycle/guest-leases.ts";
+import type { GuestLease } from "../lifecycle/guest-leases.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { RunningTurn } from "./running-turn.ts";
-
-interface TurnRunOptions {
-  leases: GuestLeases;
-  /** Called with the seconds to the first text of a reply. */
-  firstDelta: (seconds: number) => void;
-  /** Fail a turn after this many silent milliseconds, unless a tool is running. */
-  stallMs: number;
-  /** Called with the agent's id when its turn has been silent for that long, whether or not a tool is running. */
-  stalled: (agentId: string) => void;
-  /** Keeps the agent as it is before a turn, and so many of these moments. Never rejects. */
-  keepBefore: (agentId: string, kept: number) => Promise<void>;
-}
 
 /** Machines that a message is given to while none has said anything. */
 const machineTries = 3;
@@ -28,9 +18,9 @@ const reconnectDelayMs = 300;
  * machine may have ended without anybody knowing yet: the next one is given a message that this one said nothing to. A
  * guest that finds the turn begun on its disk fails it, so no message is answered twice.
  */
-export async function runTurn(running: RunningTurn, options: TurnRunOptions): Promise<void> {
+export async function runTurn(running: RunningTurn, context: AppContext): Promise<void> {
   for (let tries = machineTries; !running.over.signal.aborted && !running.ending; tries--) {
-    if ((await runOnMachine(running, options)) === "over") return;
+    if ((await runOnMachine(running, context)) === "over") return;
     if (running.seen > 0 || tries <= 1)
       throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
     await pause(reconnectDelayMs, running.over.signal);
@@ -38,20 +28,20 @@ export async function runTurn(running: RunningTurn, options: TurnRunOptions): Pr
 }
 
 /** `lost`: the machine ended before the turn did. */
-async function runOnMachine(running: RunningTurn, options: TurnRunOptions): Promise<"over" | "lost"> {
+async function runOnMachine(running: RunningTurn, context: AppContext): Promise<"over" | "lost"> {
   const { turn, over } = running;
   const begun = performance.now();
   running.trace?.wants();
-  using lease = await options.leases.acquire(turn.agentId, (position) => running.queued(position));
+  using lease = await context.leases.acquire(turn.agentId, (position) => running.queued(position));
   const { autoSnapshot } = running.settings;
-  if (autoSnapshot > 0 && !running.prompted) await options.keepBefore(turn.agentId, autoSnapshot);
+  if (autoSnapshot > 0 && !running.prompted) await context.snapshots.beforeTurn(turn.agentId, autoSnapshot);
   if (over.signal.aborted || running.ending) return "over";
   running.trace?.ready();
   running.begin(Math.round(performance.now() - begun));
   const lost = lease.lost.then(toLost);
   for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
     const outcome = await Promise.race([
-      readAnswer(running, lease, options).catch((error: unknown) => ({ error })),
+      readAnswer(running, lease, context).catch((error: unknown) => ({ error })),
       lost,
     ]);
     if (outcome === "ended" || over.signal.aborted) return "over";
@@ -74,9 +64,9 @@ async function runOnMachine(running: RunningTurn, options: TurnRunOptions): Prom
 const toLost = () => "lost" as const;
 
 /** Reads the guest's events from the cursor. `cut`: the stream ended before the turn did. */
-async function readAnswer(running: RunningTurn, lease: GuestLease, options: TurnRunOptions): Promise<"ended" | "cut"> {
+async function readAnswer(running: RunningTurn, lease: GuestLease, context: AppContext): Promise<"ended" | "cut"> {
   const { over } = running;
-  const watch = new StallWatch(running, options);
+  const watch = new StallWatch(running, context);
   try {
     const guest = await lease.connect();
     running.trace?.sent();
@@ -86,7 +76,7 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, options: Turn
       await running.announced;
       if (over.signal.aborted || running.ending) return "ended";
       for (const entry of batch) {
-        take(running, entry, options.firstDelta);
+        take(running, entry, context.metrics);
         if (entry.event.type === "response.function_call") await running.announced;
       }
       // Meanwhile, new events stay in the guest's journal on the agent's disk.
@@ -109,14 +99,14 @@ function sourceOf({ turn, settings, seen, over }: RunningTurn, guest: GuestClien
   return guest.prompt({ turnId, message, model, conversation, ...tools }, { signal });
 }
 
-function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: (seconds: number) => void): void {
+function take(running: RunningTurn, { seq, event }: SequencedEvent, metrics: Metrics): void {
   if (running.ending) return;
   if (seq !== running.seen + 1) {
     throw new BerthError("internal", `turn ${running.turn.id}: the guest sent event ${seq}`);
   }
   if (event.type === "response.output_text.delta" && !running.hasSpoken) {
     running.hasSpoken = true;
-    firstDelta((performance.now() - running.startedAt) / 1000);
+    metrics.firstDelta((performance.now() - running.startedAt) / 1000);
   }
   running.sawTool(event);
   running.trace?.heard(event);
@@ -126,18 +116,18 @@ function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: 
 /** Fails a turn that has been silent for too long while no tool is running. */
 class StallWatch {
   readonly #running: RunningTurn;
-  readonly #options: Pick<TurnRunOptions, "stallMs" | "stalled">;
+  readonly #context: AppContext;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(running: RunningTurn, options: Pick<TurnRunOptions, "stallMs" | "stalled">) {
+  constructor(running: RunningTurn, context: AppContext) {
     this.#running = running;
-    this.#options = options;
+    this.#context = context;
     this.saw();
   }
 
   saw(): void {
     this.stop();
-    this.#timer = setTimeout(() => this.#stalled(), this.#options.stallMs);
+    this.#timer = setTimeout(() => this.#stalled(), this.#context.config.stallMs);
   }
 
   stop(): void {
@@ -146,10 +136,10 @@ class StallWatch {
 
   /** A tool may be silent for hours, but its guest still answers. */
   #stalled(): void {
-    const { stallMs, stalled } = this.#options;
+    const { config, hungGuests } = this.#context;
     const { turn, openTools } = this.#running;
-    stalled(turn.agentId);
-    const message = `The runtime did nothing for ${stallMs / 1000} s; the turn was given up.`;
+    void hungGuests.suspect(turn.agentId);
+    const message = `The runtime did nothing for ${config.stallMs / 1000} s; the turn was given up.`;
     if (openTools.size > 0) this.saw();
     else this.#running.giveUp({ code: "runtime_stalled", message });
   }

@@ -17,10 +17,10 @@ import {
   type TurnState,
   turnInProgress,
 } from "./turn.ts";
-import type { TurnFilter, TurnRows } from "./turns.ts";
+import type { TurnAgent, TurnFilter } from "./turns.ts";
 
 /** The turns and their events. */
-export class TurnStore implements TurnRows {
+export class TurnStore {
   readonly #database: Database;
   readonly #host: string;
   readonly #appends: TurnAppends;
@@ -32,6 +32,10 @@ export class TurnStore implements TurnRows {
     this.#appends = new TurnAppends(database);
   }
 
+  /**
+   * Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`, and
+   * `AgentChanged` where the agent's row is not as in `moment`.
+   */
   async insert(turn: TurnState, moment: AgentMoment, first: SequencedEvent): Promise<void> {
     try {
       await this.#database.transaction().execute(async (transaction) => {
@@ -96,7 +100,8 @@ export class TurnStore implements TurnRows {
     return row ? toTurnState(row) : null;
   }
 
-  async running(): ReturnType<TurnRows["running"]> {
+  /** All turns running on this host, each with its agent's settings. */
+  async running(): Promise<{ turn: TurnState; agent: TurnAgent }[]> {
     const rows = await this.#database
       .selectFrom("turns")
       .innerJoin("agents", "agents.id", "turns.agent_id")
@@ -129,6 +134,7 @@ export class TurnStore implements TurnRows {
     return rows.map(toPast);
   }
 
+  /** How many turns an agent has that match. */
   async count(agentId: string, { conversation, status }: TurnFilter): Promise<number> {
     const { count } = await this.#database
       .selectFrom("turns")
@@ -140,6 +146,7 @@ export class TurnStore implements TurnRows {
     return Number(count);
   }
 
+  /** Up to `limit` turns of all of an account's agents in the same order; `since`: that run, or have ended since. */
   async ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
     // Each agent's newest by its own index. An agent's turns end in the order in which they begin, so the newest that
     // had ended before `since` is where its part of the list ends.
@@ -162,6 +169,7 @@ export class TurnStore implements TurnRows {
     return rows;
   }
 
+  /** A turn of the agent with its reply; null if there is none. */
   async past(agentId: string, turnId: string): Promise<PastTurn | null> {
     const row = await this.#pastTurns(agentId).where("id", "=", turnId).executeTakeFirst();
     return row ? toPast(row) : null;
@@ -177,6 +185,7 @@ export class TurnStore implements TurnRows {
       .where("agent_id", "=", agentId);
   }
 
+  /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
   async events(turnId: string, after: number): Promise<SequencedEvent[]> {
     const { batchEvents, batchSize } = usualLimits;
     // The database sums up event sizes, so that a page of large events is not read whole.
@@ -191,6 +200,10 @@ export class TurnStore implements TurnRows {
     return rows;
   }
 
+  /**
+   * The number of the turn's last event, the number of its `response.in_progress` (null before it), the ids of
+   * started tools that have not completed, and the last function that its client was asked for.
+   */
   async progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>> {
     const { rows } = await sql<{ last: number } & Required<TurnProgress>>`
       select coalesce(max(seq), 0) as last,
@@ -215,10 +228,12 @@ export class TurnStore implements TurnRows {
     return { turns: Number(rows[0]!.turns), microCredits: Number(rows[0]!.credits) };
   }
 
+  /** Removes a turn that was never announced to any reader. */
   async remove(turnId: string): Promise<void> {
     await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
   }
 
+  /** What a runtime is told of an earlier conversation; null if that is gone. */
   async retelling(id: string): Promise<string | null> {
     const rows = this.#database.selectFrom("retold_conversations").select("text").where("id", "=", id);
     return (await rows.executeTakeFirst())?.text ?? null;
@@ -232,6 +247,10 @@ export class TurnStore implements TurnRows {
         and not exists (select from snapshots where snapshots.retold = retold.id)`.execute(this.#database);
   }
 
+  /**
+   * Stores events, the usage so far (null: unchanged) and, with the last event, how the turn ended. Atomic, and
+   * repeated calls have no effect.
+   */
   append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void> {
     return this.#appends.add(turnId, events, status, usage);
   }

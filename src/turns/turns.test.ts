@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
+import { contextWith } from "../../test/support/context.ts";
 import type { AgentState } from "../agents/agent.ts";
 import { noUsage } from "../billing/usage.ts";
 import type { SequencedEvent } from "../contract/chat.ts";
@@ -7,8 +8,9 @@ import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { GuestLeases } from "../lifecycle/guest-leases.ts";
 import { RunningTurns } from "./running-turns.ts";
+import type { TurnStore } from "./store.ts";
 import type { TurnState } from "./turn.ts";
-import { type TurnOptions, type TurnRows, Turns } from "./turns.ts";
+import { Turns } from "./turns.ts";
 
 const journal: SequencedEvent[] = [
   { seq: 1, event: { type: "response.output_text.delta", delta: "hello" } },
@@ -19,7 +21,22 @@ const journal: SequencedEvent[] = [
 function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 64 * 1024 ** 2 } = {}) {
   const turns = new Map<string, TurnState>();
   const events = new Map<string, SequencedEvent[]>();
-  const rows: TurnRows = {
+  const rows: Pick<
+    TurnStore,
+    | "insert"
+    | "find"
+    | "list"
+    | "count"
+    | "ofAccount"
+    | "past"
+    | "running"
+    | "events"
+    | "progress"
+    | "retelling"
+    | "sweepRetellings"
+    | "remove"
+    | "append"
+  > = {
     insert: async (turn, _, first) => {
       turns.set(turn.id, turn);
       events.set(turn.id, [first]);
@@ -60,35 +77,30 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     cancel: async () => ({}),
     enterConversation: async () => ({}),
   };
-  const options: TurnOptions = {
-    rows,
-    agents: { byId: async (id) => agentOf(id) as AgentState },
+  const context = contextWith({
+    stores: { turns: rows, agents: { byId: async (id) => agentOf(id) as AgentState } },
     running,
-    leases: new GuestLeases({
-      machines: {
-        guest: async () => guest as GuestClient,
-        isRunning: async () => true,
-        ended: () => new Promise(() => {}),
-      },
-      requireCredits: async () => {},
-      requireSpace: async () => {},
-      lifecycle: {
-        requireSlot: () => {},
-        ready: async () => {},
-        watch: async function* () {},
-        idleness: { keepOpen: () => ({ [Symbol.dispose]: () => {} }) },
-      },
-    }),
-    measured: { firstDelta: () => {}, stored: () => {}, ended: () => {} },
-    modelOf: async () => null,
-    stalled: () => {},
-    stallMs: 60_000,
-    keepBefore: async () => {},
-    maximumTurnBytes,
+    machines: {
+      guest: async () => guest as GuestClient,
+      isRunning: async () => true,
+      ended: () => new Promise(() => {}),
+    },
+    ledger: { requireCredits: async () => {} },
+    reserve: { require: async () => {} },
+    lifecycle: { requireSlot: () => {}, ready: async () => {}, watch: async function* () {} },
+    idleness: { keepOpen: () => ({ [Symbol.dispose]: () => {} }) },
+    hungGuests: { suspect: async () => {} },
+    slots: { retry: () => {} },
+    snapshots: { beforeTurn: async () => {} },
+    models: { modelOf: async () => null },
+    metrics: { firstDelta: () => {}, stored: () => {}, turnEnded: () => {} },
+    config: { stallMs: 60_000, maximumTurnBytes },
+    logger: { info: () => {} },
     tracer: null,
     log: () => {},
-  };
-  return { turns, rows, events, running, service: new Turns(options) };
+  });
+  const service = new Turns(Object.assign(context, { leases: new GuestLeases(context) }));
+  return { turns, rows, events, running, service };
 }
 
 const moment = { conversation: 1, runtime: "claude-code", restores: 0 };

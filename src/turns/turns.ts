@@ -1,16 +1,18 @@
 import { type AgentState, requireHere } from "../agents/agent.ts";
-import { noUsage, type UsageState } from "../billing/usage.ts";
+import { noUsage } from "../billing/usage.ts";
+import type { AppContext } from "../context.ts";
 import { type LastEvent, type SequencedEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { Backoff, isTransient, pause } from "../core/retry.ts";
-import { type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
-import type { Facts, Tracer } from "../telemetry/span.ts";
+import { lostError } from "../lifecycle/guest-leases.ts";
+import type { Facts } from "../telemetry/span.ts";
 import { runTurn } from "./run.ts";
 import { type FunctionCall, RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
+import type { TurnStore } from "./store.ts";
 import { TurnTrace } from "./trace.ts";
 import {
   AgentChanged,
@@ -22,7 +24,7 @@ import {
 } from "./turn.ts";
 
 /** What a turn takes from its agent. */
-type AgentSettings = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "retold">;
+export type TurnAgent = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "retold">;
 
 /** What a turn has beside its message, where its client or another agent gives more. */
 interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked">> {
@@ -36,44 +38,6 @@ export interface TurnFilter {
   status: TurnStatus | null;
 }
 
-/** The turns' rows and events. */
-export interface TurnRows {
-  /**
-   * Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`, and
-   * `AgentChanged` where the agent's row is not as in `moment`.
-   */
-  insert(turn: TurnState, moment: AgentMoment, first: SequencedEvent): Promise<void>;
-  find(agentId: string, turnId: string): Promise<TurnState | null>;
-  /** Up to `limit` turns after the one with the id `after`, newest first. */
-  list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
-  /** How many turns an agent has that match. */
-  count(agentId: string, filter: TurnFilter): Promise<number>;
-  /** Up to `limit` turns of all of an account's agents in the same order; `since`: that run, or have ended since. */
-  ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]>;
-  /** A turn of the agent with its reply; null if there is none. */
-  past(agentId: string, turnId: string): Promise<PastTurn | null>;
-  /** All turns running on this host, each with its agent's settings. */
-  running(): Promise<{ turn: TurnState; agent: AgentSettings }[]>;
-  /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
-  events(turnId: string, after: number): Promise<SequencedEvent[]>;
-  /**
-   * The number of the turn's last event, the number of its `response.in_progress` (null before it), the ids of
-   * started tools that have not completed, and the last function that its client was asked for.
-   */
-  progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>>;
-  /** Removes a turn that was never announced to any reader. */
-  remove(turnId: string): Promise<void>;
-  /** What a runtime is told of an earlier conversation; null if that is gone. */
-  retelling(id: string): Promise<string | null>;
-  /** Removes what no agent and no snapshot needs any more. */
-  sweepRetellings(): Promise<void>;
-  /**
-   * Stores events, the usage so far (null: unchanged) and, with the last event, how the turn ended. Atomic, and
-   * repeated calls have no effect.
-   */
-  append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void>;
-}
-
 /** What a turn begins or goes on with. */
 interface TurnStart {
   /** What its runtime is told of an earlier conversation; null: nothing. */
@@ -81,35 +45,6 @@ interface TurnStart {
   trace: TurnTrace | null;
   /** Of a turn that an earlier server began. */
   progress?: TurnProgress;
-}
-
-interface TurnMeasurements {
-  firstDelta: (seconds: number) => void;
-  stored: (seconds: number) => void;
-  /** `code` is the error's code if the turn failed, else empty; `traceId` null where it is not traced. */
-  ended: (turn: TurnState, outcome: Exclude<TurnStatus, "running">, code: string, traceId: string | null) => void;
-}
-
-export interface TurnOptions {
-  rows: TurnRows;
-  agents: { byId(id: string): Promise<AgentState | null> };
-  running: RunningTurns;
-  leases: GuestLeases;
-  /** Durations in seconds. */
-  measured: TurnMeasurements;
-  /** The model for a turn of the agent; null leaves it to the runtime. Throws `model_not_available`. */
-  modelOf: (agent: AgentState) => Promise<string | null>;
-  /** Fail a turn after this many silent milliseconds, unless a tool is running. */
-  stallMs: number;
-  /** Keeps an agent as it is before a turn, and so many of these moments. Never rejects. */
-  keepBefore: (agentId: string, kept: number) => Promise<void>;
-  /** Fail a turn whose events take more bytes. */
-  maximumTurnBytes: number;
-  /** Called with the agent's id when a turn has been silent for that long. */
-  stalled: (agentId: string) => void;
-  /** Null: turns are not traced. */
-  tracer: Tracer | null;
-  log: (message: string, fields: Record<string, unknown>) => void;
 }
 
 /** How long a guest has to end a cancelled turn before the server ends it for its reader. */
@@ -127,7 +62,8 @@ const databaseRetryMs = 500;
  * `response.in_progress` with number p; the guest's n-th event has number p + n.
  */
 export class Turns {
-  readonly #options: TurnOptions;
+  readonly #context: AppContext;
+  readonly #rows: TurnStore;
   readonly #running: RunningTurns;
   /** Turns refused because it is unknown whether the database stored them. They are being removed. */
   readonly #refused = new Set<string>();
@@ -139,9 +75,10 @@ export class Turns {
   #known: Set<string> | null = new Set();
   #stopped = false;
 
-  constructor(options: TurnOptions) {
-    this.#options = options;
-    this.#running = options.running;
+  constructor(context: AppContext) {
+    this.#context = context;
+    this.#rows = context.stores.turns;
+    this.#running = context.running;
   }
 
   /**
@@ -168,7 +105,7 @@ export class Turns {
   }
 
   async #reread(agentId: string): Promise<AgentState> {
-    const agent = await this.#options.agents.byId(agentId);
+    const agent = await this.#context.stores.agents.byId(agentId);
     if (agent) return agent;
     throw new BerthError("agent_deleted", "The agent was deleted.");
   }
@@ -181,9 +118,9 @@ export class Turns {
     caller: Pick<Caller, "accountId" | "keyId" | "span">,
     { instructions: added, functions, asked }: Pick<TurnState, "instructions" | "functions" | "asked">,
   ): Promise<TurnState> {
-    await this.#options.leases.admit(agent, caller);
+    await this.#context.leases.admit(agent, caller);
     const { id: agentId, conversation } = agent;
-    const [model, retold] = await Promise.all([this.#options.modelOf(agent), this.#retold(agent)]);
+    const [model, retold] = await Promise.all([this.#context.models.modelOf(agent), this.#retold(agent)]);
     const turn: TurnState = {
       id,
       agentId,
@@ -216,34 +153,34 @@ export class Turns {
    * refused one may still be stored.
    */
   async begun(agentId: string, id: string): Promise<TurnState | null> {
-    if (!this.#refused.has(id)) return this.#options.rows.find(agentId, id);
+    if (!this.#refused.has(id)) return this.#rows.find(agentId, id);
     throw new BerthError("database_unavailable", "The database does not answer; try again soon.");
   }
 
   /** Up to `limit` of an agent's turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
-    return this.#options.rows.list(agentId, limit, after);
+    return this.#rows.list(agentId, limit, after);
   }
 
   /** How many turns an agent has that match. */
   count(agentId: string, filter: TurnFilter): Promise<number> {
-    return this.#options.rows.count(agentId, filter);
+    return this.#rows.count(agentId, filter);
   }
 
   /** Turns of all of an account's agents after the turn `after`, newest first; `since`: that run, or have ended since. */
   listOfAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
-    return this.#options.rows.ofAccount(accountId, limit, after, since);
+    return this.#rows.ofAccount(accountId, limit, after, since);
   }
 
   /** A turn of the agent. Throws `turn_not_found`. */
   async find(agentId: string, turnId: string): Promise<TurnState> {
-    const turn = isUuid(turnId) ? await this.#options.rows.find(agentId, turnId) : null;
+    const turn = isUuid(turnId) ? await this.#rows.find(agentId, turnId) : null;
     return turn ?? noTurn(turnId);
   }
 
   /** A turn of the agent with its reply. Throws `turn_not_found`. */
   async past(agentId: string, turnId: string): Promise<PastTurn> {
-    return (await this.#options.rows.past(agentId, turnId)) ?? noTurn(turnId);
+    return (await this.#rows.past(agentId, turnId)) ?? noTurn(turnId);
   }
 
   /**
@@ -251,7 +188,6 @@ export class Turns {
    * resumed yet is read from the store until it has.
    */
   async *events({ id, agentId }: TurnState, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
-    const { rows } = this.#options;
     const backoff = new Backoff(leastPollMs, mostPollMs);
     for (let cursor = Math.min(after, lastPossible); !signal.aborted; ) {
       const running = this.#running.get(id);
@@ -261,8 +197,8 @@ export class Turns {
         return;
       }
       // In this order: once a turn has ended, all its events are stored.
-      const turn = await rows.find(agentId, id);
-      const page = await rows.events(id, cursor);
+      const turn = await this.#rows.find(agentId, id);
+      const page = await this.#rows.events(id, cursor);
       if (page.length > 0) {
         cursor = page.at(-1)!.seq;
         backoff.reset();
@@ -282,15 +218,15 @@ export class Turns {
    * lost with the machine before they were stored. Empty for other readers.
    */
   async #lastOf(id: string, cursor: number): Promise<SequencedEvent[]> {
-    const { last } = await this.#options.rows.progress(id);
-    const [entry] = cursor < last ? [] : await this.#options.rows.events(id, last - 1);
+    const { last } = await this.#rows.progress(id);
+    const [entry] = cursor < last ? [] : await this.#rows.events(id, last - 1);
     return entry && (cursor > last || entry.event.type !== "response.completed") ? [entry] : [];
   }
 
   /** The number of the turn's last event so far; 0: none. */
   async lastEvent({ id }: TurnState): Promise<number> {
     const running = this.#running.get(id);
-    return running ? running.log.nextSeq - 1 : (await this.#options.rows.progress(id)).last;
+    return running ? running.log.nextSeq - 1 : (await this.#rows.progress(id)).last;
   }
 
   /**
@@ -299,7 +235,7 @@ export class Turns {
    */
   async waiting({ id, isHere }: AgentState): Promise<{ turn: TurnState; call: FunctionCall } | null> {
     if (isHere && this.#known && !this.#running.ofAgent(id)) {
-      const [last] = await this.#options.rows.list(id, 1, null);
+      const [last] = await this.#rows.list(id, 1, null);
       if (last) await this.#takenUp(last);
     }
     const running = this.#running.ofAgent(id);
@@ -313,7 +249,7 @@ export class Turns {
   async answerFunction(agent: AgentState, turn: TurnState, callId: string, output: string): Promise<void> {
     requireHere(agent);
     try {
-      const guest = await this.#options.leases.ifRunning(agent.id);
+      const guest = await this.#context.leases.ifRunning(agent.id);
       if (!guest) throw new BerthError("machine_failed", "The agent's machine is not awake; try again.");
       await guest.answerFunction({ turnId: turn.id, callId, output });
     } catch (error) {
@@ -357,7 +293,7 @@ export class Turns {
       const running = this.#running.get(turn.id);
       if (running) return running;
       if (status !== "running" || this.#stopped) return null;
-      status = (await this.#options.rows.find(turn.agentId, turn.id))?.status ?? "failed";
+      status = (await this.#rows.find(turn.agentId, turn.id))?.status ?? "failed";
     }
   }
 
@@ -370,7 +306,7 @@ export class Turns {
 
   /** Called when the server starts: resumes the turns that were running. May be called again after it rejected. */
   async recover(): Promise<void> {
-    for (const { turn, agent } of await this.#options.rows.running()) {
+    for (const { turn, agent } of await this.#rows.running()) {
       if (this.#known?.has(turn.id)) continue; // It may have ended meanwhile.
       this.#known?.add(turn.id);
       await this.#takeUp(turn, agent);
@@ -383,32 +319,32 @@ export class Turns {
    * refused is removed, since its client was told so; any other is taken up.
    */
   async sweep(): Promise<void> {
-    await this.#options.rows.sweepRetellings();
+    await this.#rows.sweepRetellings();
     if (this.#known || this.#stopped) return; // `recover` has not taken up all yet.
-    for (const { turn, agent } of await this.#options.rows.running()) {
+    for (const { turn, agent } of await this.#rows.running()) {
       const { id } = turn;
       if (this.#running.get(id) || this.#beginning.has(id) || this.#refused.has(id) || this.#stopped) continue;
       if (this.#everRefused.has(id)) {
-        await this.#options.rows.remove(id);
-        this.#options.log("a turn that was refused was found and removed", { turnId: id });
+        await this.#rows.remove(id);
+        this.#context.log("a turn that was refused was found and removed", { turnId: id });
         continue;
       }
       // It may have ended since the rows were read.
-      if ((await this.#options.rows.find(turn.agentId, id))?.status !== "running" || this.#running.get(id)) continue;
-      this.#options.log("a running turn that nobody ran was taken up", { turnId: id });
+      if ((await this.#rows.find(turn.agentId, id))?.status !== "running" || this.#running.get(id)) continue;
+      this.#context.log("a running turn that nobody ran was taken up", { turnId: id });
       await this.#takeUp(turn, agent);
     }
   }
 
-  async #takeUp(turn: TurnState, agent: AgentSettings): Promise<void> {
-    const { last, ...progress } = await this.#options.rows.progress(turn.id);
+  async #takeUp(turn: TurnState, agent: TurnAgent): Promise<void> {
+    const { last, ...progress } = await this.#rows.progress(turn.id);
     const trace = this.#trace(turn, undefined, { "berth.turn.taken_up": true });
     this.#start(turn, this.#log(turn.id, last + 1), agent, { retold: await this.#retold(agent), trace, progress });
   }
 
   /** What the agent's runtime is told of a conversation that another one has had; null: nothing. */
-  async #retold({ retold }: AgentSettings): Promise<string | null> {
-    return retold === null ? null : this.#options.rows.retelling(retold);
+  async #retold({ retold }: TurnAgent): Promise<string | null> {
+    return retold === null ? null : this.#rows.retelling(retold);
   }
 
   /**
@@ -430,25 +366,25 @@ export class Turns {
       ...(model === null ? {} : { "berth.turn.model": model }),
       ...facts,
     };
-    const span = within?.begin("turn", all) ?? this.#options.tracer?.begin("turn", all, null);
+    const span = within?.begin("turn", all) ?? this.#context.tracer?.begin("turn", all, null);
     return span ? new TurnTrace(span) : null;
   }
 
   #log(turnId: string, from: number): EventLog {
-    return new EventLog({ from, older: (after) => this.#options.rows.events(turnId, after) });
+    return new EventLog({ from, older: (after) => this.#rows.events(turnId, after) });
   }
 
   /** Stores a new turn. If it is unknown whether that worked, the turn is removed, so that it cannot block others. */
   async #insert(turn: TurnState, agent: AgentMoment, first: SequencedEvent): Promise<void> {
     try {
-      await this.#options.rows.insert(turn, agent, first);
+      await this.#rows.insert(turn, agent, first);
     } catch (error) {
       if (isTransient(error)) {
         this.#refused.add(turn.id);
         this.#everRefused.add(turn.id);
-        void this.#retryTransient(() => this.#options.rows.remove(turn.id))
+        void this.#retryTransient(() => this.#rows.remove(turn.id))
           .catch((cause: unknown) =>
-            this.#options.log("a turn that was refused could not be removed", { turnId: turn.id, error: cause }),
+            this.#context.log("a turn that was refused could not be removed", { turnId: turn.id, error: cause }),
           )
           .finally(() => this.#refused.delete(turn.id));
       }
@@ -468,7 +404,7 @@ export class Turns {
     }
   }
 
-  #start(turn: TurnState, log: EventLog, agent: AgentSettings, { retold, trace, progress }: TurnStart): void {
+  #start(turn: TurnState, log: EventLog, agent: TurnAgent, { retold, trace, progress }: TurnStart): void {
     const instructions = [agent.instructions, retold, turn.instructions].filter((part) => part !== null).join("\n\n");
     const settings = {
       model: turn.model,
@@ -482,11 +418,11 @@ export class Turns {
       log,
       settings,
       {
-        maximumSize: this.#options.maximumTurnBytes,
-        store: (events, status, usage) => this.#options.rows.append(turn.id, events, status, usage),
-        stored: (waitedMs) => this.#options.measured.stored(waitedMs / 1000),
+        maximumSize: this.#context.config.maximumTurnBytes,
+        store: (events, status, usage) => this.#rows.append(turn.id, events, status, usage),
+        stored: (waitedMs) => this.#context.metrics.stored(waitedMs / 1000),
         storeFailed: (error) =>
-          this.#options.log("a turn's events could not be stored; trying again", { turnId: turn.id, error }),
+          this.#context.log("a turn's events could not be stored; trying again", { turnId: turn.id, error }),
         interrupt: () => this.#interrupt(running),
         ended: (last) => this.#ended(running, last),
         trace,
@@ -494,13 +430,11 @@ export class Turns {
       progress,
     );
     this.#running.add(running);
-    const { leases, measured, stallMs, stalled, keepBefore } = this.#options;
-    const options = { leases, firstDelta: measured.firstDelta, stallMs, stalled, keepBefore };
-    void runTurn(running, options).catch((error: unknown) => {
+    void runTurn(running, this.#context).catch((error: unknown) => {
       // A stopping server abandons its waits; the next server resumes the turn.
       if (this.#stopped) return;
       const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");
-      if (code === "internal") this.#options.log("a turn failed", { turnId: turn.id, error });
+      if (code === "internal") this.#context.log("a turn failed", { turnId: turn.id, error });
       running.fail({ code, message });
     });
   }
@@ -514,16 +448,21 @@ export class Turns {
     const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
     const code = last.type === "response.failed" ? last.error.code : "";
     running.trace?.ended(outcome, code, running.usage);
-    this.#options.measured.ended(running.turn, outcome, code, running.trace?.span.traceId ?? null);
+    const { logger, metrics, slots } = this.#context;
+    const { id: turnId, agentId } = running.turn;
+    const traceId = running.trace?.span.traceId;
+    logger.info({ turnId, agentId, outcome, ...(code && { code }), ...(traceId && { traceId }) }, "turn ended");
+    metrics.turnEnded(outcome, code);
+    slots.retry();
   }
 
   /** Tells the guest to end the turn. */
   #interrupt({ turn }: RunningTurn): void {
-    this.#options.leases
+    this.#context.leases
       .ifRunning(turn.agentId)
       .then((guest) => guest?.cancel({ turnId: turn.id }))
       .catch((error: unknown) => {
-        this.#options.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
+        this.#context.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
       });
   }
 }

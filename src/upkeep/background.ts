@@ -1,99 +1,74 @@
-import type { Logger } from "pino";
-import type { Imports } from "../archives/imports.ts";
-import type { PostgresLedger } from "../billing/ledger-store.ts";
 import { chargeMachines } from "../billing/machine-charges.ts";
-import type { Config } from "../config/config.ts";
-import { BerthError } from "../contract/errors.ts";
-import type { Orphans } from "../hosts/orphans.ts";
-import type { Lifecycle } from "../lifecycle/lifecycle.ts";
-import type { Machines } from "../machines/machines.ts";
-import type { LocalSignIn } from "../sign-in/local-sign-in.ts";
-import type { Snapshots } from "../snapshots/snapshots.ts";
-import type { Turns } from "../turns/turns.ts";
-import type { Databases } from "../wiring/database.ts";
-import type { Stores } from "../wiring/stores.ts";
+import type { AppContext } from "../context.ts";
+import { asBerthError } from "../contract/errors.ts";
+import { pause } from "../core/retry.ts";
 import { cleanUp } from "./clean-up-store.ts";
-import { startUp } from "./start-up.ts";
-import type { Timers } from "./timers.ts";
 
-interface BackgroundParts extends Pick<Databases, "maintenance"> {
-  config: Config;
-  stores: Stores;
-  ledger: PostgresLedger;
-  /** The built-in identity provider; null if another is configured. */
-  signIn: LocalSignIn | null;
-  timers: Timers;
-  machines: Machines;
-  lifecycle: Lifecycle;
-  turns: Turns;
-  snapshots: Snapshots;
-  imports: Imports;
-  orphans: Orphans;
-  /** The runtime whose template is made before the first agent. */
-  runtime: string;
-  logger: Logger;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
+/** Between two checks for a missing image or QEMU. */
+const retryMs = 1_000;
 
 /** Starts background work: recovery after a start, then the timers. After disposal, nothing new begins. */
-export function startBackground(parts: BackgroundParts): Disposable {
-  const { machines, lifecycle, turns, runtime, logger } = parts;
+export function startBackground(context: AppContext): Disposable {
   const stopped = new AbortController();
-  void startUp({
-    openDriver: () => machines.driver(),
-    resume: [
-      () => lifecycle.recover(),
-      () => turns.recover(),
-      () => parts.snapshots.sweep(),
-      () => parts.imports.sweep(),
-      () => parts.orphans.expire(),
-      () => listen(parts),
-    ],
-    runtime,
-    stopped: stopped.signal,
-    // What is missing says all in its message.
-    failed: (message, error) => logger.error(isMissing(error) ? {} : { err: error }, message),
-  }).then(() => {
-    if (!stopped.signal.aborted) lifecycle.spares.begin();
-  });
+  void recover(context, stopped.signal);
   return { [Symbol.dispose]: () => stopped.abort() };
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof BerthError && error.code.endsWith("_missing");
+/** Once the driver is ready: resumes what an earlier server left, then prepares the template needed next. */
+async function recover(context: AppContext, stopped: AbortSignal): Promise<void> {
+  const { machines, runtimes, spares } = context;
+  for (let last = ""; !stopped.aborted; ) {
+    try {
+      const driver = await machines.driver();
+      await resume(context);
+      // Other runtimes' templates are made on first use.
+      await driver.prepare(runtimes[0]!.name).catch((error: Error) => report(context, error));
+      if (!stopped.aborted) spares.begin();
+      return;
+    } catch (error) {
+      const { message } = asBerthError(error, "internal", String(error));
+      if (message !== last && !stopped.aborted) report(context, error);
+      last = message;
+      await pause(retryMs, stopped);
+    }
+  }
 }
 
-function listen({
-  config,
-  stores,
-  ledger,
-  signIn,
-  timers,
-  machines,
-  lifecycle,
-  turns,
-  snapshots,
-  imports,
-  orphans,
-  maintenance,
-  log,
-}: BackgroundParts): Promise<void> {
-  const { machineTime } = stores;
+/** Done again from the beginning when a step rejects. */
+async function resume(context: AppContext): Promise<void> {
+  const { lifecycle, turns, snapshots, imports, orphans } = context;
+  await lifecycle.recover();
+  await turns.recover();
+  await snapshots.sweep();
+  await imports.sweep();
+  await orphans.expire();
+  await listen(context);
+}
+
+/** The message of an error about something missing is complete without its stack. */
+function report({ logger }: AppContext, thrown: unknown): void {
+  const { code, message } = asBerthError(thrown, "internal", String(thrown));
+  logger.error(code.endsWith("_missing") ? {} : { err: thrown }, message);
+}
+
+function listen(context: AppContext): Promise<void> {
+  const { config, stores, ledger, signIn, timers, machines, lifecycle, idleness, log } = context;
   return timers.listen({
-    lookForIdleness: (agentId) => lifecycle.idleness.look(agentId),
-    chargeMachines: () => chargeMachines({ machineTime, suspend: (id) => lifecycle.suspend(id), log }),
+    lookForIdleness: (agentId) => idleness.look(agentId),
+    chargeMachines: () => chargeMachines(stores.machineTime, lifecycle, log),
     sweep: () =>
       Promise.all([
         lifecycle.sweep(),
-        turns.sweep(),
-        snapshots.sweep(),
-        imports.sweep(),
+        context.turns.sweep(),
+        context.snapshots.sweep(),
+        context.imports.sweep(),
         ledger.sweep(),
         signIn?.refreshKeys(),
       ]),
-    cleanUp: () => cleanUp(maintenance, config, (step, error) => log("a step of the clean-up failed", { step, error })),
+    cleanUp: () =>
+      cleanUp(context.maintenance, config, (step, error) => log("a step of the clean-up failed", { step, error })),
     tidy: async () => {
-      await orphans.expire();
+      await context.orphans.expire();
       await (await machines.driver()).sweep();
     },
   });

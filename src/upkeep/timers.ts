@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from "kysely";
 import { PgBoss } from "pg-boss";
 import type { Database } from "../core/database/database.ts";
-import type { AgentTimers } from "../lifecycle/idleness.ts";
+import type { Log } from "../core/log.ts";
 
 /** Shared by all servers. The other queues belong to a host, because only its server reaches its machines. */
 const cleanUps = "clean-up";
@@ -30,7 +30,7 @@ interface TimerHandlers {
  * Timers stored in the database by pg-boss, so that they outlive the server. Correctness does not depend on them: they
  * only trigger another look at the rows, which decide what is done. https://timgit.github.io/pg-boss
  */
-export class Timers implements AgentTimers {
+export class Timers {
   readonly #boss: PgBoss;
   readonly #queues: HostQueues;
 
@@ -40,7 +40,7 @@ export class Timers implements AgentTimers {
   }
 
   /** Creates missing tables. No timer fires before `listen`. */
-  static async open(database: Database, host: string, failed: (error: Error) => void): Promise<Timers> {
+  static async open(database: Database, host: string, log: Log): Promise<Timers> {
     const queues = queuesOf(host);
     const boss = new PgBoss({
       schema: "timers",
@@ -49,7 +49,7 @@ export class Timers implements AgentTimers {
         executeSql: async (text, values = []) => database.executeQuery(CompiledQuery.raw(text, [...values])),
       },
     });
-    boss.on("error", failed);
+    boss.on("error", (error) => log("the timers have a fault", { error }));
     // Servers that start at once on one database take turns: if pg-boss finds that another was first, it leaves a
     // failed transaction behind on our connection.
     await database.connection().execute(async (connection) => {
@@ -86,6 +86,7 @@ export class Timers implements AgentTimers {
     await this.#boss.schedule(tidies, everyDay);
   }
 
+  /** Calls `lookForIdleness` for the agent after this many seconds. At most one check waits per agent. */
   async idleCheck(agentId: string, afterSeconds: number): Promise<void> {
     await this.#boss.send(this.#queues.idleChecks, { agentId }, { singletonKey: agentId, startAfter: afterSeconds });
   }

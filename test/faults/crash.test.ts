@@ -11,10 +11,14 @@ import { type Database, migrate, openDatabase } from "../../src/core/database/da
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { HostFileStore } from "../../src/hosts/host-file-store.ts";
 import { HostFiles } from "../../src/hosts/host-files.ts";
-import { Lifecycle } from "../../src/lifecycle/lifecycle.ts";
-import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
+import { HungGuests } from "../../src/lifecycle/hung-guests.ts";
+import { Idleness } from "../../src/lifecycle/idleness.ts";
+import { Lifecycle, openSlots } from "../../src/lifecycle/lifecycle.ts";
+import { Reconciler } from "../../src/lifecycle/reconciler.ts";
 import { Machines } from "../../src/machines/machines.ts";
+import type { MachineSpec } from "../../src/machines/spec.ts";
 import { newFolder } from "../support/config.ts";
+import { contextWith } from "../support/context.ts";
 import { machineSpec } from "../support/machine-spec.ts";
 import { ScriptedDriver } from "../support/scripted-driver.ts";
 import { scriptedRuntime } from "../support/scripted-runtime.ts";
@@ -102,6 +106,7 @@ class Death {
 
 interface Server {
   lifecycle: Lifecycle;
+  reconciler: Reconciler;
   machines: Machines;
 }
 
@@ -173,7 +178,7 @@ test("an agent that is woken when its machine has just been suspended runs, also
   await expect.poll(async () => (await driver.observe(agent.id)).phase).toBe("running");
   await say(server.machines, agent.id, "and this");
   await server.lifecycle.delete(agent.id);
-  server.lifecycle.stop();
+  server.reconciler.stop();
   await server.machines.close();
 });
 
@@ -190,33 +195,24 @@ function serverUntil(
     secretsOf: async () => noSecrets,
     log: () => {},
   });
-  const lifecycle = new Lifecycle({
-    rows: death.at(rows),
+  const context = contextWith({
+    stores: { agents: death.at(rows), accounts: { othersThan: async () => false } },
     machines,
-    files: new HostFiles(new HostFileStore(database, "here")),
-    slots: {
-      memoryMiB: 10_000,
-      machines: 10,
-      accountShare: 1,
-      waiting: 10,
-      waitMs: 10_000,
-      shared: async () => false,
-    },
-    spares: {
-      maximum: 0,
-      usualResources: () => usualResources(1024),
-      usualRuntime: "claude-code",
-      lastCreated: async () => new Map(),
-      isBusy: () => false,
-    },
+    hostFiles: new HostFiles(new HostFileStore(database, "here")),
     timers: { idleCheck: async () => {} },
-    idleMs: 0,
-    isDiskShort: async () => false,
-    isBusyOutside: () => false,
-    measured: () => {},
-    log: (message, fields) => faults.push(`${message}: ${JSON.stringify(fields)} ${fields.error}`),
+    config: { memoryMiB: 10_000, maximumAwake: 10, accountShare: 1, maximumWaiting: 10, waitMs: 10_000, idleMs: 0 },
+    spares: { evict: async () => false },
+    reserve: { isShort: async () => false },
+    egress: { moves: () => false },
+    metrics: { machine: () => {} },
+    log: (message: string, fields: Record<string, unknown>) =>
+      faults.push(`${message}: ${JSON.stringify(fields)} ${fields.error}`),
   });
-  return { lifecycle, machines };
+  const parts = { slots: openSlots(context), reconciler: new Reconciler(context), idleness: new Idleness(context) };
+  Object.assign(context, parts, { hungGuests: new HungGuests(context) });
+  const lifecycle = new Lifecycle(context);
+  Object.assign(context, { lifecycle });
+  return { lifecycle, reconciler: parts.reconciler, machines };
 }
 
 function newAgent(): AgentState {
@@ -315,7 +311,7 @@ test.each(Object.keys(operations))(
       await dying.machines.close(); // As a dead process's connections are.
       await death.settled();
 
-      const { lifecycle, machines } = serverUntil(new Death(Infinity));
+      const { lifecycle, reconciler, machines } = serverUntil(new Death(Infinity));
       await lifecycle.recover();
       const settled = async () => {
         const row = await rows.byId(agent.id);
@@ -344,7 +340,7 @@ test.each(Object.keys(operations))(
         await lifecycle.delete(agent.id);
       }
       expect(driver.running).not.toContain(agent.id);
-      lifecycle.stop();
+      reconciler.stop();
       await machines.close();
     }
     // Each operation has steps enough, and dying has made a difference.

@@ -2,7 +2,7 @@ import { appendFile, chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
 import { Stops } from "../../src/core/stops.ts";
-import { openDatabases } from "../../src/wiring/database.ts";
+import { openDatabases } from "../../src/databases.ts";
 import { databaseSeed, newFolder, testConfig } from "./config.ts";
 
 /** Prepares an empty database for all tests of a run: to copy it takes a fifth of the time that making one takes. */

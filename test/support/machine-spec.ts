@@ -1,4 +1,4 @@
-import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
+import type { MachineSpec } from "../../src/machines/spec.ts";
 
 /** What a new agent's machine is to be, on Claude Code and of its usual size. */
 export function machineSpec(id: string, changes: Partial<MachineSpec> = {}): MachineSpec {

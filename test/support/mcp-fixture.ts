@@ -2,8 +2,10 @@ import type { AddressInfo } from "node:net";
 import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import fastify from "fastify";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
+import { ServiceAddress } from "../../src/config/address.ts";
+import type { Caller } from "../../src/core/http/caller.ts";
 import { mcpRoutes } from "../../src/protocols/mcp/routes.ts";
-import { mcpHandler } from "../../src/protocols/mcp/server.ts";
+import { contextWith } from "./context.ts";
 import { addFixtures } from "./mcp-fixtures.ts";
 
 /** A server that answers `/mcp` by the service's own handler, with the fixtures that the conformance suite calls. */
@@ -16,11 +18,20 @@ export async function startMcpFixture(): Promise<AsyncDisposable & { url: string
   const app = fastify();
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  const streams = { enter: () => ({ [Symbol.dispose]: () => {} }) };
-  let url = "";
-  const handler = mcpHandler(factory, () => {});
-  await app.register(mcpRoutes({ handler, streams, count: async () => {}, corsOrigins: [], publicUrl: () => url }));
+  const address = new ServiceAddress(null);
+  const unlimited = { take: async () => null };
+  const context = contextWith({
+    address,
+    config: { corsOrigins: [] },
+    streams: { enter: () => ({ [Symbol.dispose]: () => {} }) },
+    stores: { limiters: { requests: unlimited, account: unlimited } },
+  });
+  app.addHook("onRequest", async (request) => {
+    request.caller = { accountId: "fixture", keyId: null } as Caller;
+  });
+  await app.register(mcpRoutes(context, factory));
   await app.listen({ port: 0, host: "127.0.0.1" });
-  url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  address.listensAt(url);
   return { url, [Symbol.asyncDispose]: () => app.close() };
 }

@@ -5,8 +5,6 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
 import { Quarantine, type Quarantined } from "../../src/core/quarantine.ts";
-import type { Progress } from "../../src/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
 import type {
   Driver,
@@ -16,6 +14,7 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
+import type { MachineSpec, Progress } from "../../src/machines/spec.ts";
 import { isAlive, kill } from "./process-table.ts";
 import type { MachineIdentity, MachineRecord } from "./scripted-machine.ts";
 

@@ -16,8 +16,6 @@ import { listenEgressProxy } from "../../src/guest/egress-proxy.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
-import type { Progress } from "../../src/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
 import type {
   Driver,
@@ -28,6 +26,7 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
+import type { MachineSpec, Progress } from "../../src/machines/spec.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import { spliceProgram } from "./splice-program.ts";
 

@@ -4,8 +4,9 @@ import type { Config } from "../../src/config/config.ts";
 import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { freePort } from "../../src/core/ports.ts";
 import { fetchPublicDocument } from "../../src/egress/documents.ts";
+import type { Overrides } from "../../src/foundation.ts";
 import type { Runtime } from "../../src/runtimes/runtime.ts";
-import { createServer, type Server, type ServerParts } from "../../src/server.ts";
+import { createServer, type Server } from "../../src/server.ts";
 import type { FetchDocument } from "../../src/sign-in/client-documents.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
@@ -33,7 +34,7 @@ async function sharedConfig(changes: Partial<Config>, cleanup: AsyncDisposableSt
 }
 
 /** A leader with a standby, as clients see them who ask the standby. */
-async function startBoth(config: Config, parts: ServerParts): Promise<Server> {
+async function startBoth(config: Config, parts: Overrides): Promise<Server> {
   const leader = await createServer({ ...config, port: 0 }, parts);
   const standby = await createServer(config, parts);
   const end = async () => {

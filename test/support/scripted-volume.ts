@@ -8,9 +8,8 @@ import { promisify } from "node:util";
 import { BerthError } from "../../src/contract/errors.ts";
 import type { KeeperDriver } from "../../src/kubernetes/keeper-calls.ts";
 import type { PassedFiles } from "../../src/kubernetes/passed-files.ts";
-import type { Progress } from "../../src/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
 import type { MachineObservation, RunningMachine } from "../../src/machines/driver.ts";
+import type { MachineSpec, Progress } from "../../src/machines/spec.ts";
 import { ScriptedDriver } from "./scripted-driver.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
 

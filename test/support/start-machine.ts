@@ -1,6 +1,6 @@
-import { plan, type StartFrom } from "../../src/lifecycle/plan.ts";
-import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
+import { plan } from "../../src/lifecycle/plan.ts";
 import type { Driver, RunningMachine } from "../../src/machines/driver.ts";
+import type { MachineSpec, StartFrom } from "../../src/machines/spec.ts";
 import { startMachine } from "../../src/machines/start.ts";
 
 /** Ignores the progress. */

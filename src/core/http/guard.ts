@@ -1,35 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Principals } from "../../accounts/principals.ts";
-import type { Tickets } from "../../accounts/tickets.ts";
 import { routes } from "../../api/routes.ts";
+import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { Passing } from "../../hosts/passing/passing.ts";
 import type { Passport } from "../../hosts/passing/passport.ts";
-import type { Tracer } from "../../telemetry/span.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
 import { type Caller, countedAs } from "./caller.ts";
 import { FairStarts } from "./fair-share.ts";
-import { limit, type RateLimiters } from "./rate-limits.ts";
+import { limit, limitAddress } from "./rate-limits.ts";
 import { traceRequests } from "./tracing.ts";
 
-/** Counts a request without a valid key against its address. */
-export type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-
-interface GuardParts {
-  principals: Principals;
-  tickets: Tickets;
-  limiters: RateLimiters;
-  publicUrl: () => string;
-  /** Null: this server does all itself. */
-  passing: Passing | null;
-  /** Null: requests are not traced. */
-  tracer: Tracer | null;
-}
-
 /** Requires the permission of each route added to `app` afterwards, and passes on what another server has to do. */
-export function guard(app: FastifyInstance, parts: GuardParts, limitAddress: LimitAddress): void {
-  const { principals, tickets, limiters, publicUrl, passing, tracer } = parts;
+export function guard(app: FastifyInstance, context: AppContext): void {
+  const { principals, tickets, passing, tracer } = context;
   const starts = new FairStarts();
   app.addHook("onRequest", async (request, reply) => {
     const { route } = request.routeOptions.config;
@@ -41,12 +25,12 @@ export function guard(app: FastifyInstance, parts: GuardParts, limitAddress: Lim
       const find = (credential: string) => principals.find(credential, route.audience);
       request.caller = await authenticate(request, find, tickets);
     } catch (error) {
-      if (route.audience === "mcp") reply.header("www-authenticate", challengeOf(publicUrl(), request));
-      if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
+      if (route.audience === "mcp") reply.header("www-authenticate", challengeOf(context.address.public, request));
+      if (error instanceof BerthError && error.status === 401) await limitAddress(context, request, reply);
       throw error;
     }
     starts.learn(request.headers.authorization, request.caller.accountId);
-    await countRequest(request, reply, limiters);
+    await countRequest(context, request, reply);
     requirePermission(route, request.caller);
   });
   if (tracer) traceRequests(app, tracer);
@@ -79,10 +63,11 @@ function challengeOf(publicUrl: string, { headers }: FastifyRequest): string {
 
 /** Counts a request against its key's limit and its account's. */
 export async function countRequest(
+  { stores }: AppContext,
   { caller }: FastifyRequest,
   reply: FastifyReply,
-  limiters: RateLimiters,
 ): Promise<void> {
+  const { limiters } = stores;
   await limit(reply, limiters.requests, countedAs(caller));
   await limit(reply, limiters.account, caller.accountId);
 }

@@ -1,21 +1,8 @@
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
+import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { type Allowance, type RateLimiter, rateLimitWindow } from "../rate-limits.ts";
-
-/** The limits, each across all servers. */
-export interface RateLimiters {
-  /** Requests of a key or a signed-in user. */
-  requests: RateLimiter;
-  /** Requests of an account, with all its keys and people. */
-  account: RateLimiter;
-  /** Requests without a valid key or token, per address. */
-  address: RateLimiter;
-  /** Agents created by an account. */
-  agents: RateLimiter;
-  /** Keys created by an account. */
-  keys: RateLimiter;
-}
 
 /**
  * Counts a request against a limit, `uses` times, and reports what remains in headers (`ratelimit-policy`, `ratelimit`:
@@ -43,6 +30,11 @@ const refusals: Record<Allowance["policy"]["name"], string> = {
   agents: "Too many agents were made.",
   keys: "Too many keys were made.",
 };
+
+/** Counts a request without a valid key against its address. Throws `rate_limited`. */
+export function limitAddress({ stores }: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  return limit(reply, stores.limiters.address, clientOf(request.ip));
+}
 
 /** The client that an address stands for. In IPv6, a client has a whole /64 network. */
 export function clientOf(address: string): string {

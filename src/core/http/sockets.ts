@@ -6,13 +6,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import type { z } from "zod";
 import type { Route } from "../../api/route.ts";
+import type { AppContext } from "../../context.ts";
 import { asBerthError, BerthError } from "../../contract/errors.ts";
 import { parseValue } from "../../contract/validation.ts";
 import { parseJson } from "../json-structure.ts";
+import { begun } from "./begun.ts";
 import { errorBody } from "./errors.ts";
 import { optionsOf, type RequestOf } from "./handle.ts";
 import { isOriginOf } from "./origins.ts";
-import type { Streams } from "./streams.ts";
 
 /** The largest message that a client may send, in bytes. */
 const maximumMessageBytes = 1024 * 1024;
@@ -46,13 +47,6 @@ function requireOwnOrigin({ headers }: FastifyRequest, allowedOrigins: readonly 
   throw new BerthError("forbidden", "A page of this origin may not open a WebSocket here.");
 }
 
-/** What every socket needs. */
-export interface SocketParts {
-  streams: Streams;
-  /** Called for each before it is upgraded. */
-  begun: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-}
-
 /**
  * Adds a route that is a WebSocket. `prepare` runs before the upgrade: what it throws is an ordinary error response. A
  * connection that it returns is destroyed when the client's socket closes, before or after the upgrade. `serve` has the socket until it settles; `gone` aborts when the socket closes. What `serve` throws is sent as a frame
@@ -61,7 +55,7 @@ export interface SocketParts {
 export function handleSocket<R extends Route, Prepared>(
   app: FastifyInstance,
   route: R,
-  { streams, begun }: SocketParts,
+  context: AppContext,
   prepare: (request: RequestOf<R>, reply: FastifyReply) => Promise<Prepared>,
   serve: (socket: WebSocket, prepared: Prepared, gone: AbortSignal) => Promise<void>,
 ): void {
@@ -72,7 +66,7 @@ export function handleSocket<R extends Route, Prepared>(
     preHandler: async (request, reply) => {
       if (!request.ws) throw upgradeRequired(reply);
       const { socket } = request.raw;
-      const entered = streams.enter(request);
+      const entered = context.streams.enter(request);
       try {
         const value = await prepare(request as unknown as RequestOf<R>, reply);
         prepared.set(request, value);
@@ -82,7 +76,7 @@ export function handleSocket<R extends Route, Prepared>(
         };
         socket.once("close", end);
         if (socket.destroyed) end();
-        await begun(request, reply.code(101));
+        await begun(context, request, reply.code(101));
       } catch (error) {
         entered[Symbol.dispose]();
         throw error;

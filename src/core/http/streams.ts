@@ -1,6 +1,8 @@
 import type { FastifyRequest } from "fastify";
+import type { Principals } from "../../accounts/principals.ts";
+import type { Config } from "../../config/config.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { type Caller, countedAs } from "./caller.ts";
+import { countedAs } from "./caller.ts";
 
 /** How long a stream may continue after its key was revoked or its account disabled. */
 const checkMs = 3_000;
@@ -14,15 +16,14 @@ export class Streams {
   readonly #maximumOfAccount: number;
   /** The number of streams by account. */
   readonly #ofAccounts = new Map<string, number>();
-  readonly #isValid: (caller: Caller) => Promise<boolean>;
+  readonly #principals: Principals;
   readonly #open = new Map<string, Set<FastifyRequest>>();
   #checks: NodeJS.Timeout | null = null;
 
-  /** `isValid` returns whether a caller's key and account are still valid. */
-  constructor(maximum: number, maximumOfAccount: number, isValid: (caller: Caller) => Promise<boolean>) {
-    this.#maximum = maximum;
-    this.#maximumOfAccount = maximumOfAccount;
-    this.#isValid = isValid;
+  constructor({ maximumStreams, maximumAccountStreams }: Config, principals: Principals) {
+    this.#maximum = maximumStreams;
+    this.#maximumOfAccount = maximumAccountStreams;
+    this.#principals = principals;
   }
 
   /** How many are open. */
@@ -76,7 +77,7 @@ export class Streams {
     const groups = Map.groupBy(open, ({ caller }) => caller.keyId ?? JSON.stringify([caller.accountId, caller.token]));
     for (const requests of groups.values()) {
       // While the database is unavailable, everybody counts as valid.
-      const valid = this.#isValid(requests[0]!.caller).catch(() => true);
+      const valid = this.#principals.isValid(requests[0]!.caller).catch(() => true);
       void valid.then((still) => {
         if (!still) for (const { raw } of requests) raw.socket.destroy();
       });

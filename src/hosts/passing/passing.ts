@@ -7,9 +7,11 @@ import type { Route } from "../../api/route.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { isUuid } from "../../contract/ids.ts";
 import { fromResponseId } from "../../contract/openai.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Leadership } from "../leadership.ts";
 import { type AgentReference, type HostLease, takeOverMs } from "../leadership.ts";
 import { notLeadingHeader, openPassport, type Passport, passportHeader, type Seal, sealPassport } from "./passport.ts";
-import { type Passage, type PassageEnd, relay } from "./relay.ts";
+import { type Passage, relay } from "./relay.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -28,20 +30,6 @@ const lastWordsMs = 100;
 
 /** Requests that have no end yet, each with its connection. */
 type Open = Map<ServerResponse, Socket | null>;
-
-/** Who leads which host. */
-export interface Leaders {
-  readonly host: string;
-  readonly server: string;
-  readonly leads: boolean;
-  /** Whether all agents that there are may only be this host's. */
-  readonly isOnlyHost: boolean;
-  /** As of the last look. */
-  known(host: string): HostLease | null;
-  /** Waits for one until `until`. `refused`: the one that is known does not lead. Throws `agent_elsewhere`. */
-  leaderOf(host: string, refused: boolean, until: number, gone: AbortSignal): Promise<HostLease>;
-  hostOf(accountId: string, agent: AgentReference): Promise<string | null>;
-}
 
 /** A request, and where it is to be done. */
 interface Errand {
@@ -66,19 +54,18 @@ interface Inner {
  * A request is passed on once at most.
  */
 export class Passing {
-  readonly #leaders: Leaders;
+  readonly #leaders: Leadership;
   readonly #seal: Seal;
-  readonly #passedOn: (end: PassageEnd) => void;
+  readonly #metrics: Metrics;
   /** Requests that this server does itself, as a leader. */
   readonly #here: Open = new Map();
   /** Requests that are passed on, or wait for a leader. */
   readonly #passed: Open = new Map();
 
-  /** `passedOn` is called each time that another server was asked. */
-  constructor(leaders: Leaders, seal: Seal, passedOn: (end: PassageEnd) => void) {
+  constructor(leaders: Leadership, seal: Seal, metrics: Metrics) {
     this.#leaders = leaders;
     this.#seal = seal;
-    this.#passedOn = passedOn;
+    this.#metrics = metrics;
   }
 
   /**
@@ -173,7 +160,7 @@ export class Passing {
         throw lost();
       });
       const end = answer === null || answer.headers.has(notLeadingHeader) ? "refused" : "answered";
-      this.#passedOn(end);
+      this.#metrics.requestPassedOn(end);
       if (end === "answered") return answer;
     }
   }
@@ -222,7 +209,7 @@ export class Passing {
       if (body === undefined) body = await bodyOf(errand);
       errand.passport.caller?.span?.mark("passed on");
       const end = await relay(leader.url, passage, body, this.#passportFor(leader, errand));
-      this.#passedOn(end);
+      this.#metrics.requestPassedOn(end);
       if (end === "answered") return true;
       if (!isRepeatable(end, passage, body)) throw lost();
     }

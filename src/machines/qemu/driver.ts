@@ -7,8 +7,6 @@ import { unlessAborted } from "../../core/abort.ts";
 import type { DiskReserve } from "../../core/disk-reserve.ts";
 import { inParallel } from "../../core/in-parallel.ts";
 import { Quarantine, type Quarantined } from "../../core/quarantine.ts";
-import type { Progress } from "../../lifecycle/provisioning.ts";
-import type { MachineSpec } from "../../lifecycle/reconciler.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort, type Handshake } from "../connect.ts";
 import type {
@@ -19,6 +17,7 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "../driver.ts";
+import type { MachineSpec, Progress } from "../spec.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression, sleeper } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";

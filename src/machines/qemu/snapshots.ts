@@ -2,8 +2,8 @@ import { link, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promi
 import { basename, join, relative } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import { SharedLock } from "../../core/locks.ts";
-import type { MachineSpec } from "../../lifecycle/reconciler.ts";
 import type { SnapshotFacts } from "../driver.ts";
+import type { MachineSpec } from "../spec.ts";
 import { diskNode } from "./command.ts";
 import { type Compression, sleeper } from "./compression.ts";
 import { force, nullWhereMissing, writeWhole } from "./files.ts";

@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { asBerthError, BerthError, isShortage } from "../../contract/errors.ts";
-import type { MachineSpec } from "../../lifecycle/reconciler.ts";
 import type { RunningMachine } from "../driver.ts";
+import type { MachineSpec } from "../spec.ts";
 import { machineOptions } from "./command.ts";
 import { nullWhereMissing } from "./files.ts";
 import type { Launcher } from "./launcher.ts";

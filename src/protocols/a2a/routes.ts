@@ -2,44 +2,40 @@ import { A2A_PROTOCOL_VERSION, A2A_VERSION_HEADER } from "@a2a-js/sdk";
 import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { Agents } from "../../agents/agents.ts";
 import { findAgent } from "../../agents/find.ts";
 import { routes } from "../../api/routes.ts";
+import type { AppContext } from "../../context.ts";
 import { goneOf } from "../../core/http/gone.ts";
 import { handle } from "../../core/http/handle.ts";
 import { type SseEvent, sendEvents } from "../../core/http/sse.ts";
-import type { Streams } from "../../core/http/streams.ts";
-import type { Turns } from "../../turns/turns.ts";
-import type { CarriedOperations } from "../carried-operations.ts";
+import { protectedResource } from "../../sign-in/open.ts";
 import { AgentTasks } from "./agent-tasks.ts";
 import { type CardFacts, cardOf } from "./card.ts";
 
-interface A2aOptions {
-  agents: Agents;
-  turns: Turns;
-  operations: CarriedOperations;
-  /** Each request counts as a stream until it is answered: any may wait. */
-  streams: Streams;
-  facts: () => CardFacts;
-}
-
 /** `/agents/{name}/a2a`: an agent by the Agent2Agent protocol, JSON-RPC, and its card. */
-export function a2aRoutes({ agents, turns, operations, streams, facts }: A2aOptions): FastifyPluginAsync {
+export function a2aRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, turns, operations, streams } = context;
   return async (app) => {
     handle(app, routes.getA2aCard, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       reply.header("cache-control", "private, no-cache");
-      return cardOf(agent, facts());
+      return cardOf(agent, factsOf(context));
     });
 
     handle(app, routes.a2a, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
+      // Each request counts as a stream until it is answered: any may wait.
       using _ = streams.enter(request);
       const tasks = new AgentTasks({ turns, operations, carrier: { request, reply }, agent, gone: goneOf(reply) });
       const version = request.headers[A2A_VERSION_HEADER.toLowerCase()] ?? request.query[A2A_VERSION_HEADER] ?? "";
       return await answer(request, reply, String(version), new JsonRpcTransportHandler(tasks));
     });
   };
+}
+
+function factsOf(context: AppContext): CardFacts {
+  const { version, address } = context;
+  return { version, publicUrl: address.public, issuer: protectedResource(context).authorization_servers[0]! };
 }
 
 /** Answers a call, or as a stream of answers where its method has one. */

@@ -1,20 +1,18 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { Agents } from "../../agents/agents.ts";
+import type { FastifyPluginAsync } from "fastify";
 import { findAgent } from "../../agents/find.ts";
 import { routes } from "../../api/routes.ts";
+import type { AppContext } from "../../context.ts";
 import type { AguiRun } from "../../contract/agui.ts";
 import { ChatRequest, type SequencedEvent, type TurnEvent } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { begun } from "../../core/http/begun.ts";
 import { handle } from "../../core/http/handle.ts";
 import { type SseEvent, sendEvents } from "../../core/http/sse.ts";
-import type { Streams } from "../../core/http/streams.ts";
 import { earlierTurn } from "../../turns/routes.ts";
-import type { Turns } from "../../turns/turns.ts";
-
-type Begun = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** `/agents/{name}/agui`: a turn as a run of AG-UI (https://docs.ag-ui.com). */
-export function aguiRoutes(agents: Agents, turns: Turns, streams: Streams, begun: Begun): FastifyPluginAsync {
+export function aguiRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, turns, streams } = context;
   return async (app) => {
     handle(app, routes.agui, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -23,7 +21,7 @@ export function aguiRoutes(agents: Agents, turns: Turns, streams: Streams, begun
       const message = messageOf(body);
       const earlier = await earlierTurn(turns, request, agent);
       const turn = earlier ?? (await turns.begin(attempt.resourceId, agent, message, caller));
-      await begun(request, reply);
+      await begun(context, request, reply);
       const events = (gone: AbortSignal) => projected(turns.events(turn, 0, gone), body, turn.id);
       await sendEvents(reply, { "x-turn-id": turn.id }, events);
       return reply;

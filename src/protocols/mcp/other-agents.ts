@@ -10,13 +10,12 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { AgentState } from "../../agents/agent.ts";
+import type { AppContext } from "../../context.ts";
 import { asBerthError, BerthError } from "../../contract/errors.ts";
 import { OtherAgents, OtherAnswer, StartTurnArguments } from "../../contract/mcp.ts";
 import { agentsServer, alwaysOffered } from "../../contract/mcp-servers.ts";
 import { parseJson } from "../../core/json-structure.ts";
-import type { Asking } from "../../turns/asking.ts";
 import type { TurnState } from "../../turns/turn.ts";
-import type { Turns } from "../../turns/turns.ts";
 import { Progress } from "./progress.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { authInfoOf } from "./server.ts";
@@ -34,26 +33,18 @@ const placeCheckMs = 5_000;
 /** How much of an agent's instructions another one sees, in characters. */
 const shownInstructions = 300;
 
-interface OtherAgentsOptions {
-  asking: Asking;
-  turns: Turns;
-  /** An agent's position among those that wait for a place; null: it does not. */
-  positionOf: (agentId: string) => number | null;
-  log: (message: string, fields: Record<string, unknown>) => void;
-}
-
 /**
  * The MCP server by which agents ask other agents of their account. It is reached through the uplink of the asking agent's
  * machine alone, which says whose request it is.
  */
 export class OtherAgentsServer {
-  readonly #options: OtherAgentsOptions;
+  readonly #context: AppContext;
   readonly #handler: McpHttpHandler;
 
-  constructor(options: OtherAgentsOptions) {
-    this.#options = options;
+  constructor(context: AppContext) {
+    this.#context = context;
     this.#handler = createMcpHandler(({ authInfo }) => this.#serverFor(authInfo!.extra!.agentId as string), {
-      onerror: (error) => options.log("a request for other agents failed", { error }),
+      onerror: (error) => context.log("a request for other agents failed", { error }),
     });
   }
 
@@ -83,7 +74,7 @@ export class OtherAgentsServer {
   }
 
   async #serverFor(agentId: string): Promise<McpServer> {
-    const { asking } = this.#options;
+    const { asking } = this.#context;
     const others = await asking.choice(agentId);
     const server = new McpServer({ name: agentsServer, version: "1" });
     const names = others.map(({ name }) => name).join(", ") || "none at present";
@@ -115,7 +106,7 @@ export class OtherAgentsServer {
 
   async #ask(agentId: string, name: string, message: string, { mcpReq }: ServerContext): Promise<CallToolResult> {
     using progress = new Progress(mcpReq);
-    const { asking, turns } = this.#options;
+    const { asking, turns } = this.#context;
     const { agent, turn } = await asking.begin(agentId, name, message);
     await this.#wait(agent, turn, mcpReq.signal, progress);
     const { id: turnId, reply, replyTruncated, status, error } = await turns.past(agent.id, turn.id);
@@ -127,11 +118,11 @@ export class OtherAgentsServer {
 
   /** Until the turn has ended or nobody waits. Throws `no_capacity` where its agent gets no place. */
   async #wait(agent: AgentState, turn: TurnState, gone: AbortSignal, progress: Progress): Promise<void> {
-    const { turns, positionOf } = this.#options;
+    const { turns, slots } = this.#context;
     let queuedMs = 0;
     const impatient = new AbortController();
     const timer = setInterval(() => {
-      queuedMs = positionOf(agent.id) === null ? 0 : queuedMs + placeCheckMs;
+      queuedMs = slots.positionOf(agent.id) === null ? 0 : queuedMs + placeCheckMs;
       if (queuedMs >= placeMs) impatient.abort();
     }, placeCheckMs);
     try {
@@ -148,7 +139,7 @@ export class OtherAgentsServer {
 
   readonly #toFailure = (thrown: unknown): CallToolResult => {
     const error = asBerthError(thrown, "internal", "An internal error occurred.");
-    if (error.status >= 500) this.#options.log("an agent could not be asked", { error: thrown });
+    if (error.status >= 500) this.#context.log("an agent could not be asked", { error: thrown });
     return toFailure(error);
   };
 }

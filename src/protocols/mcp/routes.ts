@@ -1,40 +1,34 @@
 import { Readable } from "node:stream";
-import type { McpHttpHandler } from "@modelcontextprotocol/server";
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { FastifyPluginAsync, FastifyReply } from "fastify";
 import { routes } from "../../api/routes.ts";
+import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { goneOf } from "../../core/http/gone.ts";
+import { countRequest } from "../../core/http/guard.ts";
 import { handle } from "../../core/http/handle.ts";
 import { sendText } from "../../core/http/sse.ts";
-import type { Streams } from "../../core/http/streams.ts";
 import { requestHeaders } from "./request-headers.ts";
-import { authInfoOf } from "./server.ts";
+import { authInfoOf, mcpServers } from "./server.ts";
 
 /** The most messages of a batch, which the revision 2025-03-26 allows. */
 const maximumBatch = 20;
 
-interface McpRouteOptions {
-  handler: McpHttpHandler;
-  /** Each request counts as a stream until it is answered: any may wait. */
-  streams: Pick<Streams, "enter">;
-  /** Counts a request beside those that HTTP counts. Throws `rate_limited`. */
-  count: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-  /** The origins whose pages may call the API. */
-  corsOrigins: readonly string[];
-  /** Without a trailing slash. */
-  publicUrl: () => string;
-}
-
 /** `/mcp`: a request of the Model Context Protocol, answered as JSON or as a stream. */
-export function mcpRoutes({ handler, streams, count, corsOrigins, publicUrl }: McpRouteOptions): FastifyPluginAsync {
+export function mcpRoutes(context: AppContext, servers = mcpServers(context)): FastifyPluginAsync {
+  const { address, config, streams } = context;
   return async (app) => {
+    const onerror = (error: Error) => app.log.debug({ err: error }, "an MCP request was refused");
+    // Speaks the current revision of the protocol and those before it.
+    const handler = createMcpHandler(servers, { onerror });
     app.addHook("onClose", () => handler.close());
-    app.addHook("onRequest", async ({ headers }) => requireOrigin(headers.origin, publicUrl(), corsOrigins));
+    app.addHook("onRequest", async ({ headers }) => requireOrigin(headers.origin, address.public, config.corsOrigins));
 
     handle(app, routes.mcp, async (request, reply) => {
+      // Each request counts as a stream until it is answered: any may wait.
       using _ = streams.enter(request);
-      for (let left = requireBatch(request.body) - 1; left > 0; left--) await count(request, reply);
-      const asked = new Request(`${publicUrl()}/mcp`, {
+      for (let left = requireBatch(request.body) - 1; left > 0; left--) await countRequest(context, request, reply);
+      const asked = new Request(`${address.public}/mcp`, {
         method: "POST",
         headers: requestHeaders(request.raw.headers),
         signal: goneOf(reply),

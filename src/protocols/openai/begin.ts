@@ -1,13 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import type { AgentState } from "../../agents/agent.ts";
 import { routes } from "../../api/routes.ts";
-import { writeOperation } from "../../audit/routes.ts";
+import type { AppContext } from "../../context.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import { conversationHeader } from "../../contract/openai.ts";
 import { requirePermission } from "../../core/http/authorize.ts";
 import { storableValue } from "../../turns/storable.ts";
 import type { Asked } from "./input.ts";
-import type { OpenAiParts } from "./parts.ts";
 import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
 
 /** What a turn is begun for. */
@@ -29,7 +28,7 @@ interface Beginning {
  * finds what that has begun.
  */
 export async function beginAsked(
-  { agents, responses, auditLog }: OpenAiParts,
+  { agents, responses, audit }: AppContext,
   request: Asking,
   agent: AgentState,
   { asked, instructions, functions, previousId, request: repeated }: Beginning,
@@ -51,7 +50,7 @@ export async function beginAsked(
   const current = resets ? await agents.resetConversation(agent, attempt) : agent;
   if (resets) {
     const about = { agent: agent.name, agentId: agent.id, status: 200, code: null };
-    await writeOperation(auditLog, request, routes.resetConversation, about);
+    await audit.logOperation(request, routes.resetConversation, about);
   }
   const all = [...instructions, ...asked.instructions].join("\n\n");
   const begun = await responses.begin(

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsync } from "fastify";
 import { findAgent } from "../../agents/find.ts";
 import { routes } from "../../api/routes.ts";
+import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { toolsOf } from "../../contract/openai.ts";
+import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";
 import { handle } from "../../core/http/handle.ts";
 import { notAgain } from "../../core/http/openai-errors.ts";
@@ -11,20 +13,19 @@ import type { Turns } from "../../turns/turns.ts";
 import { beginAsked } from "./begin.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { askedOfMessages } from "./input.ts";
-import type { OpenAiParts } from "./parts.ts";
 import { streamEnd } from "./read.ts";
 import type { BegunResponse } from "./stored-responses.ts";
 import { readFrom } from "./stretch-usage.ts";
 
 /** `/v1/chat/completions`: turns as answers of OpenAI's older API. */
-export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
-  const { agents, turns, streams, begun } = parts;
+export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, turns, streams } = context;
   return async (app) => {
     handle(app, routes.createChatCompletion, async (request, reply) => {
       const { model, messages, stream, stream_options: options } = request.body;
       const agent = await findAgent(agents, request, model);
       using _ = streams.enter(request);
-      const { response, turn } = await beginAsked(parts, request, agent, {
+      const { response, turn } = await beginAsked(context, request, agent, {
         asked: askedOfMessages(messages),
         instructions: [],
         functions: toolsOf(request.body).map((tool) => tool.function),
@@ -33,7 +34,7 @@ export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
       });
       const chat = new ChatStream(response, agent.name, options?.include_usage ?? false);
       if (stream) {
-        await begun(request, reply);
+        await begun(context, request, reply);
         await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, { response, turn }, chat, gone));
         return reply;
       }

@@ -1,14 +1,14 @@
 import type { AgentState } from "../../agents/agent.ts";
+import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { type CreateResponse, fromResponseId, toolsOf } from "../../contract/openai.ts";
 import { type Asking, beginAsked } from "./begin.ts";
 import { askedOfInput } from "./input.ts";
-import type { OpenAiParts } from "./parts.ts";
 import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
 
 /** Begins what the request asks for, or finds what an earlier attempt of it has begun. */
 export async function createResponse(
-  parts: OpenAiParts,
+  context: AppContext,
   request: Asking,
   agent: AgentState,
   body: CreateResponse,
@@ -23,7 +23,7 @@ export async function createResponse(
     background: background ?? false,
     tools: toolsOf(body),
   };
-  return beginAsked(parts, request, agent, {
+  return beginAsked(context, request, agent, {
     asked,
     instructions: instructions ? [instructions] : [],
     functions: toolsOf(body),

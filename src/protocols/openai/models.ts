@@ -1,14 +1,15 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { AgentState } from "../../agents/agent.ts";
-import type { Agents } from "../../agents/agents.ts";
 import { findAgent } from "../../agents/find.ts";
 import { routes } from "../../api/routes.ts";
+import type { AppContext } from "../../context.ts";
 import { handle } from "../../core/http/handle.ts";
 
 const pageSize = 500;
 
 /** `/v1/models`: the agents that the caller may use. */
-export function openAiModelRoutes(agents: Agents): FastifyPluginAsync {
+export function openAiModelRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents } = context;
   return async (app) => {
     handle(app, routes.listOpenAiModels, async ({ caller }) => {
       const data: ReturnType<typeof toModel>[] = [];

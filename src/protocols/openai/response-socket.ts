@@ -5,15 +5,15 @@ import type { FastifyPluginAsync } from "fastify";
 import type { WebSocket } from "ws";
 import { z } from "zod";
 import { routes } from "../../api/routes.ts";
+import type { AppContext } from "../../context.ts";
 import { asBerthError, BerthError } from "../../contract/errors.ts";
 import { CreateResponse } from "../../contract/openai.ts";
 import { errorBody } from "../../core/http/errors.ts";
+import { countRequest } from "../../core/http/guard.ts";
 import { openAiError } from "../../core/http/openai-errors.ts";
-import { handleSocket, parseFrame, type SocketParts, sendFrame } from "../../core/http/sockets.ts";
-import type { Passing } from "../../hosts/passing/passing.ts";
-import type { CarriedOperations, Carrier } from "../carried-operations.ts";
+import { handleSocket, parseFrame, sendFrame } from "../../core/http/sockets.ts";
+import type { Carrier } from "../carried-operations.ts";
 import { createResponse } from "./create.ts";
-import type { OpenAiParts } from "./parts.ts";
 import { responseEvents } from "./read.ts";
 
 /**
@@ -31,22 +31,18 @@ const maximumWaiting = 8;
  * `/v1/responses` as a WebSocket, as the Open Responses specification has it: the client sends requests, each of which is
  * answered by its events before the next is looked at.
  */
-export function responseSocketRoutes(
-  parts: OpenAiParts,
-  sockets: SocketParts,
-  doing: Pick<Origin, "operations" | "count" | "passing">,
-): FastifyPluginAsync {
+export function responseSocketRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
     handleSocket(
       app,
       routes.openResponses,
-      sockets,
+      context,
       async (request, reply) => ({ request, reply }),
       async (socket, carrier, gone) => {
         const frames = on(socket, "message", { signal: gone, close: ["close"], highWaterMark: maximumWaiting });
         try {
           for await (const [data] of frames) {
-            await answer(data as Buffer, parts, { ...doing, socket, carrier, gone }).catch(async (thrown: unknown) => {
+            await answer(context, data as Buffer, { socket, carrier, gone }).catch(async (thrown: unknown) => {
               const error = asBerthError(thrown, "internal", "An internal error occurred.");
               if (error.status >= 500) carrier.request.log.error({ err: thrown }, "a request on a socket failed");
               const { message } = errorBody(error);
@@ -61,21 +57,18 @@ export function responseSocketRoutes(
   };
 }
 
+/** Where a frame came from. */
 interface Origin {
   socket: WebSocket;
   carrier: Carrier;
+  /** Aborts when the socket closes. */
   gone: AbortSignal;
-  operations: CarriedOperations;
-  /** Counts a frame against its caller's limits. Throws `rate_limited`. */
-  count: (carrier: Carrier) => Promise<void>;
-  /** Null: there is no other server. */
-  passing: Pick<Passing, "ask"> | null;
 }
 
-async function answer(frame: Buffer, parts: OpenAiParts, origin: Origin): Promise<void> {
-  const { socket, carrier, gone, operations, count, passing } = origin;
+async function answer(context: AppContext, frame: Buffer, { socket, carrier, gone }: Origin): Promise<void> {
+  const { operations, passing, turns } = context;
   const { type: _, stream: __, ...body } = parse(frame);
-  await count(carrier);
+  await countRequest(context, carrier.request, carrier.reply);
   const inner = { agent: body.model, path: routes.createResponse.path, body: { ...body, stream: true } };
   const elsewhere = await passing?.ask(carrier.request, inner, gone);
   if (elsewhere) return passBack(elsewhere, socket);
@@ -83,10 +76,10 @@ async function answer(frame: Buffer, parts: OpenAiParts, origin: Origin): Promis
     const agent = await operation.findAgent(body.model);
     const { caller, headers, log, ip, id } = carrier.request;
     const attempt = { resourceId: randomUUID(), earlier: "none" } as const;
-    const begun = await createResponse(parts, { caller, headers, log, ip, id, attempt }, agent, body);
+    const begun = await createResponse(context, { caller, headers, log, ip, id, attempt }, agent, body);
     return { ...begun, model: agent.name };
   });
-  for await (const events of responseEvents(parts.turns, place, -1, gone)) {
+  for await (const events of responseEvents(turns, place, -1, gone)) {
     for (const event of events) if ("data" in event) await sendFrame(socket, event.data);
   }
 }

@@ -1,33 +1,34 @@
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { findAgent } from "../../agents/find.ts";
 import { routes } from "../../api/routes.ts";
+import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { fromResponseId, responseId } from "../../contract/openai.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
+import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";
 import { handle } from "../../core/http/handle.ts";
 import { notAgain } from "../../core/http/openai-errors.ts";
 import { sendEvents } from "../../core/http/sse.ts";
 import { createResponse } from "./create.ts";
 import { inputItemPage } from "./input-items.ts";
-import type { OpenAiParts } from "./parts.ts";
 import { readResponse, responseEvents } from "./read.ts";
 
 /** How long a cancelled response has to end before it is told as it stands. */
 const cancelMs = 5_000;
 
 /** `/v1/responses`: turns as responses of OpenAI's API. */
-export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
-  const { agents, turns, responses, streams, begun } = parts;
+export function responseRoutes(context: AppContext): FastifyPluginAsync {
+  const { agents, turns, responses, streams } = context;
   return async (app) => {
     handle(app, routes.createResponse, async (request, reply) => {
       const { model, stream, background } = request.body;
       const agent = await findAgent(agents, request, model);
       using _ = streams.enter(request);
-      const place = { ...(await createResponse(parts, request, agent, request.body)), model: agent.name };
+      const place = { ...(await createResponse(context, request, agent, request.body)), model: agent.name };
       const turnId = place.turn.id;
       if (stream) {
-        await begun(request, reply);
+        await begun(context, request, reply);
         await sendEvents(reply, { "x-turn-id": turnId }, (gone) => responseEvents(turns, place, -1, gone));
         return reply;
       }

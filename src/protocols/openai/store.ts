@@ -1,15 +1,16 @@
 import type { Selectable } from "kysely";
 import type { Database, Tables } from "../../core/database/database.ts";
-import type { ResponseRows, ResponseState } from "./stored-responses.ts";
+import type { ResponseState } from "./stored-responses.ts";
 
 /** Responses of OpenAI's API. */
-export class ResponseStore implements ResponseRows {
+export class ResponseStore {
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
+  /** Has no effect where an earlier attempt has stored it. */
   async insert({ id, turnId, agentId, afterSeq, previousId, request, input, createdAt }: ResponseState): Promise<void> {
     await this.#database
       .insertInto("responses")
@@ -27,6 +28,7 @@ export class ResponseStore implements ResponseRows {
       .execute();
   }
 
+  /** A response of the account, with its agent's name; null also where its turn does not exist. */
   async find(accountId: string, id: string): Promise<{ response: ResponseState; agentName: string } | null> {
     const row = await this.#database
       .selectFrom("responses")
@@ -40,6 +42,7 @@ export class ResponseStore implements ResponseRows {
     return row ? { response: fromRow(row), agentName: row.agent_name } : null;
   }
 
+  /** The newest response of a turn. */
   async lastOf(turnId: string): Promise<string | null> {
     const row = await this.#database
       .selectFrom("responses")

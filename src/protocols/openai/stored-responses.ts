@@ -6,6 +6,7 @@ import { pause } from "../../core/retry.ts";
 import type { TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
 import type { Attachment, Inbox } from "./inbox.ts";
+import type { ResponseStore } from "./store.ts";
 
 /** What a response repeats of its request. */
 export interface ResponseRequest {
@@ -32,17 +33,6 @@ export interface ResponseState {
   createdAt: Date;
 }
 
-/** The responses' rows. */
-export interface ResponseRows {
-  /** Has no effect where an earlier attempt has stored it. */
-  insert(response: ResponseState): Promise<void>;
-  /** A response of the account, with its agent's name; null also where its turn does not exist. */
-  find(accountId: string, id: string): Promise<{ response: ResponseState; agentName: string } | null>;
-  /** The newest response of a turn. */
-  lastOf(turnId: string): Promise<string | null>;
-  remove(id: string): Promise<void>;
-}
-
 /** What is begun with a message. */
 interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"> {
   /** Files that come with the message. */
@@ -64,11 +54,11 @@ const pollMs = 50;
 
 /** Turns as responses of OpenAI's API. Without a row, a response is its turn alone. */
 export class Responses {
-  readonly #rows: ResponseRows;
+  readonly #rows: ResponseStore;
   readonly #turns: Turns;
   readonly #inbox: Inbox;
 
-  constructor(rows: ResponseRows, turns: Turns, inbox: Inbox) {
+  constructor(rows: ResponseStore, turns: Turns, inbox: Inbox) {
     this.#rows = rows;
     this.#turns = turns;
     this.#inbox = inbox;

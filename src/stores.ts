@@ -1,32 +1,32 @@
-import { KeyStore } from "../accounts/key-store.ts";
-import { ProgramStore } from "../accounts/program-store.ts";
-import { AccountStore } from "../accounts/store.ts";
-import { TicketStore } from "../accounts/ticket-store.ts";
-import { UserStore } from "../accounts/user-store.ts";
-import { AgentStore } from "../agents/store.ts";
-import { HistoryStore } from "../archives/history-store.ts";
-import { AuditStore } from "../audit/store.ts";
-import { fromCredits } from "../billing/credits.ts";
-import { MachineTime } from "../billing/machine-time-store.ts";
-import { Payments } from "../billing/payment-store.ts";
-import { BillingStore } from "../billing/store.ts";
-import type { Config } from "../config/config.ts";
-import type { Database } from "../core/database/database.ts";
-import { openRateLimiter } from "../core/database/rate-limiter.ts";
-import { IdempotencyStore } from "../core/http/idempotency-store.ts";
-import type { Sealer } from "../core/sealing.ts";
-import { makeAuthority } from "../egress/authority.ts";
-import { EgressLogStore } from "../egress/log-store.ts";
-import { EgressRuleStore } from "../egress/rule-store.ts";
-import { AccountEventStore } from "../events/store.ts";
-import { HostFileStore } from "../hosts/host-file-store.ts";
-import { ShareStore } from "../previews/share-store.ts";
-import { ResponseStore } from "../protocols/openai/store.ts";
-import { SecretStore } from "../secrets/store.ts";
-import { DashboardSessionStore } from "../sign-in/dashboard-session-store.ts";
-import { ForkStore } from "../snapshots/fork-store.ts";
-import { SnapshotStore } from "../snapshots/store.ts";
-import { TurnStore } from "../turns/store.ts";
+import { KeyStore } from "./accounts/key-store.ts";
+import { ProgramStore } from "./accounts/program-store.ts";
+import { AccountStore } from "./accounts/store.ts";
+import { TicketStore } from "./accounts/ticket-store.ts";
+import { UserStore } from "./accounts/user-store.ts";
+import { AgentStore } from "./agents/store.ts";
+import { HistoryStore } from "./archives/history-store.ts";
+import { AuditStore } from "./audit/store.ts";
+import { fromCredits } from "./billing/credits.ts";
+import { MachineTime } from "./billing/machine-time-store.ts";
+import { Payments } from "./billing/payment-store.ts";
+import { BillingStore } from "./billing/store.ts";
+import type { Config } from "./config/config.ts";
+import type { Database } from "./core/database/database.ts";
+import { openRateLimiter } from "./core/database/rate-limiter.ts";
+import { IdempotencyStore } from "./core/http/idempotency-store.ts";
+import type { Sealer } from "./core/sealing.ts";
+import { makeAuthority } from "./egress/authority.ts";
+import { EgressLogStore } from "./egress/log-store.ts";
+import { EgressRuleStore } from "./egress/rule-store.ts";
+import { AccountEventStore } from "./events/store.ts";
+import { HostFileStore } from "./hosts/host-file-store.ts";
+import { ShareStore } from "./previews/share-store.ts";
+import { ResponseStore } from "./protocols/openai/store.ts";
+import { SecretStore } from "./secrets/store.ts";
+import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
+import { ForkStore } from "./snapshots/fork-store.ts";
+import { SnapshotStore } from "./snapshots/store.ts";
+import { TurnStore } from "./turns/store.ts";
 
 export type Stores = ReturnType<typeof openStores>;
 
@@ -53,10 +53,15 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     idempotency: new IdempotencyStore(database, sealer),
     keys: new KeyStore(database),
     limiters: {
+      /** Requests of a key or a signed-in user. */
       requests: openRateLimiter(database, "requests", requests),
+      /** Requests of an account, with all its keys and people. */
       account: openRateLimiter(database, "account", account),
+      /** Requests without a valid key or token, per address. */
       address: openRateLimiter(database, "address", address),
+      /** Agents created by an account. */
       agents: openRateLimiter(database, "agents", agents),
+      /** Keys created by an account. */
       keys: openRateLimiter(database, "keys", keys),
     },
     machineTime: new MachineTime(database, host, machinePrice),

@@ -1,15 +1,12 @@
-import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type pg from "pg";
 import type { Logger } from "pino";
-import { createKey } from "../accounts/key-format.ts";
-import type { AccountStore } from "../accounts/store.ts";
-import type { Config } from "../config/config.ts";
-import { type Database, databaseOf, migrate, openDatabase, openPool } from "../core/database/database.ts";
-import { startEmbeddedPostgres } from "../core/database/embedded.ts";
-import { supervise } from "../core/database/supervise.ts";
-import type { Stops } from "../core/stops.ts";
-import { admitSessions, type SessionOwner } from "../hosts/lease-store.ts";
+import type { Config } from "./config/config.ts";
+import { type Database, databaseOf, migrate, openDatabase, openPool } from "./core/database/database.ts";
+import { startEmbeddedPostgres } from "./core/database/embedded.ts";
+import { supervise } from "./core/database/supervise.ts";
+import type { Stops } from "./core/stops.ts";
+import { admitSessions, type SessionOwner } from "./hosts/lease-store.ts";
 
 /** Queries that take longer than this fail as `database_unavailable`. */
 const queryTimeoutMs = 10_000;
@@ -59,26 +56,4 @@ export async function openDatabases(
   cleanup.defer(stops.of("database", () => database.destroy()));
   const connections = () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount });
   return { database, maintenance, leases, connections, connection };
-}
-
-/** Creates the operator's account with its first key, which the CLI on this host uses. */
-export async function makeOperator(accounts: AccountStore, dataFolder: string, logger: Logger): Promise<void> {
-  const { key, ...stored } = createKey("full");
-  const file = join(dataFolder, "operator.key");
-  const partial = `${file}.${process.pid}.partial`;
-  await writeFile(partial, `${key}\n`, { mode: 0o600, flush: true });
-  // The file is renamed within the account's transaction: a crash leaves neither, or a file that is replaced.
-  const made = await accounts.createOperator(stored, async () => {
-    // The key of another database, which may come back.
-    await rename(file, `${file}.previous`).catch(unlessMissing);
-    await rename(partial, file);
-  });
-  if (made) return;
-  await rm(partial, { force: true });
-  const here = await stat(file).catch(() => null);
-  if (!here) logger.warn(`the operator's key is not in ${file}: this database was set up from another data folder`);
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ENOENT") throw error;
 }

@@ -1,0 +1,202 @@
+import { Keys } from "./accounts/keys.ts";
+import { Principals } from "./accounts/principals.ts";
+import { Programs } from "./accounts/programs.ts";
+import { Tickets } from "./accounts/tickets.ts";
+import { Users } from "./accounts/users.ts";
+import { Agents } from "./agents/agents.ts";
+import { Exports } from "./archives/exports.ts";
+import { ImportFolders } from "./archives/import-folders.ts";
+import { Imports } from "./archives/imports.ts";
+import { AuditLog } from "./audit/audit-log.ts";
+import { Backups } from "./backup/backups.ts";
+import { BackupStaging } from "./backup/staging.ts";
+import { Billing } from "./billing/billing.ts";
+import { Ledger } from "./billing/ledger-store.ts";
+import { Commands } from "./commands/commands.ts";
+import { ServiceAddress } from "./config/address.ts";
+import type { Config } from "./config/config.ts";
+import { ping } from "./core/database/database.ts";
+import { DiskReserve } from "./core/disk-reserve.ts";
+import { Idempotency } from "./core/http/idempotency.ts";
+import { Streams } from "./core/http/streams.ts";
+import { AgentEgress } from "./egress/agent-egress.ts";
+import { openEgress } from "./egress/open.ts";
+import { AccountEvents } from "./events/account-events.ts";
+import { Files } from "./files/files.ts";
+import { Foundation, type Overrides, openFoundation } from "./foundation.ts";
+import { Orphans } from "./hosts/orphans.ts";
+import { Passing } from "./hosts/passing/passing.ts";
+import { checkReadiness, type Readiness } from "./hosts/readiness.ts";
+import { ServerSeal } from "./hosts/server-seal.ts";
+import { GuestLeases } from "./lifecycle/guest-leases.ts";
+import { HungGuests } from "./lifecycle/hung-guests.ts";
+import { Idleness } from "./lifecycle/idleness.ts";
+import { Lifecycle, openSlots } from "./lifecycle/lifecycle.ts";
+import { Reconciler } from "./lifecycle/reconciler.ts";
+import { Spares } from "./lifecycle/spares.ts";
+import { openMachines } from "./machines/open.ts";
+import { ModelAccess, openProviders } from "./models/access.ts";
+import { ModelChoice } from "./models/choice.ts";
+import { Prices } from "./models/prices.ts";
+import { Ports } from "./ports/ports.ts";
+import { PreviewHosts } from "./previews/hosts.ts";
+import { Previews } from "./previews/previews.ts";
+import { Shares } from "./previews/shares.ts";
+import { CarriedOperations } from "./protocols/carried-operations.ts";
+import { OtherAgentsServer } from "./protocols/mcp/other-agents.ts";
+import { Inbox } from "./protocols/openai/inbox.ts";
+import { Responses } from "./protocols/openai/stored-responses.ts";
+import { Secrets } from "./secrets/secrets.ts";
+import { DashboardSessions } from "./sign-in/dashboard-sessions.ts";
+import { openLocalSignIn, webProvider } from "./sign-in/open.ts";
+import { Forks } from "./snapshots/forks.ts";
+import { Snapshots } from "./snapshots/snapshots.ts";
+import { SshAuthority } from "./ssh/authority.ts";
+import { Ssh } from "./ssh/ssh.ts";
+import { Metrics } from "./telemetry/metrics.ts";
+import { Asking } from "./turns/asking.ts";
+import { RunningTurns } from "./turns/running-turns.ts";
+import { Turns } from "./turns/turns.ts";
+import { startBackground } from "./upkeep/background.ts";
+
+const databaseTimeoutMs = 3_000;
+
+/**
+ * All parts of a server, in the order in which they are made. A part gets the context and uses the others when it works;
+ * its constructor uses those above it only.
+ */
+export class AppContext extends Foundation {
+  readonly address = new ServiceAddress(this.config.publicUrl);
+  readonly metrics = new Metrics(this.config.serverName, this.version);
+  readonly ledger = new Ledger(this.database, this.log);
+  readonly reserve = new DiskReserve(this.config.dataFolder, this.config.diskReserveBytes);
+  /** The built-in identity provider; null if another is configured. */
+  readonly signIn = this.config.oidc ? null : openLocalSignIn(this);
+  readonly webProvider = webProvider(this);
+  readonly sshAuthority = new SshAuthority(this.secretKey);
+  /** Archives that were received, until their agents have their files. */
+  readonly archives = new ImportFolders(this.config.dataFolder, this.reserve);
+  readonly backupFiles = new BackupStaging(this.config.dataFolder);
+
+  /** Who leads the host; null where no other server can: the database is in the data folder. */
+  readonly leadership = this.config.databaseUrl === null ? null : this.sharing.openLeadership(this);
+  /** Null: this server answers all requests itself. */
+  readonly passing = this.leadership && new Passing(this.leadership, new ServerSeal(this.secretKey), this.metrics);
+
+  readonly running = new RunningTurns();
+  readonly egress = openEgress(this);
+  readonly providers = openProviders(this.config);
+  readonly prices = new Prices(this.config.prices);
+  readonly models = new ModelChoice(this);
+  readonly modelAccess = new ModelAccess(this);
+  readonly machines = openMachines(this);
+  /** The slots of the machines that run. */
+  readonly slots = openSlots(this);
+  /** Machines that wait for new agents. */
+  readonly spares = new Spares(this);
+  readonly reconciler = new Reconciler(this);
+  /** Finds idle agents and suspends them. */
+  readonly idleness = new Idleness(this);
+  /** Ends machines whose guest hangs. */
+  readonly hungGuests = new HungGuests(this);
+  readonly lifecycle = new Lifecycle(this);
+  readonly leases = new GuestLeases(this);
+
+  readonly agents = new Agents(this);
+  readonly turns = new Turns(this);
+  readonly asking = new Asking(this);
+  readonly otherAgents = new OtherAgentsServer(this);
+  readonly snapshots = new Snapshots(this);
+  readonly forks = new Forks(this);
+  readonly exports = new Exports(this);
+  readonly imports = new Imports(this);
+  readonly files = new Files(this.leases);
+  readonly commands = new Commands(this.leases);
+  readonly ports = new Ports(this.leases);
+  readonly ssh = new Ssh(this.leases, this.sshAuthority);
+  readonly secrets = new Secrets(this);
+  readonly agentEgress = new AgentEgress(this);
+  readonly responses = new Responses(this.stores.responses, this.turns, new Inbox(this.files));
+  readonly events = new AccountEvents(this.stores.accountEvents, this.log);
+
+  readonly principals = new Principals(this);
+  readonly users = new Users(this);
+  readonly keys = new Keys(this);
+  readonly programs = new Programs(this.signIn && this.stores.programs);
+  readonly dashboardSessions = new DashboardSessions(this);
+  readonly tickets = new Tickets(this.stores.tickets, this.principals);
+  readonly shares = new Shares(this.stores.shares);
+  readonly previews = new Previews(this);
+  readonly previewHosts = new PreviewHosts(this.config.previewDomain, this.address);
+  readonly billing = new Billing(this);
+
+  readonly orphans = new Orphans(this);
+  readonly backups = new Backups(this);
+  /** The event streams that are open at this server. */
+  readonly streams = new Streams(this.config, this.principals);
+  readonly audit = new AuditLog(this.stores.audit);
+  /** Operations within requests of other protocols. */
+  readonly operations = new CarriedOperations(this);
+  readonly idempotency = new Idempotency(this.stores.idempotency, this.streams);
+
+  readonly #leading = new AsyncDisposableStack();
+
+  /** Rejects when the data folder or the database cannot be had. `cleanup` closes what is open. */
+  static async open(config: Config, overrides: Overrides, cleanup: AsyncDisposableStack): Promise<AppContext> {
+    const context = new AppContext(await openFoundation(config, overrides, cleanup));
+    const { stops, ledger } = context;
+    cleanup.defer(stops.of("ledger", () => ledger.close()));
+    cleanup.defer(() => context.endLeading());
+    context.#deferStops();
+    await ledger.sweep();
+    return context;
+  }
+
+  /** Whether this server leads its host's agents. */
+  get leads(): boolean {
+    return this.leadership?.leads ?? true;
+  }
+
+  /** The term in which this server leads; 0 where it is the only one. */
+  get epoch(): number {
+    return this.leadership?.term?.epoch ?? 0;
+  }
+
+  /** The machines are the leader's: a server that stands by needs none. */
+  readiness(): Promise<Readiness> {
+    const requireDriver = async () => (this.leads ? this.machines.driver() : null);
+    return checkReadiness(() => ping(this.database, databaseTimeoutMs), requireDriver);
+  }
+
+  /** Removes what the leader before left half made. Nothing may be received meanwhile. */
+  async prepareToLead(): Promise<void> {
+    await this.stores.agents.claim();
+    await Promise.all([this.archives.removeHalfReceived(), this.backupFiles.removeLeft()]);
+  }
+
+  /** Takes up the host's machines and turns where they are. */
+  beginToLead(): void {
+    this.#leading.use(startBackground(this));
+  }
+
+  /** Stops what acts on machines and turns, which only a host's leader does. They go on. */
+  async endLeading(): Promise<void> {
+    await this.#leading.disposeAsync();
+  }
+
+  /** They stop in the reverse order. */
+  #deferStops(): void {
+    const parts: [string, () => unknown][] = [
+      ["egress", () => this.egress.close()],
+      ["model calls", () => this.modelAccess.close()],
+      ["machines", () => this.machines.close()],
+      ["timers", () => this.timers.close()],
+      ["agents' questions", () => this.otherAgents.close()],
+      ["backups", () => this.backups.stop()],
+      ["lifecycle", () => this.reconciler.stop()],
+      ["spares", () => this.spares.stop()],
+      ["turns", () => this.turns.stop()],
+    ];
+    for (const [name, stop] of parts) this.#leading.defer(this.stops.of(name, stop));
+  }
+}
