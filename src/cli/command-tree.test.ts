@@ -23,11 +23,11 @@ function manualOf({ words, command }: { words: string[]; command: Command }): st
   const rules = own.flatMap((option) => {
     const { flags, mandatory, defaultValue } = option;
     const { conflictsWith } = option as unknown as { conflictsWith: string[] };
-    const isShown = defaultValue === undefined || typeof defaultValue === "object";
+    const isPlain = ["boolean", "number", "string"].includes(typeof defaultValue);
     return [
       ...(mandatory ? [`${flags}: required`] : []),
       ...conflictsWith.map((other) => `${flags}: conflicts with ${other}`),
-      ...(isShown ? [] : [`${flags}: ${JSON.stringify(defaultValue)} by default`]),
+      ...(isPlain ? [`${flags}: ${JSON.stringify(defaultValue)} by default`] : []),
     ];
   });
   return `## ${["berth", ...words].join(" ")}\n\n${[help.trimEnd(), ...rules].join("\n")}\n`;

@@ -1,11 +1,11 @@
 import { Berth } from "@berth/client";
 import { findCredentials } from "./credentials.ts";
-import type { Environment } from "./environment.ts";
+import { type Environment, readEnvironment } from "./environment.ts";
 import { CliError } from "./errors.ts";
 import { tellingFetch } from "./verbosity.ts";
 
-/** A client with the environment's address and credentials. Throws `CliError` if there is no address. */
-export function connect(environment: Environment, { retries = 2 } = {}): Berth {
+/** A client for the environment's service. Throws `CliError` if the environment has no address. */
+export function connect(environment = readEnvironment(), { retries = 2 } = {}): Berth {
   const url = serverUrl(environment);
   return new Berth({
     url,

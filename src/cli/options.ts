@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-/** `--json`, available on every command. */
+/** `--json`, on every command that prints an answer. */
 export function jsonOption(): Option {
   return new Option("--json", "print JSON, as the API answers it");
 }
@@ -10,12 +10,32 @@ export function yesOption(): Option {
   return new Option("-y, --yes", "do not ask for confirmation");
 }
 
-/** The options of every command. */
+/** `--limit`, on commands that list the newest of many. */
+export function limitOption(usual: number): Option {
+  return new Option("-n, --limit <number>", "how many of the newest to show").argParser(positiveNumber).default(usual);
+}
+
+/** `--no-wait`, on commands that install an agent. */
+export function noWaitOption(): Option {
+  return new Option("--no-wait", "do not wait until the agent is ready");
+}
+
+/** `--user`, on commands that run a program in an agent's machine. */
+export function userOption(description: string): Option {
+  return new Option("-u, --user <user>", description).choices(["agent", "root"]).default("agent");
+}
+
+/** An option that may be given several times. Its value is a list. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text: string, all: string[] = []) => [...all, text]);
+}
+
+/** The options of most commands. */
 export interface CommonOptions {
   json?: true;
 }
 
-/** The options that every command gets by itself. */
+/** The options of every command, from `addGlobalOptions`. */
 export interface GlobalOptions {
   profile?: string;
   quiet?: true;
@@ -36,10 +56,4 @@ export function positiveNumber(text: string): number {
     throw new InvalidArgumentError("A whole number above 0 is allowed.");
   }
   return number;
-}
-
-/** `--auto-snapshot N`, on commands that set up an agent. */
-export function autoSnapshotOption(): Option {
-  const text = "keep snapshots from before its last so many turns; 0 for none";
-  return new Option("--auto-snapshot <number>", text).argParser((given) => (given === "0" ? 0 : positiveNumber(given)));
 }

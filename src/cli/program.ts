@@ -1,6 +1,7 @@
-import { Command, CommanderError } from "commander";
+import { CommanderError } from "commander";
 import { readVersion } from "./checkout.ts";
-import { commandFiles, groups } from "./commands.ts";
+import { ToolCommand } from "./command.ts";
+import { commandFiles } from "./commands.ts";
 import { addGlobalOptions, type CommonOptions, type GlobalOptions } from "./options.ts";
 import { reportError } from "./report.ts";
 import { setVerbosity } from "./verbosity.ts";
@@ -27,24 +28,15 @@ Examples:
   berth api GET /agents`;
 
 /** The tool with the command that these arguments call, or with all of its commands. */
-export async function createProgram(args: readonly string[]): Promise<Command> {
-  const program = new Command("berth")
+export async function createProgram(args: readonly string[]): Promise<ToolCommand> {
+  const program = new ToolCommand("berth")
     .description("Run agents on your own machine, each in its own virtual machine.")
     .version(readVersion(), "-V, --version", "show the version")
     .exitOverride()
     .showHelpAfterError("To see how it is used, add --help.")
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "berth: ")) })
     .addHelpText("after", footer);
-  const made = new Map([["", program]]);
-  const groupOf = (path: string): Command => {
-    const known = made.get(path);
-    if (known) return known;
-    const words = path.split(" ");
-    const group = groupOf(words.slice(0, -1).join(" ")).command(words.at(-1)!).description(groups[path]!);
-    made.set(path, group);
-    return group;
-  };
-  for (const { group, load } of commandFiles(args)) (await load()).register(groupOf(group));
+  for (const { register } of await Promise.all(commandFiles(args).map((load) => load()))) register(program);
   addGlobalOptions(program);
   return program;
 }

@@ -1,44 +1,42 @@
 import { PassThrough } from "node:stream";
-import { expect, test } from "vitest";
-import { formatFields, formatTable } from "./table.ts";
+import { describe, expect, test } from "vitest";
+import { fieldsText, tableText } from "./table.ts";
 
 const pipe = new PassThrough();
 const terminal = Object.assign(new PassThrough(), { isTTY: true });
 
-test("columns are as wide as their widest cell, and lines have no blanks at their end", () => {
-  const table = formatTable(
-    pipe,
-    ["NAME", "STATUS"],
-    [
-      ["ada", { text: "ready", style: "green" }],
-      ["grace-hopper", "suspended"],
-    ],
-  );
-  expect(table).toBe("NAME          STATUS\nada           ready\ngrace-hopper  suspended\n");
-});
-
-test("styles are outside of the widths", () => {
-  const table = formatTable(terminal, ["A", "B"], [[{ text: "abc", style: "red" }, "d"]]);
-  expect(table).toBe("\x1b[1mA\x1b[22m    \x1b[1mB\x1b[22m\n\x1b[31mabc\x1b[39m  d\n");
-});
-
-test("a cell cannot act on a terminal", () => {
-  expect(formatTable(pipe, ["A"], [["x\x1b[2J\ny"]])).toBe("A\nx\u{fffd}[2J y\n");
-});
-
-test("fields stand below each other", () => {
-  expect(formatFields(pipe, { name: "ada", "last active": "now" })).toBe("name         ada\nlast active  now\n");
-});
-
-test("columns stand below each other whatever their characters", () => {
-  expect(
-    formatTable(
+describe("a table", () => {
+  test("has columns as wide as their widest cell, and no trailing blanks", () => {
+    const rows = [
+      { name: "ada", status: "ready", model: null },
+      { name: "grace-hopper", status: "suspended", model: "x" },
+    ];
+    const table = tableText(
+      { NAME: "name", MODEL: "model", STATUS: ({ status }) => ({ text: status, style: "green" }) },
+      rows,
       pipe,
-      ["A", "B"],
-      [
-        ["你好", "x"],
-        ["😀", "y"],
-      ],
-    ),
-  ).toBe("A     B\n你好  x\n😀    y\n");
+    );
+    expect(table).toBe("NAME          MODEL  STATUS\nada                  ready\ngrace-hopper  x      suspended");
+  });
+
+  test("does not count styles as width", () => {
+    const table = tableText({ A: () => ({ text: "abc", style: "red" }), B: "b" }, [{ b: "d" }], terminal);
+    expect(table).toBe("\x1b[1mA\x1b[22m    \x1b[1mB\x1b[22m\n\x1b[31mabc\x1b[39m  d");
+  });
+
+  test("has no cell that acts on the terminal", () => {
+    expect(tableText({ A: "a" }, [{ a: "x\x1b[2J\ny" }], pipe)).toBe("A\nx\u{fffd}[2J y");
+  });
+
+  test("aligns wide characters", () => {
+    const rows = [
+      { a: "你好", b: "x" },
+      { a: "😀", b: "y" },
+    ];
+    expect(tableText({ A: "a", B: "b" }, rows, pipe)).toBe("A     B\n你好  x\n😀    y");
+  });
+});
+
+test("fields align their values", () => {
+  expect(fieldsText({ name: "ada", "last active": "now" }, pipe)).toBe("name         ada\nlast active  now");
 });

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from "commander";
 
 /** An API time in this machine's time zone, to the minute: `2026-01-02 03:04`, in Sweden's format. */
-export function localTime(time: string): string {
+export function localTime(time: string | null, absent = ""): string {
+  if (time === null) return absent;
   return new Date(time).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
 }
 

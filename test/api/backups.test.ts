@@ -396,7 +396,7 @@ describe("a backup", () => {
 
   test("does not replace a file", async () => {
     const { stderr } = await berth(["admin", "backup", file]).catch((error) => error);
-    expect(stderr).toContain("Something is there already");
+    expect(stderr).toContain("already exists");
     await using handle = await open(file, "r");
     expect((await handle.stat()).size).toBeGreaterThan(0);
   });

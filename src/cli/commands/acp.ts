@@ -1,14 +1,12 @@
 import { Readable, Writable } from "node:stream";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
-import type { Command } from "commander";
 import { hostedAgent } from "../acp/hosted-agent.ts";
 import { readVersion } from "../checkout.ts";
+import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
-import { readEnvironment } from "../environment.ts";
 import { writeText } from "../terminal.ts";
 
-/** `berth acp NAME` */
-export function register(program: Command): void {
+export function register(program: ToolCommand): void {
   program
     .command("acp")
     .description("be an agent of the Agent Client Protocol on standard input and output, for editors")
@@ -16,7 +14,7 @@ export function register(program: Command): void {
     .option("--reset", "begin a new conversation with each new session")
     .addHelpText("after", "\nEditors start it; docs/clients.md says how. What is no protocol goes to stderr.")
     .action(async (name: string, { reset }: { reset?: true }) => {
-      const agent = connect(readEnvironment()).agent(name);
+      const agent = connect().agent(name);
       const note = (message: string) => writeText(process.stderr, `${message}\n`);
       const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
       const stream = ndJsonStream(Writable.toWeb(process.stdout), input);

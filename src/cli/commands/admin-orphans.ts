@@ -1,33 +1,59 @@
-import type { Command } from "commander";
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
 import { Option } from "commander";
+import { programPath } from "../checkout.ts";
+import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
-import { readEnvironment } from "../environment.ts";
+import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption, yesOption } from "../options.ts";
 import { requireConsent } from "../prompt.ts";
-import { formatTable } from "../table.ts";
+import { tableText } from "../table.ts";
 import { printable, writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
 import { note } from "../verbosity.ts";
 
-interface GiveBackOptions extends CommonOptions {
-  user?: string;
-  account?: string;
-}
-
-interface RemoveOptions extends CommonOptions {
-  yes?: true;
-}
-
-const headings = ["ID", "KIND", "AGENT", "RUNTIME", "SIZE", "SINCE", "REMOVED"];
 const mebibyte = 1024 ** 2;
 
-/** `berth admin orphans list`, `give-back` and `remove` */
-export function register(orphans: Command): void {
+/** The files of a host without a row, as the program that adopts hosts reports them. */
+interface Found {
+  orphans: { id: string; kind: string }[];
+  dataFolder: string;
+}
+
+/** Adds `berth admin adopt-host`. */
+export function addAdoptHost(admin: ToolCommand): void {
+  admin
+    .command("adopt-host")
+    .description("let the server start although its host has files without a row; no server may run")
+    .addOption(yesOption())
+    .addOption(jsonOption())
+    .action(adoptHost);
+}
+
+/** Adds `berth admin orphans`. */
+export function addOrphanCommands(admin: ToolCommand): void {
+  const orphans = admin.command("orphans").description("list, give back and remove quarantined files");
   orphans
     .command("list")
     .description("list the quarantine: files of this host that no row of the database named")
-    .addOption(jsonOption())
-    .action(list);
+    .prints(
+      async () => ({ data: await connect().admin.orphans() }),
+      ({ data }) => {
+        if (data.length === 0) return note("The quarantine is empty.");
+        return tableText(
+          {
+            ID: "id",
+            KIND: "kind",
+            AGENT: ({ agent }) => agent ?? "-",
+            RUNTIME: ({ runtime }) => runtime ?? "-",
+            SIZE: ({ bytes }) => `${Math.ceil(bytes / mebibyte)} MiB`,
+            SINCE: ({ quarantinedAt }) => localTime(quarantinedAt),
+            REMOVED: ({ removedAt }) => localTime(removedAt),
+          },
+          data,
+        );
+      },
+    );
   orphans
     .command("give-back")
     .description("make an agent of a quarantined machine or snapshot")
@@ -35,44 +61,41 @@ export function register(orphans: Command): void {
     .argument("<name>", "the name of the new agent")
     .addOption(new Option("--user <name>", "the user who gets the agent (default: you)"))
     .addOption(new Option("--account <id>", "the account that gets the agent").conflicts("user"))
-    .addOption(jsonOption())
-    .action(giveBack);
+    .prints(
+      (id: string, name: string, { user, account }: { user?: string; account?: string }) =>
+        connect().admin.giveBackOrphan(id, { name, user, account }),
+      ({ name }) => `${printable(name)} is there again, asleep.`,
+    );
   orphans
     .command("remove")
     .description("remove files from the quarantine permanently")
     .argument("<id>", "the id in the list")
-    .addOption(yesOption())
-    .addOption(jsonOption())
-    .action(remove);
+    .confirms((id: string) => `Remove the files of ${printable(id)} permanently?`, "Nothing was removed.")
+    .prints(
+      (id: string) => connect().admin.removeOrphan(id),
+      () => "The files are removed.",
+    );
 }
 
-async function list({ json }: CommonOptions): Promise<void> {
-  const all = await connect(readEnvironment()).admin.orphans();
-  if (json) return writeJson(process.stdout, { data: all });
-  if (all.length === 0) return note("The quarantine is empty.");
-  const rows = all.map(({ id, kind, agent, runtime, bytes, quarantinedAt, removedAt }) => [
-    id,
-    kind,
-    agent === null ? "-" : printable(agent),
-    runtime ?? "-",
-    `${Math.ceil(bytes / mebibyte)} MiB`,
-    localTime(quarantinedAt),
-    localTime(removedAt),
-  ]);
-  process.stdout.write(formatTable(process.stdout, headings, rows));
+async function adoptHost({ yes, json }: CommonOptions & { yes?: true }): Promise<void> {
+  const { orphans, dataFolder } = await runProgram([]);
+  if (orphans.length > 0) {
+    if (!json) console.log(tableText({ KIND: "kind", ID: "id" }, orphans));
+    const question = `The next start moves these files of ${printable(dataFolder)} to the quarantine. Continue?`;
+    if (!yes) await requireConsent(question, "Nothing was changed.");
+    await runProgram(["--accept"]);
+  }
+  if (json) return writeJson(process.stdout, { orphans, dataFolder });
+  if (orphans.length === 0) return note("Every machine, snapshot and import of this host has a row in the database.");
+  console.log("The server may start: berth up. Then: berth admin orphans list");
 }
 
-async function giveBack(id: string, name: string, { user, account, json }: GiveBackOptions): Promise<void> {
-  const owner = { ...(user === undefined ? {} : { user }), ...(account === undefined ? {} : { account }) };
-  const agent = await connect(readEnvironment()).admin.giveBackOrphan(id, { name, ...owner });
-  if (json) writeJson(process.stdout, agent);
-  else console.log(`${printable(agent.name)} is there again, asleep.`);
-}
-
-async function remove(id: string, { yes, json }: RemoveOptions): Promise<void> {
-  const client = connect(readEnvironment());
-  if (!yes) await requireConsent(`Remove the files of ${printable(id)} permanently?`, "Nothing was removed.");
-  await client.admin.removeOrphan(id);
-  if (json) writeJson(process.stdout, null);
-  else console.log("The files are removed.");
+async function runProgram(args: readonly string[]): Promise<Found> {
+  const child = spawn(process.execPath, [programPath("adopt-host.ts"), ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = (await text(child.stdout)).trim().split("\n");
+  const last = JSON.parse(lines.at(-1) || "{}") as Partial<Found> & { failed?: string };
+  if (last.orphans && last.dataFolder) return { orphans: last.orphans, dataFolder: last.dataFolder };
+  throw new CliError(last.failed ?? "The program ended early.");
 }

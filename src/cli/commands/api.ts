@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
+import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
-import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { jsonOption } from "../options.ts";
 import { copyBody } from "../response-body.ts";
@@ -13,8 +13,7 @@ interface ApiOptions {
   include?: true;
 }
 
-/** `berth api METHOD PATH` */
-export function register(program: Command): void {
+export function register(program: ToolCommand): void {
   program
     .command("api")
     .description("send a raw API request and print the response")
@@ -30,7 +29,7 @@ export function register(program: Command): void {
 
 async function sendRaw(method: string, path: string, { data, header: headers, include }: ApiOptions): Promise<void> {
   if (/^[a-z]+:/i.test(path)) throw new CliError("PATH is a path of the API, such as /agents, and not an address.", 2);
-  const client = connect(readEnvironment());
+  const client = connect();
   const body = data === undefined ? undefined : await textOf(data);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
   const response = await client.connection.send(method.toUpperCase(), path.startsWith("/") ? path : `/${path}`, {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Berth, type Inclusion, isLast, type LastEvent } from "@berth/client";
-import type { Command } from "commander";
+import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError, FaultError, InterruptedError } from "../errors.ts";
@@ -23,8 +23,7 @@ interface Chat {
   json: boolean;
 }
 
-/** `berth chat NAME [MESSAGE]` */
-export function register(program: Command): void {
+export function register(program: ToolCommand): void {
   program
     .command("chat")
     .description("send a message to an agent and stream its reply")
@@ -38,7 +37,7 @@ export function register(program: Command): void {
       "\nCtrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys.",
     )
     .action(async (agent: string, message: string | undefined, options: ChatOptions) => {
-      const client = connect(readEnvironment());
+      const client = connect();
       if (message === undefined) return converse(client, agent, options);
       const include: Inclusion[] = options.usage ? ["tools", "usage"] : ["tools"];
       await sayOnce({ client, agent, include, json: options.json ?? false }, await textOf(message));

@@ -1,4 +1,5 @@
-import { Argument, type Command } from "commander";
+import { Argument } from "commander";
+import type { ToolCommand } from "../command.ts";
 
 // Each script asks the tool itself: `berth complete -- WORDS`, whose last word is the one to complete, prints a line
 // for each way to complete it. The shells take the lines as they are.
@@ -27,8 +28,7 @@ To have it in every shell:
   echo 'source <(berth completion zsh)' >> ~/.zshrc      (after compinit)
   berth completion fish > ~/.config/fish/completions/berth.fish`;
 
-/** `berth completion bash|zsh|fish` */
-export function register(program: Command): void {
+export function register(program: ToolCommand): void {
   program
     .command("completion")
     .description("print a script that completes commands and names in your shell")

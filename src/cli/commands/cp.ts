@@ -1,17 +1,15 @@
-import type { Command } from "commander";
+import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { download } from "../copy/download.ts";
 import { endOf } from "../copy/ends.ts";
 import { upload } from "../copy/upload.ts";
-import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { Progress } from "../progress.ts";
 import { printable, writeJson } from "../terminal.ts";
 import { note } from "../verbosity.ts";
 
-/** `berth cp SRC DST` */
-export function register(program: Command): void {
+export function register(program: ToolCommand): void {
   program
     .command("cp")
     .description("copy files and folders to and from an agent's machine")
@@ -31,7 +29,7 @@ async function copy(source: string, target: string, { root, json }: CommonOption
       2,
     );
   }
-  const files = connect(readEnvironment()).agent((from.agent ?? to.agent)!).files;
+  const files = connect().agent((from.agent ?? to.agent)!).files;
   const user = root ? "root" : "agent";
   let copied: { path: string; size: number };
   {

@@ -1,21 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { Finding } from "../../contract/finding.ts";
+import { type MachineReport, MachineReportLine, type MachineStep } from "../../contract/machine-report.ts";
 import { programPath } from "../checkout.ts";
+import type { ToolCommand } from "../command.ts";
 import { CliError } from "../errors.ts";
-import { runMachineTest } from "../machine-test.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { type Output, printable, styled, writeText } from "../terminal.ts";
+import { Progress } from "../progress.ts";
+import { printable, styled, writeJson, writeText } from "../terminal.ts";
 
 interface DoctorOptions extends CommonOptions {
   machine?: true;
   kubernetes?: true;
 }
 
-/** `berth doctor` */
-export function register(program: Command): void {
+export function register(program: ToolCommand): void {
   program
     .command("doctor")
     .description("check this machine for what Berth needs, and show how to fix problems")
@@ -27,20 +28,17 @@ export function register(program: Command): void {
     )
     .addOption(jsonOption())
     .action(async ({ machine, kubernetes, json }: DoctorOptions) => {
-      if (machine) {
-        if (!(await runMachineTest(json ?? false))) process.exitCode = 1;
-        return;
-      }
-      const failed = await runChecks(kubernetes ? "doctor-kubernetes.ts" : "doctor.ts", json ?? false);
-      if (failed > 0) process.exitCode = 1;
+      const checks = kubernetes ? "doctor-kubernetes.ts" : "doctor.ts";
+      const passed = await (machine ? runMachineTest(json ?? false) : runChecks(checks, json ?? false));
+      if (!passed) process.exitCode = 1;
     });
 }
 
 /**
- * Runs a program of checks, shows each as it finishes and returns the number that failed. Throws `CliError` if they end
- * early.
+ * Runs a program of checks, shows each as it finishes and returns whether all passed. Throws `CliError` if the program
+ * ends early.
  */
-async function runChecks(program: string, json: boolean): Promise<number> {
+async function runChecks(program: string, json: boolean): Promise<boolean> {
   const { stdout } = process;
   const child = spawn(process.execPath, [programPath(program)], { stdio: ["ignore", "pipe", "inherit"] });
   const closed = once(child, "close") as Promise<[number | null, string | null]>;
@@ -52,23 +50,27 @@ async function runChecks(program: string, json: boolean): Promise<number> {
     checks++;
     if (!check.ok) failed++;
     if (json) writeText(stdout, `${line}\n`);
-    else stdout.write(formatCheck(stdout, check));
+    else console.log(checkText(check));
   }
   const [code, signal] = await closed;
   if (checks === 0 || (code !== 0 && failed === 0)) {
     throw new CliError(`The checks ended early (${signal ?? `exit code ${code}`}).`);
   }
-  return failed;
+  return failed === 0;
 }
 
-/** A check and its result: what to know of it or, if it failed, the problem and the fix. */
-function formatCheck(output: Output, { name, ok, found, note, problem, fix }: Finding): string {
-  const mark = ok ? styled(output, "green", "✔") : styled(output, "red", "✘");
-  const lines = [`${mark} ${printable(name).padEnd(16)} ${printable(found)}`.trimEnd()];
+/** A check and its result: a remark or, if it failed, the problem and the fix. */
+function checkText({ name, ok, found, note, problem, fix }: Finding): string {
+  const lines = [resultLine(name, ok, found)];
   if (note) lines.push(`    ${printable(note)}`);
   if (!ok && problem) lines.push(`    ${printable(problem)}`);
-  if (!ok && fix) lines.push(`    to mend it: ${styled(output, "bold", printable(fix))}`);
-  return `${lines.join("\n")}\n`;
+  if (!ok && fix) lines.push(`    to mend it: ${styled(process.stdout, "bold", printable(fix))}`);
+  return lines.join("\n");
+}
+
+function resultLine(name: string, ok: boolean, found: string): string {
+  const mark = ok ? styled(process.stdout, "green", "✔") : styled(process.stdout, "red", "✘");
+  return `${mark} ${printable(name).padEnd(16)} ${printable(found)}`.trimEnd();
 }
 
 /** Null for a line that is not a check. */
@@ -78,4 +80,55 @@ function parseCheck(line: string): Finding | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Runs the machines' self-test and shows each check as it finishes or, with `json`, the report at the end. Returns
+ * whether all checks passed. Throws `CliError` if the test ends early, as by Ctrl-C.
+ */
+async function runMachineTest(json: boolean): Promise<boolean> {
+  // The test ends by the terminal's Ctrl-C too, and removes its machines first.
+  const wait = () => {};
+  process.on("SIGINT", wait);
+  let progress = new Progress(process.stderr);
+  let report: MachineReport | null = null;
+  try {
+    const child = spawn(process.execPath, [programPath("doctor-machine.ts")], { stdio: ["ignore", "pipe", "inherit"] });
+    const closed = once(child, "close");
+    for await (const text of createInterface({ input: child.stdout })) {
+      const line = MachineReportLine.parse(JSON.parse(text));
+      if ("doing" in line) progress.show(line.doing);
+      else if ("report" in line) report = line.report;
+      else if (!json) {
+        progress[Symbol.dispose](); // Erases its line, which the check takes.
+        progress = new Progress(process.stderr);
+        console.log(stepText(line.step));
+      }
+    }
+    await closed;
+  } finally {
+    progress[Symbol.dispose]();
+    process.off("SIGINT", wait);
+  }
+  if (!report) throw new CliError("The test of machines ended early.");
+  if (json) writeJson(process.stdout, report);
+  else console.log(reportText(report));
+  return report.steps.every(({ ok }) => ok);
+}
+
+function stepText({ name, ok, found, problem }: MachineStep): string {
+  const line = resultLine(name, ok, found);
+  return problem === undefined ? line : `${line}\n    ${printable(problem)}`;
+}
+
+function reportText({ host, qemu, accelerator, guest, seconds, steps, notes }: MachineReport): string {
+  const failed = steps.filter(({ ok }) => !ok).length;
+  const counted = failed === 0 ? `All ${steps.length} checks passed` : `${failed} of ${steps.length} checks failed`;
+  const words = [
+    ...notes,
+    `${counted} in ${seconds} s.`,
+    `${host.cpus} × ${host.cpu}, Linux ${host.kernel}, ${qemu}, ${accelerator ?? "no accelerator"}, guest Linux ${guest?.kernel ?? "none"}`,
+    "To send this to others: berth doctor --machine --json >machine.json",
+  ];
+  return `\n${words.map(printable).join("\n")}`;
 }

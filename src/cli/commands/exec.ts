@@ -1,14 +1,14 @@
 import { constants } from "node:os";
 import type { AgentHandle, CommandLine } from "@berth/client";
 import { ApiError, outputBytes } from "@berth/client";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError } from "commander";
 import type { CommandSignal } from "../../contract/commands.ts";
 import { attachTerminal, exitCodeOf, signalBase, terminalSize } from "../attached-terminal.ts";
+import type { ToolCommand } from "../command.ts";
 import { printOutput, sendInput } from "../command-streams.ts";
 import { connect } from "../connect.ts";
-import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
-import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
+import { type CommonOptions, jsonOption, positiveNumber, userOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
 
 interface ExecOptions extends CommonOptions {
@@ -21,8 +21,7 @@ interface ExecOptions extends CommonOptions {
   tty?: true;
 }
 
-/** `berth exec AGENT -- COMMAND…` */
-export function register(program: Command): void {
+export function register(program: ToolCommand): void {
   program
     .command("exec")
     .description("run a command in an agent's machine: a program and its arguments, or one line for bash")
@@ -30,14 +29,14 @@ export function register(program: Command): void {
     .argument("<command...>", "such as -- ls -l, or 'ls | wc -l'")
     .option("--cwd <folder>", "the folder to run in; the home folder by default")
     .option("-e, --env <name=value>", "a variable; can be given several times", variable)
-    .addOption(new Option("-u, --user <user>", "the user to run as").choices(["agent", "root"]).default("agent"))
+    .addOption(userOption("the user to run as"))
     .option("--timeout <seconds>", "end it after this time; an hour by default", positiveNumber)
     .option("-d, --detach", "leave it running, and print its id")
     .option("-t, --tty", "run it on a terminal, which is this one")
     .option("-n, --no-stdin", "give it no input")
     .addOption(jsonOption())
     .action(async (name: string, words: string[], options: ExecOptions) => {
-      const agent = connect(readEnvironment()).agent(name);
+      const agent = connect().agent(name);
       const line = lineOf(words, options);
       if (options.detach) return startDetached(agent, line, options);
       if (options.json) return writeJson(process.stdout, await agent.commands.run(line));

@@ -1,29 +1,165 @@
-import type { Command } from "commander";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type { AgentHandle } from "@berth/client";
+import { InvalidArgumentError } from "commander";
+import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
-import { formatTable } from "../table.ts";
-import { printable, writeJson } from "../terminal.ts";
-import { localTime } from "../time.ts";
+import { CliError } from "../errors.ts";
+import { Interrupts } from "../interrupts.ts";
+import { joinConnection } from "../port-connection.ts";
+import { printable } from "../terminal.ts";
+import { futureTime, localTime } from "../time.ts";
 import { note } from "../verbosity.ts";
 
-/** `berth ports AGENT` */
-export function register(program: Command): void {
+/** A port here, 0 for any free one, and one in a machine. */
+interface Forwarding {
+  local: number;
+  remote: number;
+}
+
+/** `berth ports`, `port-forward`, `open`, `share` and `shares` */
+export function register(program: ToolCommand): void {
   program
     .command("ports")
     .description("list what listens in an agent's machine")
     .argument("<agent>", "the agent's name")
-    .addOption(jsonOption())
-    .action(async (name: string, { json }: CommonOptions) => {
-      const ports = await connect(readEnvironment()).agent(name).ports.list();
-      if (json) return writeJson(process.stdout, ports);
-      if (ports.length === 0) return note(`Nothing listens in the machine of ${name}.`);
-      const rows = ports.map(({ port, address, program: listener, pid, since }) => [
-        String(port),
-        address,
-        listener === null ? "" : `${printable(listener)} (${pid})`,
-        since === null ? "" : localTime(since),
-      ]);
-      process.stdout.write(formatTable(process.stdout, ["PORT", "ADDRESS", "PROGRAM", "SINCE"], rows));
+    .lists({
+      list: (name: string) => connect().agent(name).ports.list(),
+      empty: (name) => `Nothing listens in the machine of ${name}.`,
+      columns: {
+        PORT: "port",
+        ADDRESS: "address",
+        PROGRAM: ({ program: listener, pid }) => (listener === null ? "" : `${printable(listener)} (${pid})`),
+        SINCE: ({ since }) => localTime(since),
+      },
     });
+  program
+    .command("port-forward")
+    .description("make ports of an agent's machine ports of this one, until Ctrl-C")
+    .argument("<agent>", "the agent's name")
+    .argument("<ports...>", "each as REMOTE or LOCAL:REMOTE; a local port of 0 is any free one", forwarding)
+    .action(forwardPorts);
+  program
+    .command("open")
+    .description("open a page that an agent serves in a browser")
+    .argument("<agent>", "the agent's name")
+    .argument("<port>", "the port that its program listens on", portNumber)
+    .option("--path <path>", "the page to open", "/")
+    .option("--no-browser", "only print the address, which is good once, for 30 seconds")
+    .prints(
+      async (name: string, port: number, { path }: { path: string; browser: boolean }) => ({
+        url: await connect().agent(name).ports.preview(port, { path }),
+      }),
+      async ({ url }, _name, _port, { browser }) => {
+        if (browser && readEnvironment().hasDisplay && (await openInBrowser(url)))
+          return note("Opened in the browser.");
+        return url;
+      },
+    );
+  program
+    .command("share")
+    .description("make a public link to a page that an agent serves")
+    .argument("<agent>", "the agent's name")
+    .argument("<port>", "the port that its program listens on", portNumber)
+    .option("--expires <time>", "when the link ends: 12h, 90d or a date; by default, when it is removed", futureTime)
+    .prints(
+      (name: string, port: number, { expires }: { expires?: string }) =>
+        connect()
+          .agent(name)
+          .ports.share(port, expires === undefined ? {} : { expiresAt: expires }),
+      ({ url, id, expiresAt }, name) => {
+        console.log(url);
+        const end = expiresAt === null ? "" : `It ends at ${localTime(expiresAt)}. `;
+        note(`Whoever has this link sees the page. ${end}To end it: berth shares remove ${name} ${id}`);
+      },
+    );
+  const shares = program.command("shares").description("list and end the public links to pages that agents serve");
+  shares
+    .command("list")
+    .description("list the public links to an agent's pages")
+    .argument("<agent>", "the agent's name")
+    .lists({
+      list: (name: string) => connect().agent(name).ports.shares(),
+      empty: (name) => `${name} shares nothing. To share a page: berth share ${name} PORT`,
+      columns: {
+        ID: "id",
+        PORT: "port",
+        MADE: ({ createdAt }) => localTime(createdAt),
+        ENDS: ({ expiresAt }) => localTime(expiresAt, "never"),
+      },
+    });
+  shares
+    .command("remove")
+    .description("end a public link")
+    .argument("<agent>", "the agent's name")
+    .argument("<id>", "the link's id")
+    .prints(
+      (name: string, id: string) => connect().agent(name).ports.removeShare(id),
+      () => note("The link has ended."),
+    );
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError("A port is a number from 1 to 65535.");
+}
+
+/** Parses `REMOTE` or `LOCAL:REMOTE`, and adds it to those before. */
+function forwarding(text: string, before: Forwarding[] = []): Forwarding[] {
+  const [first, second, ...more] = text.split(":") as [string, string?, ...string[]];
+  if (more.length > 0) throw new InvalidArgumentError("A port is given as REMOTE or LOCAL:REMOTE, such as 8080:3000.");
+  if (second === undefined) return [...before, { local: portNumber(first), remote: portNumber(first) }];
+  return [...before, { local: first === "0" ? 0 : portNumber(first), remote: portNumber(second) }];
+}
+
+async function forwardPorts(name: string, ports: Forwarding[]): Promise<void> {
+  const agent = connect().agent(name);
+  await agent.get();
+  using interrupts = new Interrupts();
+  const servers: Server[] = [];
+  try {
+    for (const each of ports) servers.push(await forwardPort(agent, each));
+    await once(interrupts.cancel, "abort");
+  } finally {
+    for (const server of servers) server.close();
+  }
+  process.exit(0); // Closes the connections that are open.
+}
+
+async function forwardPort(agent: AgentHandle, { local, remote }: Forwarding): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => void relay(agent, remote, socket));
+  server.listen(local, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw new CliError(`Port ${local} of this machine cannot be used: ${(error as Error).message}`);
+  }
+  const { port } = server.address() as AddressInfo;
+  console.log(`127.0.0.1:${port} is port ${remote} of ${agent.name}`);
+  return server;
+}
+
+async function relay(agent: AgentHandle, port: number, socket: Socket): Promise<void> {
+  socket.on("error", () => {});
+  try {
+    await joinConnection(await agent.ports.connectionUrl(port), socket);
+  } catch (error) {
+    console.error(printable((error as Error).message));
+    socket.destroy();
+  }
+}
+
+/** Whether the desktop has opened the address. */
+async function openInBrowser(url: string): Promise<boolean> {
+  const opener = process.platform === "darwin" ? "open" : "xdg-open";
+  const child = spawn(opener, [url], { stdio: "ignore", detached: true });
+  try {
+    const [code] = (await once(child, "exit")) as [number | null];
+    return code === 0;
+  } catch {
+    return false; // There is no such program.
+  }
 }

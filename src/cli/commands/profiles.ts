@@ -1,14 +1,13 @@
-import type { Command } from "commander";
+import type { ToolCommand } from "../command.ts";
 import { checkUrl, readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
 import { checkProfileName, type Profiles, readProfiles, requireProfile, writeProfiles } from "../profiles.ts";
 import { readSecret } from "../prompt.ts";
-import { formatTable } from "../table.ts";
-import { printable, writeJson } from "../terminal.ts";
+import { tableText } from "../table.ts";
+import { printable } from "../terminal.ts";
 import { note } from "../verbosity.ts";
 
-interface AddOptions extends CommonOptions {
+interface AddOptions {
   url: string;
   withKey?: true;
 }
@@ -22,25 +21,26 @@ Examples:
   berth --profile work login
   berth profiles use work`;
 
-/** `berth profiles list|add|use|remove` */
-export function register(profiles: Command): void {
-  profiles.addHelpText("after", help);
+export function register(program: ToolCommand): void {
+  const profiles = program.command("profiles").description("name the services that you use").addHelpText("after", help);
   profiles
     .command("list")
     .description("list the services that you have named")
-    .addOption(jsonOption())
-    .action(({ json }: CommonOptions) => {
-      const known = readProfiles(configFolder());
-      if (json) return writeJson(process.stdout, publicOf(known));
-      const rows = Object.entries(known.profiles).map(([name, { url, key }]) => [
-        name === known.current ? "*" : "",
-        name,
-        printable(url),
-        key === null ? "login" : "key",
-      ]);
-      if (rows.length === 0) return note("There are no profiles. To add one: berth profiles add");
-      process.stdout.write(formatTable(process.stdout, ["", "NAME", "SERVER", "CREDENTIALS"], rows));
-    });
+    .prints(
+      () => publicOf(readProfiles(configFolder())),
+      ({ current, profiles: shown }) => {
+        if (shown.length === 0) return note("There are no profiles. To add one: berth profiles add");
+        return tableText(
+          {
+            "": ({ name }) => (name === current ? "*" : ""),
+            NAME: "name",
+            SERVER: "url",
+            CREDENTIALS: ({ hasKey }) => (hasKey ? "key" : "login"),
+          },
+          shown,
+        );
+      },
+    );
   profiles
     .command("add")
     .description("name a service, or change what a name stands for")
@@ -84,12 +84,12 @@ async function addProfile(name: string, { url, withKey }: AddOptions): Promise<v
   console.log(`${name} is ${printable(address)}. ${next}`);
 }
 
-/** Where the profiles are; whatever profile is chosen. */
+/** The folder with the profiles. Reads no profile, since the chosen one may be missing. */
 function configFolder(): string {
   return readEnvironment({ ...process.env, BERTH_PROFILE: "", BERTH_URL: "http://127.0.0.1" }).configFolder;
 }
 
-/** Without the keys. */
+/** The profiles without their keys. */
 function publicOf({ current, profiles }: Profiles) {
   const shown = Object.entries(profiles).map(([name, { url, key }]) => ({ name, url, hasKey: key !== null }));
   return { current, profiles: shown };

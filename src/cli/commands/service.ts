@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Command } from "commander";
 import { programPath } from "../checkout.ts";
+import type { ToolCommand } from "../command.ts";
 import { readEnvironment, serverSettings } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { findServer, serverProgram } from "../server-process.ts";
+import { failedChecks, findServer, serverProgram } from "../server-process.ts";
 import { settingsText } from "../service/settings-file.ts";
-import { Systemd, unitName } from "../service/systemd.ts";
+import { Systemd, type UnitState, unitName } from "../service/systemd.ts";
 import { unitText } from "../service/unit.ts";
-import { writeJson, writeText } from "../terminal.ts";
+import { printable, writeJson, writeText } from "../terminal.ts";
 import { note } from "../verbosity.ts";
 
 interface InstallOptions extends CommonOptions {
@@ -18,8 +18,8 @@ interface InstallOptions extends CommonOptions {
   start: boolean;
 }
 
-/** `berth service …` */
-export function register(service: Command): void {
+export function register(program: ToolCommand): void {
+  const service = program.command("service").description("have systemd run the server");
   service
     .command("install")
     .description("have systemd run the server: as root the system's, otherwise your own")
@@ -30,13 +30,15 @@ export function register(service: Command): void {
   service
     .command("uninstall")
     .description("stop the server and remove its unit; the data folder and the settings stay")
-    .addOption(jsonOption())
-    .action(uninstall);
+    .prints(uninstall, ({ unitFile }) => {
+      const { dataFolder, environmentFile } = place();
+      console.log(`${unitFile} is removed. ${dataFolder} and ${environmentFile} stay.`);
+      note("Machines that ran go on until the host is shut down, or another server takes them up: berth up");
+    });
   service
     .command("status")
     .description("show whether systemd runs the server, and whether it is ready")
-    .addOption(jsonOption())
-    .action(status);
+    .prints(status, statusText);
 }
 
 async function install({ dryRun, start, json }: InstallOptions): Promise<void> {
@@ -69,35 +71,41 @@ async function install({ dryRun, start, json }: InstallOptions): Promise<void> {
   if (!isSystem) note("To have it run while you are not signed in: loginctl enable-linger");
 }
 
-async function uninstall({ json }: CommonOptions): Promise<void> {
-  const { systemd, dataFolder, unitFile, environmentFile } = place();
+async function uninstall(): Promise<{ unitFile: string }> {
+  const { systemd, unitFile } = place();
   systemd.requireRunning();
   if ((await systemd.state()).load === "not-found") throw new CliError(`There is no unit ${unitName} here.`);
   await systemd.disable();
   await rm(unitFile, { force: true });
   await systemd.reload();
-  if (json) return writeJson(process.stdout, { unitFile });
-  console.log(`${unitFile} is removed. ${dataFolder} and ${environmentFile} stay.`);
-  note("Machines that ran go on until the host is shut down, or another server takes them up: berth up");
+  return { unitFile };
 }
 
-async function status({ json }: CommonOptions): Promise<void> {
+interface Status extends UnitState {
+  ready: boolean;
+  missing: string[];
+}
+
+async function status(): Promise<Status> {
   const { systemd } = place();
   systemd.requireRunning();
   const state = await systemd.state();
   const missing = state.active === "active" ? await missingParts() : [];
   const ready = state.active === "active" && missing.length === 0;
   if (!ready) process.exitCode = 1;
-  if (json) return writeJson(process.stdout, { ...state, ready, missing });
-  if (state.load === "not-found") return writeText(process.stdout, "The service is not installed.\n");
+  return { ...state, ready, missing };
+}
+
+function statusText({ load, active, enabled, pid, restarts, ready, missing }: Status): string {
+  if (load === "not-found") return "The service is not installed.";
   const lines = [
-    `${unitName} is ${state.active}${state.pid === null ? "" : ` (process ${state.pid})`} and ${state.enabled}.`,
-    ...(state.restarts > 0 ? [`systemd has started it again ${state.restarts} times.`] : []),
-    ...(state.active === "active" ? [ready ? "It is ready." : "It is not ready:"] : []),
-    ...missing.map((part) => `  ${part}`),
-    `Its log: journalctl${systemd.isSystem ? "" : " --user"} --unit berth`,
+    `${unitName} is ${active}${pid === null ? "" : ` (process ${pid})`} and ${enabled}.`,
+    ...(restarts > 0 ? [`systemd has started it again ${restarts} times.`] : []),
+    ...(active === "active" ? [ready ? "It is ready." : "It is not ready:"] : []),
+    ...missing.map((part) => `  ${printable(part)}`),
+    `Its log: journalctl${place().systemd.isSystem ? "" : " --user"} --unit berth`,
   ];
-  writeText(process.stdout, `${lines.join("\n")}\n`);
+  return lines.join("\n");
 }
 
 /** The service manager and the files of the unit. */
@@ -130,17 +138,9 @@ async function writeUnit(file: string, text: string): Promise<void> {
   await rename(`${file}.partial`, file);
 }
 
-/** What the server on this machine says that it lacks. */
+/** The checks that the server on this machine does not pass yet. */
 async function missingParts(): Promise<string[]> {
   const { localUrl } = readEnvironment();
   if (localUrl === null) return [];
-  try {
-    const response = await fetch(`${localUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
-    const { checks } = (await response.json()) as { checks: Record<string, { ok: boolean; message: string }> };
-    return Object.entries(checks)
-      .filter(([, { ok }]) => !ok)
-      .map(([name, { message }]) => `${name}: ${message}`);
-  } catch {
-    return [`nothing answers at ${localUrl}`];
-  }
+  return failedChecks(localUrl).catch(() => [`nothing answers at ${localUrl}`]);
 }

@@ -1,62 +1,106 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { constants } from "node:os";
+import { mkdir, readFile, realpath } from "node:fs/promises";
+import { constants, homedir } from "node:os";
 import { join } from "node:path";
-import { type Command, Option } from "commander";
+import { Duplex } from "node:stream";
+import { Option } from "commander";
+import { signalBase } from "../attached-terminal.ts";
+import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
+import { repeatable, userOption } from "../options.ts";
+import { joinConnection } from "../port-connection.ts";
 import { sshConfig } from "../ssh/ssh-config.ts";
 import { hostSuffix, noSsh, replace, SshFiles } from "../ssh/ssh-files.ts";
+import { note } from "../verbosity.ts";
 
-/** What a shell answers for a program that a signal has ended, less the signal's number. */
-const signalled = 128;
+interface SshOptions {
+  user: "agent" | "root";
+  option?: string[];
+}
 
-/** `berth ssh AGENT [COMMAND…]` */
-export function register(program: Command): void {
+/** `berth ssh`, `ssh-config`, and `ssh-prepare` and `ssh-proxy`, which ssh calls by the config. */
+export function register(program: ToolCommand): void {
   program
     .command("ssh")
     .description("open a shell in an agent's machine, or run a command there, by OpenSSH")
     .argument("<agent>", "the agent's name")
     .argument("[command...]", "such as -- ls -l; ssh gives it to the shell there as one line")
-    .addOption(new Option("-u, --user <user>", "the user to be there").choices(["agent", "root"]).default("agent"))
-    .option(
-      "-o, --option <option>",
-      "an option of ssh, such as -o ForwardAgent=yes; can be given several times",
-      collect,
+    .addOption(userOption("the user to be there"))
+    .addOption(
+      repeatable("-o, --option <option>", "an option of ssh, such as -o ForwardAgent=yes; can be given several times"),
     )
-    .action(
-      async (name: string, words: string[], { user, option = [] }: { user: "agent" | "root"; option?: string[] }) => {
-        const environment = readEnvironment();
-        const files = new SshFiles(environment);
-        // Once here, so that a refusal is told as the tool tells it.
-        await files.prepare(connect(environment).agent(name), user);
-        const config = join(files.folder, "config");
-        await replace(config, sshConfig(files, environment));
-        const options = option.flatMap((each) => ["-o", each]);
-        const args = [
-          "-F",
-          config,
-          ...options,
-          `${user}@${name}${hostSuffix}`,
-          ...(words.length > 0 ? ["--", ...words] : []),
-        ];
-        process.exitCode = await ssh(args);
-      },
-    );
+    .action(openShell);
+  program
+    .command("ssh-config")
+    .description("let ssh, scp, sftp, rsync, git and editors reach every agent as NAME.berth")
+    .option("--print", "only print what would be written")
+    .action(writeConfig);
+  program
+    .command("ssh-prepare", { hidden: true })
+    .description("get a certificate for an agent, before ssh reads it")
+    .argument("<host>", "the agent's host, NAME.berth", agentOf)
+    .addOption(new Option("--user <user>").choices(["agent", "root"]).default("agent"))
+    .action(async (name: string, { user }: SshOptions) => {
+      const environment = readEnvironment();
+      await new SshFiles(environment).prepare(connect(environment).agent(name), user);
+    });
+  program
+    .command("ssh-proxy", { hidden: true })
+    .description("join standard input and output with an agent's SSH server")
+    .argument("<host>", "the agent's host, NAME.berth", agentOf)
+    .action(async (name: string) => {
+      const url = await connect().agent(name).ssh.connectionUrl();
+      await joinConnection(url, Duplex.from({ readable: process.stdin, writable: process.stdout }));
+      process.exit(0);
+    });
+}
+
+async function openShell(name: string, words: string[], { user, option = [] }: SshOptions): Promise<void> {
+  const environment = readEnvironment();
+  const files = new SshFiles(environment);
+  // Done here too, so that the tool reports a refusal in its own words.
+  await files.prepare(connect(environment).agent(name), user);
+  const config = join(files.folder, "config");
+  await replace(config, sshConfig(files, environment));
+  const options = option.flatMap((each) => ["-o", each]);
+  const command = words.length > 0 ? ["--", ...words] : [];
+  process.exitCode = await ssh(["-F", config, ...options, `${user}@${name}${hostSuffix}`, ...command]);
 }
 
 async function ssh(args: string[]): Promise<number> {
-  // Ctrl-C is ssh's.
-  process.on("SIGINT", () => {});
+  process.on("SIGINT", () => {}); // Ctrl-C is ssh's.
   const child = spawn("ssh", args, { stdio: "inherit" });
   try {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-    return code ?? signalled + constants.signals[signal!];
+    return code ?? signalBase + constants.signals[signal!];
   } catch {
     throw noSsh();
   }
 }
 
-function collect(option: string, before: string[] = []): string[] {
-  return [...before, option];
+async function writeConfig({ print }: { print?: true }): Promise<void> {
+  const environment = readEnvironment();
+  const text = sshConfig(new SshFiles(environment), environment);
+  if (print) return void process.stdout.write(text);
+  const folder = join(homedir(), ".ssh");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await replace(join(folder, "berth_config"), text);
+  await include(join(folder, "config"), "Include berth_config");
+  note("Written to ~/.ssh/berth_config, which ~/.ssh/config includes. Now: ssh NAME.berth, or root@NAME.berth");
+}
+
+/** Puts a line at the top of a config, unless it is there: below a `Host` it would be that host's. */
+async function include(file: string, line: string): Promise<void> {
+  const path = await realpath(file).catch(() => file); // A link stays a link.
+  const before = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  if (!before.split("\n").includes(line)) await replace(path, `${line}\n${before}`);
+}
+
+function agentOf(host: string): string {
+  return host.endsWith(hostSuffix) ? host.slice(0, -hostSuffix.length) : host;
 }

@@ -1,53 +1,83 @@
-import type { AgentHandle, Inclusion, Turn } from "@berth/client";
-import { type Command, Option } from "commander";
+import type { AgentHandle, Inclusion, Turn, TurnSummary } from "@berth/client";
+import { Option } from "commander";
+import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
-import { readEnvironment } from "../environment.ts";
 import { CliError, faultText } from "../errors.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
-import { type Cell, formatFields } from "../table.ts";
-import { printable, writeJson, writeText } from "../terminal.ts";
+import { limitOption } from "../options.ts";
+import { type Cell, fieldsText, statusCell, tableText } from "../table.ts";
+import { columnsOf, cut, printable, type Style, writeText } from "../terminal.ts";
 import { localTime } from "../time.ts";
 import { usageText } from "../usage-text.ts";
-import { registerRecent, register as registerTurns, statusStyles } from "./agents-turns.ts";
+import { note } from "../verbosity.ts";
 
-interface EventsOptions extends CommonOptions {
+const inclusions: Inclusion[] = ["status", "reasoning", "tools", "usage"];
+
+const statusStyles: Record<Turn["status"], Style> = {
+  running: "blue",
+  completed: "green",
+  failed: "red",
+  cancelled: "yellow",
+};
+
+interface EventsOptions {
   include?: Inclusion[];
   after: number;
 }
 
-const inclusions: Inclusion[] = ["status", "reasoning", "tools", "usage"];
-
-/** `berth turns list|show|events|cancel AGENT [TURN]`, and `berth turns recent` */
-export function register(turns: Command): void {
-  registerTurns(turns, "list");
-  registerRecent(turns);
-  turnCommand(turns, "show", "show a turn: its message, its whole reply and what it cost")
-    .addOption(jsonOption())
-    .action(async (name: string, id: string | undefined, { json }: CommonOptions) => {
-      const agent = connect(readEnvironment()).agent(name);
-      const turn = await agent.turn(await idOf(agent, id));
-      if (json) writeJson(process.stdout, turn);
-      else await showTurn(agent, turn);
-    });
+export function register(program: ToolCommand): void {
+  const turns = program.command("turns").description("show and interrupt what agents were asked");
+  addTurnList(turns, "list");
+  turns
+    .command("recent")
+    .description("show the newest turns of all agents, newest last")
+    .addOption(limitOption(20))
+    .prints(
+      ({ limit }: { limit: number }) => connect().turns().take(limit),
+      ({ data }) => (data.length === 0 ? note("Nothing was said to any agent yet.") : recentTable(data.toReversed())),
+    );
+  turnCommand(turns, "show", "show a turn: its message, its whole reply and what it cost").prints(
+    async (name: string, id: string | undefined) => {
+      const agent = connect().agent(name);
+      return agent.turn(await idOf(agent, id));
+    },
+    (turn, name) => showTurn(connect().agent(name), turn),
+  );
   turnCommand(turns, "events", "print a turn's events as JSON lines, until it has ended")
     .addOption(new Option("-i, --include <kinds...>", "further kinds of events").choices(inclusions))
     .option("--after <number>", "only events after this one", Number, 0)
     .action(async (name: string, id: string | undefined, { include, after }: EventsOptions) => {
-      const agent = connect(readEnvironment()).agent(name);
+      const agent = connect().agent(name);
       const reply = agent.reply(await idOf(agent, id), { after, ...(include ? { include } : {}) });
       for await (const event of reply) writeText(process.stdout, `${JSON.stringify(event)}\n`);
     });
-  turnCommand(turns, "cancel", "interrupt a turn")
-    .addOption(jsonOption())
-    .action(async (name: string, id: string | undefined, { json }: CommonOptions) => {
-      const agent = connect(readEnvironment()).agent(name);
+  turnCommand(turns, "cancel", "interrupt a turn").prints(
+    async (name: string, id: string | undefined) => {
+      const agent = connect().agent(name);
       await agent.cancel(await idOf(agent, id));
-      if (json) writeJson(process.stdout, null);
-      else console.log(`The turn of ${printable(name)} is being interrupted.`);
-    });
+    },
+    (_, name) => `The turn of ${printable(name)} is being interrupted.`,
+  );
 }
 
-function turnCommand(turns: Command, verb: string, description: string): Command {
+/** Adds `berth turns list`, which is also `berth agents turns`. */
+export function addTurnList(group: ToolCommand, verb: string): void {
+  group
+    .command(verb)
+    .description("show an agent's messages and replies, newest last")
+    .argument("<name>", "the agent's name")
+    .addOption(limitOption(20))
+    .addHelpText("after", "\nLong texts are cut; --json has all of them, the newest first.")
+    .prints(
+      (name: string, { limit }: { limit: number }) => connect().agent(name).turns().take(limit),
+      ({ data, nextCursor }, name) => {
+        if (data.length === 0) return note(`Nothing was said to ${printable(name)} yet.`);
+        if (nextCursor !== null) note("There are older turns: --limit shows more.");
+        return turnTable(data.toReversed());
+      },
+    );
+}
+
+function turnCommand(turns: ToolCommand, verb: string, description: string): ToolCommand {
   return turns
     .command(verb)
     .description(description)
@@ -63,16 +93,16 @@ async function idOf(agent: AgentHandle, id: string | undefined): Promise<string>
 }
 
 async function showTurn(agent: AgentHandle, turn: Turn): Promise<void> {
-  const fields: Record<string, Cell> = {
+  const fields = fieldsText({
     turn: turn.id,
-    status: { text: turn.status, style: statusStyles[turn.status] ?? "reset" },
+    status: statusCell(statusStyles, turn.status),
     ...(turn.error ? { error: faultText(turn.error) } : {}),
     model: turn.model ?? "default",
     begun: localTime(turn.createdAt),
-    ended: turn.finishedAt === null ? "not yet" : localTime(turn.finishedAt),
+    ended: localTime(turn.finishedAt, "not yet"),
     usage: usageText(turn.usage),
-  };
-  process.stdout.write(formatFields(process.stdout, fields));
+  });
+  console.log(fields);
   writeText(process.stdout, `\n> ${turn.message.replaceAll("\n", "\n> ")}\n\n`);
   if (!turn.replyTruncated) writeText(process.stdout, turn.reply);
   else {
@@ -81,4 +111,51 @@ async function showTurn(agent: AgentHandle, turn: Turn): Promise<void> {
     }
   }
   process.stdout.write("\n");
+}
+
+/** The columns of the terminal that the time, the longest status and the gaps leave. */
+function freeColumns(): number {
+  const taken = "2026-01-02 03:04".length + "completed".length + 3 * 2;
+  return (process.stdout.columns || 80) - 1 - taken;
+}
+
+/** Fewer columns would be useless. On a narrower terminal, lines wrap. */
+const leastColumns = 10;
+
+function recentTable(turns: readonly TurnSummary[]): string {
+  const widest = Math.max("AGENT".length, ...turns.map(({ agent }) => agent.length));
+  const left = Math.max(leastColumns, freeColumns() - widest);
+  return tableText(
+    {
+      TIME: ({ createdAt }) => localTime(createdAt),
+      STATUS: ({ status }) => statusCell(statusStyles, status),
+      AGENT: "agent",
+      MESSAGE: ({ message }) => cut(printable(message.trim()), left),
+    },
+    turns,
+  );
+}
+
+/** One line per turn, as wide as the output. The reply gets the space the message leaves, at least half. */
+function turnTable(turns: readonly Turn[]): string {
+  const free = freeColumns();
+  const half = Math.max(leastColumns, Math.floor(free / 2));
+  const messageOf = ({ message }: Turn) => cut(printable(message.trim()), half);
+  const widest = Math.max("MESSAGE".length, ...turns.map((turn) => columnsOf(messageOf(turn))));
+  const left = Math.max(leastColumns, free - widest);
+  return tableText(
+    {
+      TIME: ({ createdAt }) => localTime(createdAt),
+      STATUS: ({ status }) => statusCell(statusStyles, status),
+      MESSAGE: messageOf,
+      REPLY: (turn) => outcomeCell(turn, left),
+    },
+    turns,
+  );
+}
+
+/** The reply or, for a failed turn, the reason. Its code comes first, so that it is not cut off. */
+function outcomeCell({ reply, error }: Turn, columns: number): Cell {
+  if (error) return { text: cut(printable(`${error.code}: ${error.message}`), columns), style: "red" };
+  return cut(printable(reply.trim()), columns);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type InstallStatus, type InstallStep, installSteps } from "../contract/agents.ts";
-import { installText } from "./install-text.ts";
+import { installText } from "./installation.ts";
 
 function statusWith(...statuses: InstallStep["status"][]): InstallStatus {
   const steps = installSteps.map((name, index) => ({

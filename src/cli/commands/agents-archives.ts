@@ -1,54 +1,63 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";
-import type { Agent, Berth, Import } from "@berth/client";
-import type { Command } from "commander";
+import type { Import } from "@berth/client";
+import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { counted } from "../copy/ends.ts";
-import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
-import { runInstallation } from "../installation.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import { type InstallOptions, runInstallation } from "../installation.ts";
+import { jsonOption, noWaitOption } from "../options.ts";
 import { Progress } from "../progress.ts";
+import { copyBody } from "../response-body.ts";
 import { printable } from "../terminal.ts";
 import { note } from "../verbosity.ts";
 
-interface ImportOptions extends CommonOptions {
+interface ImportOptions extends InstallOptions {
   name?: string;
   model?: string;
-  wait: boolean;
 }
 
-/** `berth agents import FILE` */
-export function register(agents: Command): void {
+/** Adds `berth agents export` and `import`. */
+export function addArchiveCommands(agents: ToolCommand): void {
+  agents
+    .command("export")
+    .description("write an agent to standard output as one archive: files, settings, history, conversation")
+    .argument("<name>", "the agent's name")
+    .option("--disk", "with the machine's whole disk")
+    .addHelpText("after", "\nExample: berth agents export ada > ada.berth")
+    .action(async (name: string, { disk = false }: { disk?: boolean }) => {
+      if (process.stdout.isTTY) {
+        const message = `Refusing to write an archive to a terminal. Redirect it: berth agents export ${name} > ${name}.berth`;
+        throw new CliError(message, 2);
+      }
+      await copyBody(await connect().agent(name).export({ disk }));
+    });
   agents
     .command("import")
     .description("create an agent from an archive of berth agents export")
     .argument("<file>", "the archive; - reads standard input")
     .option("--name <name>", "what it is called; default: as it was")
     .option("-m, --model <model>", "its model here (see berth models), or `default` for the runtime's own")
-    .option("--no-wait", "do not wait until the agent is ready")
+    .addOption(noWaitOption())
     .addOption(jsonOption())
     .action(importAgent);
 }
 
-async function importAgent(file: string, { wait, json, ...query }: ImportOptions): Promise<void> {
-  const client = connect(readEnvironment());
-  const made = await sent(client, file, query);
-  const { name } = made.agent;
-  const toJson = (agent: Agent) => ({ ...made, agent });
-  const begin = async () => made.agent;
-  await runInstallation(client, { name, doing: "created", begin, wait, json: json ?? false, toJson });
-  if (!json) for (const line of remarks(made)) note(line);
+async function importAgent(file: string, options: ImportOptions): Promise<void> {
+  const imported = await send(file, options);
+  const begin = async () => imported.agent;
+  await runInstallation("created", begin, options, (agent) => ({ ...imported, agent }));
+  if (!options.json) for (const line of remarks(imported)) note(line);
 }
 
-async function sent(client: Berth, file: string, query: { name?: string; model?: string }): Promise<Import> {
+async function send(file: string, { name, model }: ImportOptions): Promise<Import> {
   using progress = new Progress(process.stderr);
   const seen = counted((bytes) => {
     if (process.stderr.isTTY) progress.show(`${file}: ${(bytes / 1_000_000).toFixed(1)} MB`);
   });
   const bytes = pipeline(await opened(file), seen, () => {});
-  return await client.agents.import(Readable.toWeb(bytes) as ReadableStream<Uint8Array>, query);
+  return await connect().agents.import(Readable.toWeb(bytes) as ReadableStream<Uint8Array>, { name, model });
 }
 
 async function opened(file: string): Promise<Readable> {
@@ -58,7 +67,7 @@ async function opened(file: string): Promise<Readable> {
   return createReadStream(file, { highWaterMark: 1024 * 1024 });
 }
 
-/** What did not come along. */
+/** What the archive names and the new agent lacks. */
 function remarks({ agent, installed, secrets, agents, hadDisk }: Import): string[] {
   const name = printable(agent.name);
   return [

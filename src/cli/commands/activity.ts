@@ -1,0 +1,116 @@
+import type { AccountEvent, AuditEntry } from "@berth/client";
+import { InvalidArgumentError, Option } from "commander";
+import type { ToolCommand } from "../command.ts";
+import { connect } from "../connect.ts";
+import { limitOption } from "../options.ts";
+import { printable } from "../terminal.ts";
+import { localTime } from "../time.ts";
+import { note } from "../verbosity.ts";
+import { type ConnectionsOptions, connectionColumns, verdictOption } from "./agents-network.ts";
+
+interface AuditOptions {
+  agent?: string;
+  outcome?: "done" | "refused";
+  search?: string;
+  limit: number;
+}
+
+/** `berth audit`, `connections` and `events`: what happened in the account. */
+export function register(program: ToolCommand): void {
+  program
+    .command("audit")
+    .description("show who changed what and what was forbidden, newest last")
+    .option("-a, --agent <name>", "only entries about this agent")
+    .addOption(
+      new Option("--outcome <outcome>", "only what was done, or what was refused").choices(["done", "refused"]),
+    )
+    .option("-s, --search <text>", "only entries with this in their operation, agent, address or code")
+    .addOption(limitOption(50))
+    .addHelpText(
+      "after",
+      "\nBY is the kind of what was shown, with the key's id. --json has all fields, the newest first.",
+    )
+    .lists({
+      list: ({ agent, outcome, search, limit }: AuditOptions) =>
+        connect().audit({ agent, outcome, search }).take(limit),
+      empty: "Nothing was done yet.",
+      newestFirst: true,
+      older: "There are older entries: --limit shows more.",
+      columns: {
+        TIME: ({ at }) => localTime(at),
+        BY: ({ credential, keyId }) => [credential ?? "sign-in", keyId].filter((part) => part !== null).join(" "),
+        ADDRESS: "address",
+        OPERATION: "operation",
+        AGENT: "agent",
+        OUTCOME: outcomeCell,
+      },
+    });
+  program
+    .command("connections")
+    .description("show what all agents have connected to, newest last")
+    .addOption(limitOption(50))
+    .addOption(verdictOption())
+    .lists({
+      list: ({ limit, verdict }: ConnectionsOptions) => connect().connections({ verdict }).take(limit),
+      empty: "No agent has connected to anything yet.",
+      newestFirst: true,
+      older: "There are older connections: --limit shows more.",
+      columns: { AGENT: "agent", ...connectionColumns },
+    });
+  program
+    .command("events")
+    .description("print what happens in the account until Ctrl-C")
+    .option("--after <id>", "go on after the event of that id; events are kept for seven days", eventId)
+    .streams(({ after }: { after?: number }) => connect().events({ after }), showEvent);
+}
+
+function outcomeCell({ status, code }: AuditEntry) {
+  const text = code === null ? `${status}` : `${status} ${code}`;
+  return { text, style: status < 400 ? "green" : "red" } as const;
+}
+
+function eventId(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("The id of an event is a whole number.");
+}
+
+function showEvent(event: AccountEvent): void {
+  switch (event.type) {
+    case "events.opened":
+      note("Following what happens in the account. Ctrl-C ends it.");
+      break;
+    case "events.dropped":
+      note("Some of these events are no longer kept. Those from now on follow.");
+      break;
+    default:
+      console.log([localTime(event.at), event.type, ...detailsOf(event)].map(printable).join("  "));
+  }
+}
+
+/** The rest of an event's line, after its time and type. */
+function detailsOf(event: AccountEvent): string[] {
+  switch (event.type) {
+    case "agent.created":
+    case "agent.changed":
+      return [event.agent, event.status, ...reasonOf(event)];
+    case "agent.deleted":
+      return [event.agent];
+    case "turn.started":
+      return [event.agent, event.turnId, event.message];
+    case "turn.ended":
+      return [event.agent, event.turnId, event.status, ...reasonOf(event)];
+    case "credits.changed":
+      return [event.balance];
+    case "host.refused":
+      return [event.agent, event.port === null ? event.host : `${event.host}:${event.port}`, event.reason];
+    case "key.created":
+    case "key.revoked":
+      return [event.keyId, event.kind, event.name ?? ""];
+    default:
+      return []; // Of a newer service.
+  }
+}
+
+function reasonOf({ error }: { error: { message: string } | null }): string[] {
+  return error ? [error.message] : [];
+}

@@ -1,0 +1,103 @@
+import type { ChangeNetwork, Network, NetworkLogEntry } from "@berth/client";
+import { Option } from "commander";
+import type { ToolCommand } from "../command.ts";
+import { connect } from "../connect.ts";
+import { CliError } from "../errors.ts";
+import { limitOption, repeatable } from "../options.ts";
+import { type Columns, fieldsText } from "../table.ts";
+import { printable } from "../terminal.ts";
+import { localTime } from "../time.ts";
+
+interface SetOptions {
+  allow?: string[];
+  deny?: string[];
+  allowAll?: true;
+  denyNothing?: true;
+}
+
+/** The options of commands that list connections. */
+export interface ConnectionsOptions {
+  limit: number;
+  verdict?: NetworkLogEntry["verdict"];
+}
+
+const setHelp = `
+A rule is example.com, *.example.com (all names below it), an address, a network (198.51.100.0/24) or *, each with :PORT
+behind it where it is for one port only. What is denied is not allowed. A list that is not given stays.
+
+Examples:
+  berth agents network set ada --allow registry.npmjs.org --allow '*.github.com:443'
+  berth agents network set ada --deny '*'`;
+
+/** Adds `berth agents network`. */
+export function addNetworkCommands(agents: ToolCommand): void {
+  const network = agents.command("network").description("manage where an agent may connect to");
+  network
+    .command("get")
+    .description("show where an agent may connect to")
+    .argument("<name>", "the agent's name")
+    .prints((name: string) => connect().agent(name).network.get(), networkText);
+  network
+    .command("set")
+    .description("set where an agent may connect to")
+    .argument("<name>", "the agent's name")
+    .addOption(repeatable("--allow <rule>", "what they may connect to, and nothing else; can be repeated"))
+    .addOption(repeatable("--deny <rule>", "what they may not; can be repeated"))
+    .addOption(new Option("--allow-all", "they may connect to anything").conflicts("allow"))
+    .addOption(new Option("--deny-nothing", "nothing is denied any more").conflicts("deny"))
+    .addHelpText("after", setHelp)
+    .prints(async (name: string, options: SetOptions) => {
+      const allow = options.allowAll ? ["*"] : options.allow;
+      const deny = options.denyNothing ? [] : options.deny;
+      if (!allow && !deny) {
+        throw new CliError("Nothing to set. Pass --allow, --allow-all, --deny or --deny-nothing.", 2);
+      }
+      const before = allow && deny ? { allow, deny } : await connect().agent(name).network.get();
+      const change: ChangeNetwork = { allow: allow ?? before.allow, deny: deny ?? before.deny };
+      return connect().agent(name).network.set(change);
+    }, networkText);
+  network
+    .command("log")
+    .description("show an agent's connections, newest last")
+    .argument("<name>", "the agent's name")
+    .addOption(limitOption(50))
+    .addOption(verdictOption())
+    .addHelpText("after", "\nA connection is shown once it has ended. SENT and RECEIVED are bytes.")
+    .lists({
+      list: (name: string, { limit, verdict }: ConnectionsOptions) =>
+        connect().agent(name).network.log({ verdict }).take(limit),
+      empty: (name) => `${printable(name)} has connected to nothing yet.`,
+      newestFirst: true,
+      older: "There are older connections: --limit shows more.",
+      columns: connectionColumns,
+    });
+}
+
+/** `--verdict`, on commands that list connections. */
+export function verdictOption(): Option {
+  return new Option("--verdict <verdict>", "only those").choices(["allowed", "refused"]);
+}
+
+/** The columns of a list of connections. */
+export const connectionColumns: Columns<NetworkLogEntry> = {
+  TIME: ({ startedAt }) => localTime(startedAt),
+  TO: ({ host, port }) => (port === null ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`),
+  ADDRESS: "address",
+  OUTCOME: ({ verdict, reason, outcome }) => {
+    if (verdict === "refused") return { text: `refused: ${reason}`, style: "red" };
+    return { text: outcome ?? "", style: outcome === "closed" ? "green" : "yellow" };
+  },
+  SENT: "bytesSent",
+  RECEIVED: "bytesReceived",
+  COUNT: "count",
+};
+
+function networkText({ allow, deny, operator }: Network): string {
+  const rules = (list: readonly string[]) => list.join(", ") || "nothing";
+  return fieldsText({
+    allow: rules(allow),
+    deny: rules(deny),
+    "operator's allow": rules(operator.allow),
+    "operator's deny": rules(operator.deny),
+  });
+}

@@ -1,0 +1,59 @@
+import type { ToolCommand } from "../command.ts";
+import { connect } from "../connect.ts";
+import { CliError } from "../errors.ts";
+import { repeatable } from "../options.ts";
+import { readSecret } from "../prompt.ts";
+
+const setHelp = `
+The value is asked for, or read from standard input; it is on no command line. In the machine the variable of this name
+holds a placeholder. Where a program sends it in the Authorization header (or the one given) to one of the hosts, the value goes in its
+place.
+
+Examples:
+  berth agents secrets set ada GITHUB_TOKEN --host api.github.com --host github.com
+  berth agents secrets set ada NPM_TOKEN --host registry.npmjs.org < token.txt
+  berth agents secrets set ada SEARCH_KEY --host api.search.example --header x-api-key`;
+
+/** Adds `berth agents secrets`. */
+export function addSecretCommands(agents: ToolCommand): void {
+  const secrets = agents.command("secrets").description("manage secrets that an agent can use but not read");
+  secrets
+    .command("list")
+    .description("list an agent's secrets without their values")
+    .argument("<name>", "the agent's name")
+    .lists({
+      list: (name: string) => connect().agent(name).secrets.list(),
+      empty: (name) => `${name} has no secrets. To give it one: berth agents secrets set ${name} NAME --host HOST`,
+      columns: { NAME: "name", HOSTS: ({ hosts }) => hosts.join(", "), PLACEHOLDER: "placeholder" },
+    });
+  secrets
+    .command("set")
+    .description("set a secret that an agent can use but not read")
+    .argument("<name>", "the agent's name")
+    .argument("<secret>", "the secret's name, such as GITHUB_TOKEN")
+    .addOption(
+      repeatable("--host <host>", "where it may go: a host, or *.example.com; can be repeated").makeOptionMandatory(),
+    )
+    .addOption(
+      repeatable("--header <header>", "the request header that carries it; can be repeated (default: authorization)"),
+    )
+    .addHelpText("after", setHelp)
+    .prints(
+      async (name: string, secret: string, { host: hosts, header: headers }: { host: string[]; header?: string[] }) => {
+        const value = (await readSecret(`Value of ${secret}: `)).trim();
+        if (value === "") throw new CliError("The value is empty; nothing was set.", 2);
+        return connect().agent(name).secrets.set(secret, { value, hosts, headers });
+      },
+      ({ name, placeholder, hosts }) =>
+        `${name} is ${placeholder} in the machine, and its value on the way to: ${hosts.join(", ")}`,
+    );
+  secrets
+    .command("remove")
+    .description("remove a secret from an agent")
+    .argument("<name>", "the agent's name")
+    .argument("<secret>", "the secret's name")
+    .prints(
+      (name: string, secret: string) => connect().agent(name).secrets.remove(secret),
+      (_, name, secret) => `${name} has no ${secret} any more.`,
+    );
+}

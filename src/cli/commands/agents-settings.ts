@@ -1,0 +1,181 @@
+import type { Agent, ChangeAgent } from "@berth/client";
+import { InvalidArgumentError, Option } from "commander";
+import type { ToolCommand } from "../command.ts";
+import { connect } from "../connect.ts";
+import { CliError } from "../errors.ts";
+import { type InstallOptions, runInstallation } from "../installation.ts";
+import { jsonOption, noWaitOption, positiveNumber } from "../options.ts";
+import { textOf } from "../standard-input.ts";
+import { printable, writeJson } from "../terminal.ts";
+
+type McpServers = Agent["mcpServers"];
+
+/** The options of both commands. */
+interface SettingOptions extends InstallOptions {
+  runtime?: string;
+  model?: string;
+  instructions?: string;
+  mcpServers?: McpServers;
+  agents?: string[];
+  autoSnapshot?: number;
+}
+
+interface CreateOptions extends SettingOptions {
+  from?: string;
+  snapshot?: string;
+  withSecrets?: true;
+  count?: number;
+}
+
+interface UpdateOptions extends SettingOptions {
+  defaultModel?: true;
+  noInstructions?: true;
+}
+
+/** Adds `berth agents create`. */
+export function addCreate(agents: ToolCommand): void {
+  agents
+    .command("create")
+    .description("create an agent and wait until it is ready")
+    .argument("<name>", "3 to 30 characters: a-z, 0-9 and hyphens, starting with a letter")
+    .option("-r, --runtime <runtime>", "the agent's runtime (see berth runtimes)")
+    .option("-m, --model <model>", "the model's id (see berth models); default: the runtime's own")
+    .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
+    .addOption(mcpServersOption())
+    .addOption(agentsOption())
+    .addOption(autoSnapshotOption())
+    .option("--from <agent>", "begin with another agent's files, running programs and conversation")
+    .option("--snapshot <snapshot>", "with --from: as it was at this snapshot, by name or id")
+    .option("--with-secrets", "with --from: give it the agent's secrets too")
+    .addOption(new Option("--count <number>", "with --from: make so many, NAME-1, NAME-2, …").argParser(positiveNumber))
+    .addOption(noWaitOption())
+    .addOption(jsonOption())
+    .action(createAgent);
+}
+
+/** Adds `berth agents update`. */
+export function addUpdate(agents: ToolCommand): void {
+  agents
+    .command("update")
+    .description("change an agent's settings from its next turn on")
+    .argument("<name>", "the agent's name")
+    .option("-r, --runtime <runtime>", "another runtime, which goes on with its files and its conversation")
+    .option("-m, --model <model>", "the model's id (see berth models)")
+    .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
+    .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
+    .addOption(noInstructionsOption())
+    .addOption(mcpServersOption())
+    .addOption(agentsOption())
+    .addOption(autoSnapshotOption())
+    .option("--no-wait", "with --runtime: do not wait until the agent is ready")
+    .addOption(jsonOption())
+    .action(updateAgent);
+}
+
+async function createAgent(name: string, options: CreateOptions): Promise<void> {
+  const { runtime, model, instructions, mcpServers, agents, autoSnapshot, from, snapshot, withSecrets, count } =
+    options;
+  if (from === undefined && (snapshot !== undefined || withSecrets || count !== undefined)) {
+    throw new CliError("--snapshot, --with-secrets and --count need --from AGENT.");
+  }
+  const body = {
+    name,
+    runtime,
+    model,
+    instructions: instructions === undefined ? undefined : await textOf(instructions),
+    mcpServers,
+    agents,
+    autoSnapshot,
+    from:
+      from === undefined ? undefined : { agent: from, ...(snapshot && { snapshot }), secrets: withSecrets ?? false },
+    count,
+  };
+  // With `count`, all are made at once; the answer is the first, which stands for them.
+  await runInstallation("created", () => connect().agents.create(body), options);
+}
+
+async function updateAgent(name: string, options: UpdateOptions): Promise<void> {
+  const change = await changeOf(options);
+  if (Object.keys(change).length === 0) {
+    throw new CliError(
+      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents or --auto-snapshot.",
+      2,
+    );
+  }
+  const update = () => connect().agent(name).update(change);
+  if (change.runtime !== undefined) return runInstallation("changed", update, options);
+  const agent = await update();
+  if (options.json) writeJson(process.stdout, agent);
+  else console.log(`${printable(name)} has ${changedText(change, agent)} from its next turn on.`);
+}
+
+async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
+  const { runtime, model, defaultModel, instructions, noInstructions, mcpServers, agents, autoSnapshot } = options;
+  const change: ChangeAgent = {};
+  if (runtime !== undefined) change.runtime = runtime;
+  if (model !== undefined) change.model = model;
+  if (defaultModel) change.model = null;
+  if (instructions !== undefined) change.instructions = await textOf(instructions);
+  if (noInstructions) change.instructions = null;
+  if (mcpServers) change.mcpServers = mcpServers;
+  if (agents) change.agents = agents;
+  if (autoSnapshot !== undefined) change.autoSnapshot = autoSnapshot;
+  return change;
+}
+
+/** The changed fields with the agent's current values. */
+function changedText(change: ChangeAgent, { model, instructions, mcpServers, agents, autoSnapshot }: Agent): string {
+  const texts: { [Field in keyof ChangeAgent]: string } = {
+    model: model === null ? "its runtime's default model" : `the model ${printable(model)}`,
+    instructions: instructions === null ? "no instructions" : "the new instructions",
+    mcpServers: `the MCP servers ${Object.keys(mcpServers).join(", ") || "none"}`,
+    agents: agents.length === 0 ? "no agents to ask" : `the agents ${agents.join(" and ")} to ask`,
+    autoSnapshot:
+      autoSnapshot === 0 ? "no snapshots from before turns" : `snapshots from before its last ${autoSnapshot} turns`,
+  };
+  const changed = Object.entries(texts).filter(([field]) => field in change);
+  return changed.map(([, text]) => text).join(" and ");
+}
+
+/** Not the negation of `--instructions`: then the last one given would win. Instead, the two conflict. */
+function noInstructionsOption(): Option {
+  const option = new Option("--no-instructions", "no instructions any more").conflicts("instructions");
+  option.negate = false;
+  return option;
+}
+
+function agentsOption(): Option {
+  const text = 'other agents that it may ask as tools, separated by commas; "": none';
+  return new Option("--agents <names>", text).argParser((names) =>
+    names
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== ""),
+  );
+}
+
+function autoSnapshotOption(): Option {
+  const text = "keep snapshots from before its last so many turns; 0 for none";
+  return new Option("--auto-snapshot <number>", text).argParser((given) => (given === "0" ? 0 : positiveNumber(given)));
+}
+
+function mcpServersOption(): Option {
+  return new Option(
+    "--mcp-servers <json>",
+    'MCP servers by name, as JSON: {"github": {"url": "https://…", "headers": {…}}, "files": {"command": "npx", "args": […]}}',
+  ).argParser(parseMcpServers);
+}
+
+/** Parses the form in which clients of MCP write their servers, with or without the key `mcpServers`. */
+function parseMcpServers(text: string): McpServers {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError("It is not JSON.");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new InvalidArgumentError("It is not an object of servers by their names.");
+  const { mcpServers } = value as { mcpServers?: unknown };
+  return (typeof mcpServers === "object" && mcpServers !== null ? mcpServers : value) as McpServers;
+}

@@ -1,0 +1,68 @@
+import type { Runtime } from "@berth/client";
+import type { ToolCommand } from "../command.ts";
+import { connect } from "../connect.ts";
+import { fieldsText, tableText } from "../table.ts";
+
+/** `berth whoami`, `runtimes` and `models`: what the service says of the caller and of itself. */
+export function register(program: ToolCommand): void {
+  program
+    .command("whoami")
+    .description("show the account in use")
+    .prints(
+      () => connect().account(),
+      ({ name, operator, credential, id }) =>
+        fieldsText({
+          account: name,
+          by: credential === "token" ? "a login" : "a key",
+          operator: operator ? "yes" : "no",
+          server: connect().connection.url,
+          id,
+        }),
+    );
+  program
+    .command("runtimes")
+    .description("list the runtimes that agents can use, and their limits")
+    .prints(
+      async () => ({ data: await connect().runtimes(), nextCursor: null }),
+      ({ data }) => runtimesText(data),
+    );
+  program
+    .command("models")
+    .description("list the models that agents can use")
+    .addHelpText("after", "\nThe prices are credits for a million tokens (CREDITS/M).")
+    .lists({
+      list: () => connect().models().take(),
+      empty: "There are no models that the service can reach.",
+      columns: {
+        ID: "id",
+        RUNTIMES: ({ runtimes }) => runtimes.join(", ") || "none",
+        "INPUT CREDITS/M": ({ inputPrice }) => inputPrice ?? "unknown",
+        "OUTPUT CREDITS/M": ({ outputPrice }) => outputPrice ?? "unknown",
+      },
+    });
+}
+
+function runtimesText(runtimes: readonly Runtime[]): string {
+  const table = tableText(
+    {
+      NAME: "name",
+      VERSION: ({ version }) => version ?? "unknown",
+      "DEFAULT MODEL": ({ defaultModel }) => defaultModel ?? "its own choice",
+    },
+    runtimes,
+  );
+  const limits = runtimes.flatMap(limitsOf);
+  if (limits.length === 0) return table;
+  return `${table}\n\n${tableText({ RUNTIME: "runtime", CANNOT: "ability", WHY: "reason" }, limits)}`;
+}
+
+/** One row for each thing a runtime cannot do, or can do only in some cases. */
+function limitsOf({ name, abilities }: Runtime) {
+  return Object.entries(abilities)
+    .filter(([, { supported, reason }]) => !supported || reason !== null)
+    .map(([ability, { supported, reason }]) => ({
+      runtime: name,
+      ability: supported ? `${ability} (in part)` : ability,
+      reason,
+    }));
+}

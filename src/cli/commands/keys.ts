@@ -1,0 +1,74 @@
+import type { Key } from "@berth/client";
+import { Option } from "commander";
+import { isUuid } from "../../contract/ids.ts";
+import type { ToolCommand } from "../command.ts";
+import { connect } from "../connect.ts";
+import { CliError } from "../errors.ts";
+import { repeatable } from "../options.ts";
+import { futureTime, localTime } from "../time.ts";
+
+interface CreateOptions {
+  name?: string;
+  kind?: Key["kind"];
+  agent?: string[];
+  expires?: string;
+  creditLimit?: string;
+}
+
+export function register(program: ToolCommand): void {
+  const keys = program.command("keys").description("manage API keys");
+  keys
+    .command("list")
+    .description("list your keys, newest first")
+    .lists({
+      list: () => connect().keys.list().take(),
+      empty: "There are no keys. To make one: berth keys create",
+      columns: {
+        ID: "id",
+        NAME: "name",
+        KIND: "kind",
+        "BEGINS WITH": ({ keyPrefix }) => `${keyPrefix}…`,
+        AGENTS: ({ agents }) => (agents === null ? "all" : agents.join(", ") || "none"),
+        "LAST USED": ({ lastUsedAt }) => localTime(lastUsedAt, "never"),
+        EXPIRES: ({ expiresAt }) => localTime(expiresAt, "never"),
+      },
+    });
+  keys
+    .command("create")
+    .description("create a key and print it once")
+    .option("-n, --name <name>", "a name for the key")
+    .addOption(
+      new Option("-k, --kind <kind>", "full: all that you may do; agent: chats with some agents only").choices([
+        "full",
+        "agent",
+      ] satisfies Key["kind"][]),
+    )
+    .addOption(repeatable("-a, --agent <name>", "an agent that it is for, and no others; can be repeated"))
+    .option(
+      "-e, --expires <time>",
+      "when it expires: in hours (12h), in days (90d) or at a time (2030-01-31)",
+      futureTime,
+    )
+    .option("-c, --credit-limit <credits>", "the most that all turns started with an agent key may cost")
+    .prints(
+      ({ name, kind, agent: agents, expires: expiresAt, creditLimit }: CreateOptions) =>
+        connect().keys.create({ name, kind: kind ?? (agents ? "agent" : "full"), agents, expiresAt, creditLimit }),
+      ({ key }) => {
+        console.log(key);
+        console.error("Keep the key now: it is not shown again.");
+      },
+    );
+  keys
+    .command("revoke")
+    .description("revoke a key")
+    .argument("<id>", "the key's id (see berth keys list)")
+    .confirms((id: string) => {
+      // It may be the key itself, which must not be echoed.
+      if (!isUuid(id)) throw new CliError("This is not a key's id. List them with: berth keys list", 2);
+      return `Revoke the key ${id}, for ever?`;
+    }, "Nothing was revoked.")
+    .prints(
+      (id: string) => connect().keys.revoke(id),
+      (_, id) => `The key ${id} is revoked.`,
+    );
+}
