@@ -170,7 +170,7 @@ export class AppContext extends Foundation {
 
   /** Removes what the leader before left half made. Nothing may be received meanwhile. */
   async prepareToLead(): Promise<void> {
-    await this.stores.agents.claim();
+    await this.stores.lifecycle.claim();
     await Promise.all([this.archives.removeHalfReceived(), this.backupFiles.removeLeft()]);
   }
 

@@ -20,6 +20,7 @@ import { EgressLogStore } from "./egress/log-store.ts";
 import { EgressRuleStore } from "./egress/rule-store.ts";
 import { AccountEventStore } from "./events/store.ts";
 import { HostFileStore } from "./hosts/host-file-store.ts";
+import { LifecycleStore } from "./lifecycle/store.ts";
 import { ShareStore } from "./previews/share-store.ts";
 import { ResponseStore } from "./protocols/openai/store.ts";
 import { SecretStore } from "./secrets/store.ts";
@@ -35,7 +36,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const startingCredits = fromCredits(config.startingCredits);
   const machinePrice = fromCredits(config.machinePrice);
   const { requests, account, address, agents, keys } = config.rateLimits;
-  const agentStore = new AgentStore(database, host, { machinePrice, maximum: config.maximumAgentsPerAccount });
+  const agentStore = new AgentStore(database, host, config.maximumAgentsPerAccount);
   const secretStore = new SecretStore(database, sealer, makeAuthority);
   const turnStore = new TurnStore(database, host);
   return {
@@ -52,6 +53,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     histories: new HistoryStore(database, agentStore, turnStore),
     idempotency: new IdempotencyStore(database, sealer),
     keys: new KeyStore(database),
+    lifecycle: new LifecycleStore(database, host, machinePrice),
     limiters: {
       /** Requests of a key or a signed-in user. */
       requests: openRateLimiter(database, "requests", requests),

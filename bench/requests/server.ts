@@ -24,7 +24,7 @@ const agents = 10;
   const { config } = await startEmbeddedPostgres(join(service.config.dataFolder, "postgres"));
   const database = openDatabase(config, () => {});
   const { id } = await database.selectFrom("accounts").select("id").executeTakeFirstOrThrow();
-  const rows = new AgentStore(database, "here", { machinePrice: 0, maximum: 1_000 });
+  const rows = new AgentStore(database, "here", 1_000);
   const bare = fastify();
   bare.setValidatorCompiler(validatorCompiler);
   bare.setSerializerCompiler(serializerCompiler);

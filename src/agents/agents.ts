@@ -158,7 +158,7 @@ export class Agents {
     const { stores, leases, lifecycle, turns, log } = this.#context;
     if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
     const reset =
-      (await stores.agents.beginConversation(agent.id, attempt.resourceId)) ?? turns.refuseAnother(agent.id);
+      (await stores.lifecycle.beginConversation(agent.id, attempt.resourceId)) ?? turns.refuseAnother(agent.id);
     // Cleared now if the machine is running; if this fails, the next message does it.
     if (reset.status === "ready") {
       const { id, conversation } = reset;

@@ -1,76 +1,25 @@
-import { randomUUID } from "node:crypto";
-import { type ExpressionBuilder, type Selectable, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
+import { type Insertable, sql } from "kysely";
 import type { ImportDetail } from "../archives/imports.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
-import type { AgentChange, PastMoment, RuntimeChange } from "../lifecycle/agent-rows.ts";
-import type { SnapshotState } from "../snapshots/snapshot.ts";
-import { SnapshotStore } from "../snapshots/store.ts";
-import { retelling } from "../turns/retelling.ts";
-import { saidIn } from "../turns/store.ts";
 import type { AgentSettings, AgentState } from "./agent.ts";
-
-/** What is read of agents: all that is small. */
-const agentColumns = [
-  "id",
-  "account_id",
-  "name",
-  "runtime",
-  "model",
-  "instructions",
-  "mcp_servers",
-  "agents",
-  "auto_snapshot",
-  "retold",
-  "conversation",
-  "resources",
-  "image",
-  "host",
-  "has_machine",
-  "desired",
-  "status",
-  "generation",
-  "restarts",
-  "restores",
-  "snapshot",
-  "forked_from",
-  "imported",
-  "importing",
-  "error",
-  "install_steps",
-  "created_at",
-  "last_active_at",
-] as const satisfies (keyof Tables["agents"])[];
-type AgentRow = Pick<Selectable<Tables["agents"]>, (typeof agentColumns)[number]>;
-
-/** How many agents are read at a time. */
-const page = 500;
-
-/** How many events of a removed agent one statement removes. */
-const removalBatch = 10_000;
+import { agentColumns, toColumns, toState } from "./rows.ts";
 
 /** The agents' rows. */
 export class AgentStore {
   readonly #database: Database;
   readonly #host: string;
-  readonly #machinePrice: number;
   readonly #maximum: number;
 
   /**
-   * `host`: the id of the data folder that new agents' machines belong to. `machinePrice`: micro-credits per GiB of
-   * machine memory and hour. `maximum`: the number of agents that an account can have.
+   * `host`: the id of the data folder that new agents' machines belong to. `maximum`: the number of agents that an account
+   * can have.
    */
-  constructor(database: Database, host: string, { machinePrice, maximum }: { machinePrice: number; maximum: number }) {
+  constructor(database: Database, host: string, maximum: number) {
     this.#database = database;
     this.#host = host;
-    this.#machinePrice = machinePrice;
     this.#maximum = maximum;
-  }
-
-  /** Assigns to this host the agents without a host, which were created before hosts had ids. */
-  async claim(): Promise<void> {
-    await this.#database.updateTable("agents").set({ host: this.#host }).where("host", "is", null).execute();
   }
 
   /** Throws `agent_exists`, `too_many_agents`. */
@@ -100,35 +49,7 @@ export class AgentStore {
     try {
       await database
         .insertInto("agents")
-        .values({
-          id: agent.id,
-          account_id: agent.accountId,
-          name: agent.name,
-          runtime: agent.runtime,
-          model: agent.model,
-          instructions: agent.instructions,
-          mcp_servers: JSON.stringify(agent.mcpServers),
-          agents: JSON.stringify(agent.agents),
-          auto_snapshot: agent.autoSnapshot,
-          retold: agent.retold,
-          resources: JSON.stringify(agent.resources),
-          image: agent.image,
-          host: this.#host,
-          has_machine: agent.hasMachine,
-          desired: agent.desired,
-          status: agent.status,
-          generation: agent.generation,
-          restarts: agent.restarts,
-          restores: agent.restores,
-          snapshot: agent.snapshot,
-          forked_from: agent.forkedFrom && JSON.stringify(agent.forkedFrom),
-          imported: agent.imported && JSON.stringify(agent.imported),
-          importing: agent.isImporting,
-          conversation: agent.conversation,
-          install_steps: JSON.stringify(agent.installSteps),
-          created_at: agent.createdAt,
-          last_active_at: agent.lastActiveAt,
-        })
+        .values({ ...toColumns(agent), host: this.#host } as Insertable<Tables["agents"]>)
         .execute();
     } catch (error) {
       if (!isDuplicate(error, "agents_account_id_name_key")) throw error;
@@ -138,7 +59,7 @@ export class AgentStore {
 
   async byId(id: string): Promise<AgentState | null> {
     const row = await this.#database.selectFrom("agents").select(agentColumns).where("id", "=", id).executeTakeFirst();
-    return row ? this.#toState(row) : null;
+    return row ? toState(row, this.#host) : null;
   }
 
   async byName(accountId: string, name: string): Promise<AgentState | null> {
@@ -148,7 +69,7 @@ export class AgentStore {
       .where("account_id", "=", accountId)
       .where("name", "=", name)
       .executeTakeFirst();
-    return row ? this.#toState(row) : null;
+    return row ? toState(row, this.#host) : null;
   }
 
   async byAccountDigits(digits: string, name: string): Promise<AgentState | null> {
@@ -160,7 +81,7 @@ export class AgentStore {
       .where("account_id", "<=", id("f"))
       .where("name", "=", name)
       .executeTakeFirst();
-    return row ? this.#toState(row) : null;
+    return row ? toState(row, this.#host) : null;
   }
 
   /**
@@ -181,35 +102,7 @@ export class AgentStore {
       .orderBy("name")
       .limit(limit)
       .execute();
-    return rows.map((row) => this.#toState(row));
-  }
-
-  async all(): Promise<AgentState[]> {
-    const found: AgentState[] = [];
-    for (let after: string | null = null; ; ) {
-      const rows: AgentRow[] = await this.#database
-        .selectFrom("agents")
-        .select(agentColumns)
-        .where("host", "=", this.#host)
-        .$if(after !== null, (query) => query.where("id", ">", after!))
-        .orderBy("id")
-        .limit(page)
-        .execute();
-      found.push(...rows.map((row) => this.#toState(row)));
-      if (rows.length < page) return found;
-      after = rows.at(-1)!.id;
-    }
-  }
-
-  /** The ids of those that are ready and shall be. */
-  async runningIds(): Promise<string[]> {
-    const rows = this.#database
-      .selectFrom("agents")
-      .select("id")
-      .where("host", "=", this.#host)
-      .where("status", "=", "ready")
-      .where("desired", "=", "running");
-    return (await rows.execute()).map(({ id }) => id);
+    return rows.map((row) => toState(row, this.#host));
   }
 
   /** Throws `too_many_agents` if the account cannot have `more` agents. */
@@ -243,16 +136,6 @@ export class AgentStore {
     return new Set((await rows.where("importing", "=", true).execute()).map(({ id }) => id));
   }
 
-  /** When an agent was last created on each runtime. */
-  async lastCreated(): Promise<Map<string, Date>> {
-    const rows = await this.#database
-      .selectFrom("agents")
-      .select(["runtime", ({ fn }) => fn.max("created_at").as("at")])
-      .groupBy("runtime")
-      .execute();
-    return new Map(rows.map(({ runtime, at }) => [runtime, at]));
-  }
-
   /** The number of agents in each status. */
   async countByStatus(): Promise<Partial<Record<AgentState["status"], number>>> {
     const rows = await this.#database
@@ -264,266 +147,16 @@ export class AgentStore {
     return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
   }
 
-  /** Agents whose status differs from their desired state. */
-  async unsettled(): Promise<AgentState[]> {
-    const rows = await this.#database
-      .selectFrom("agents")
-      .select(agentColumns)
-      .where("host", "=", this.#host)
-      .where(({ eb, or, and }) =>
-        or([
-          eb("desired", "=", "deleted"),
-          and([eb("desired", "=", "running"), eb("status", "in", ["provisioning", "suspended"])]),
-          and([eb("desired", "=", "suspended"), eb("status", "in", ["provisioning", "ready"])]),
-        ]),
-      )
-      .execute();
-    return rows.map((row) => this.#toState(row));
-  }
-
-  /** Agents that may be suspended (of that account, or of any), idle longest first. */
-  async idle(accountId: string | null, limit: number): Promise<AgentState[]> {
-    const rows = await this.#database
-      .selectFrom("agents")
-      .select(agentColumns)
-      .where("host", "=", this.#host)
-      .where("desired", "=", "running")
-      .where("status", "=", "ready")
-      .where(notAnswering)
-      .$if(accountId !== null, (query) => query.where("account_id", "=", accountId!))
-      .orderBy("last_active_at")
-      .limit(limit)
-      .execute();
-    return rows.map((row) => this.#toState(row));
-  }
-
-  /** Records that the agent was active until now. */
-  async touch(id: string): Promise<void> {
-    await this.#database.updateTable("agents").set({ last_active_at: new Date() }).where("id", "=", id).execute();
-  }
-
-  /** Answers whether it wrote: it does not if the row is gone or of another generation. */
-  async change(id: string, generation: number, change: AgentChange): Promise<boolean> {
-    const { status, desired, error, installSteps, endUnknown, image } = change;
-    const { numUpdatedRows } = await this.#database
-      .updateTable("agents")
-      .set({
-        ...(status ? { status } : {}),
-        ...(status === "ready"
-          ? { machine_price: String(this.#machinePrice), has_machine: true, snapshot: null, importing: false }
-          : {}),
-        ...(image ? { image } : {}),
-        ...(endUnknown ? { metered_until: null } : {}),
-        ...(desired ? { desired } : {}),
-        ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
-        ...(installSteps ? { install_steps: JSON.stringify(installSteps) } : {}),
-      })
-      .where("id", "=", id)
-      .where("generation", "=", generation)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
-  }
-
   /** Changes the owner's settings. Returns the changed agent; null if it is gone or being deleted. */
   async configure(id: string, settings: AgentSettings): Promise<AgentState | null> {
     const row = await this.#database
       .updateTable("agents")
-      .set(columnsOf(settings))
+      .set(toColumns(settings))
       .where("id", "=", id)
       .where("status", "!=", "deleting")
       .returning(agentColumns)
       .executeTakeFirst();
-    return row ? this.#toState(row) : null;
-  }
-
-  /** Begins the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
-  async beginConversation(id: string, by: string): Promise<AgentState | null> {
-    return this.#changeAtRest(
-      id,
-      (update) => update.set((agent) => ({ conversation: agent("conversation", "+", 1), retold: null })),
-      (transaction) => markBegun(transaction, id, by),
-    );
-  }
-
-  /** Whether this request has begun a restart, a rollback or a conversation. Known for a day. */
-  async hasBegun(id: string, by: string): Promise<boolean> {
-    const row = await this.#database
-      .selectFrom("begun_requests")
-      .select("id")
-      .where("id", "=", by)
-      .where("agent_id", "=", id)
-      .executeTakeFirst();
-    return row !== undefined;
-  }
-
-  /** Sets the desired state to `running` if it is `suspended`. */
-  async wake(id: string): Promise<void> {
-    await this.#database
-      .updateTable("agents")
-      .set((agent) => ({ desired: "running", generation: agent("generation", "+", 1) }))
-      .where("id", "=", id)
-      .where("desired", "=", "suspended")
-      .execute();
-  }
-
-  /** Has an agent that failed try again with what its machine kept, its memory included. */
-  async retryFailed(id: string): Promise<void> {
-    await this.#database
-      .updateTable("agents")
-      .set((agent) => ({
-        desired: "running",
-        status: sql`case when has_machine then 'suspended' else 'provisioning' end`,
-        generation: agent("generation", "+", 1),
-        error: null,
-      }))
-      .where("id", "=", id)
-      .where("status", "=", "failed")
-      .where("desired", "!=", "deleted")
-      .execute();
-  }
-
-  /**
-   * Wants it suspended, unless it answers a message, has failed, is being deleted, or was active after `idleSince`.
-   * Answers the agent as it is then; null when it did not.
-   */
-  async beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null> {
-    return this.#changeAtRest(id, (update) =>
-      update
-        .set((agent) => ({ desired: "suspended", generation: agent("generation", "+", 1) }))
-        .where("desired", "!=", "deleted")
-        .where("status", "!=", "failed")
-        .$if(idleSince !== null, (query) => query.where("last_active_at", "<=", idleSince!)),
-    );
-  }
-
-  /**
-   * Desires that it runs, anew; with `newMachine` an empty machine may take the place of one that was lost. `by`: the
-   * request's id. Null when it is being deleted.
-   */
-  async beginRestart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
-    return this.#database.transaction().execute(async (transaction) => {
-      const row = await transaction
-        .updateTable("agents")
-        .set((agent) => ({
-          ...booted(agent),
-          ...(newMachine ? { has_machine: false, snapshot: null } : {}),
-        }))
-        .where("id", "=", id)
-        .where("desired", "!=", "deleted")
-        .returning(agentColumns)
-        .executeTakeFirst();
-      if (row) await markBegun(transaction, id, by);
-      return row ? this.#toState(row) : null;
-    });
-  }
-
-  /**
-   * Desires that it runs anew, and stores the snapshot `before` of what it is now. Null while a turn runs, or when it is
-   * being deleted; then `before` is not stored.
-   */
-  async beginUpgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
-    return this.#changeAtRest(
-      id,
-      (update) => update.set(booted).where("desired", "!=", "deleted"),
-      async (transaction) => {
-        if (before) await new SnapshotStore(transaction).insert(before);
-      },
-    );
-  }
-
-  /**
-   * Desires that it runs anew with another runtime, in a conversation of its own that is told of the last one. Null while a
-   * turn runs, or when it is being deleted.
-   */
-  async beginRuntime(id: string, { runtime, resources, settings }: RuntimeChange): Promise<AgentState | null> {
-    return this.#changeAtRest(
-      id,
-      (update) =>
-        update
-          .set((agent) => ({
-            ...columnsOf(settings),
-            runtime,
-            resources: JSON.stringify(resources),
-            conversation: agent("conversation", "+", 1),
-            ...booted(agent),
-          }))
-          .where("desired", "!=", "deleted"),
-      retell,
-    );
-  }
-
-  /**
-   * Desires that its machine is made from that snapshot, marks the turns since as undone, and stores the snapshot `before`
-   * of what it is now. `by`: the request's id. Null while a turn runs, or when it is being deleted; then `before` is not
-   * stored.
-   */
-  async beginRollback(
-    id: string,
-    snapshot: PastMoment,
-    before: SnapshotState | null,
-    by: string,
-  ): Promise<AgentState | null> {
-    return this.#changeAtRest(
-      id,
-      (update) =>
-        update
-          .set((agent) => ({
-            ...anew(agent),
-            restores: agent("restores", "+", 1),
-            snapshot: snapshot.id,
-            runtime: snapshot.runtime,
-            conversation: snapshot.conversation,
-            retold: snapshot.retold,
-          }))
-          .where("desired", "!=", "deleted"),
-      async (transaction) => {
-        // In this order: the snapshot has the turns that were undone before.
-        if (before) await new SnapshotStore(transaction).insert(before);
-        await markUndone(transaction, id, snapshot);
-        await markBegun(transaction, id, by);
-      },
-    );
-  }
-
-  /** Raises the agent's generation above one that its machine has seen: the database was restored from a backup. */
-  async raiseGeneration(id: string, above: number): Promise<AgentState | null> {
-    const row = await this.#database
-      .updateTable("agents")
-      .set({ generation: above + 1 })
-      .where("id", "=", id)
-      .where("generation", "<", above)
-      .returning(agentColumns)
-      .executeTakeFirst();
-    return row ? this.#toState(row) : this.byId(id);
-  }
-
-  async beginDeletion(id: string): Promise<void> {
-    await this.#database
-      .updateTable("agents")
-      .set((row) => ({ desired: "deleted", status: "deleting", generation: row("generation", "+", 1) }))
-      .where("id", "=", id)
-      .execute();
-  }
-
-  /**
-   * Changes an agent that has no running turn. Inserting a turn writes the agent's row first, so whichever of the two
-   * comes second sees the other; but only in a statement that begins after it has locked the row.
-   */
-  async #changeAtRest(
-    id: string,
-    change: (update: AgentUpdate) => AgentUpdate,
-    then: (transaction: Database, changed: AgentRow) => Promise<void> = async () => {},
-  ): Promise<AgentState | null> {
-    return this.#database.transaction().execute(async (transaction) => {
-      await transaction.selectFrom("agents").select("id").where("id", "=", id).forUpdate().execute();
-      const row = await change(transaction.updateTable("agents"))
-        .where("id", "=", id)
-        .where(notAnswering)
-        .returning(agentColumns)
-        .executeTakeFirst();
-      if (row) await then(transaction, row);
-      return row ? this.#toState(row) : null;
-    });
+    return row ? toState(row, this.#host) : null;
   }
 
   /** The account's agents with one of these names. */
@@ -535,122 +168,6 @@ export class AgentStore {
       .where("account_id", "=", accountId)
       .where("name", "in", names)
       .execute();
-    return rows.map((row) => this.#toState(row));
+    return rows.map((row) => toState(row, this.#host));
   }
-
-  /** Removes the row with everything that belongs to it, the events of its turns in batches. */
-  async remove(id: string): Promise<void> {
-    // One cascade over a long history takes longer than a query may.
-    for (let removed = removalBatch; removed >= removalBatch; ) {
-      const { numAffectedRows } = await sql`
-        delete from turn_events where ctid = any(array(
-          select turn_events.ctid from turn_events join turns on turns.id = turn_id
-          where agent_id = ${id} limit ${removalBatch}))`.execute(this.#database);
-      removed = Number(numAffectedRows ?? 0);
-    }
-    await this.#database.deleteFrom("agents").where("id", "=", id).execute();
-  }
-
-  #toState(row: AgentRow): AgentState {
-    return {
-      id: row.id,
-      accountId: row.account_id,
-      name: row.name,
-      runtime: row.runtime,
-      model: row.model,
-      instructions: row.instructions,
-      mcpServers: row.mcp_servers,
-      agents: row.agents,
-      autoSnapshot: row.auto_snapshot,
-      retold: row.retold,
-      conversation: row.conversation,
-      resources: row.resources,
-      image: row.image,
-      isHere: row.host === this.#host,
-      hasMachine: row.has_machine,
-      desired: row.desired,
-      status: row.status,
-      generation: row.generation,
-      restarts: row.restarts,
-      restores: row.restores,
-      snapshot: row.snapshot,
-      forkedFrom: row.forked_from,
-      imported: row.imported,
-      isImporting: row.importing,
-      error: row.error,
-      installSteps: row.install_steps,
-      createdAt: row.created_at,
-      lastActiveAt: row.last_active_at,
-    };
-  }
-}
-
-/** Stores which request has begun a restart, a rollback or a conversation. */
-async function markBegun(transaction: Database, agentId: string, by: string): Promise<void> {
-  await transaction.insertInto("begun_requests").values({ id: by, agent_id: agentId }).execute();
-}
-
-/** Turns are undone that ended after the snapshot, and those that were undone then. */
-async function markUndone(
-  transaction: Database,
-  agentId: string,
-  { id, createdAt }: { id: string; createdAt: Date },
-): Promise<void> {
-  await sql`
-    update turns set undone = not undone
-    where agent_id = ${agentId} and undone is distinct from (
-      coalesce(finished_at, created_at) > ${createdAt} or id = any(array(select unnest(undone) from snapshots where id = ${id}))
-    )`.execute(transaction);
-}
-
-/** Keeps what was said in the conversation before this one, for the runtime of this one. */
-async function retell(transaction: Database, { id, conversation, retold }: AgentRow): Promise<void> {
-  const before = retold
-    ? await transaction.selectFrom("retold_conversations").select("text").where("id", "=", retold).executeTakeFirst()
-    : undefined;
-  const turns = await saidIn(transaction, id, conversation - 1);
-  await keepRetelling(transaction, id, retelling(turns, before?.text ?? null));
-}
-
-/** Has an agent's runtime told this of an earlier conversation; null: nothing. */
-export async function keepRetelling(transaction: Database, agentId: string, text: string | null): Promise<void> {
-  const retold = text === null ? null : randomUUID();
-  if (retold) await transaction.insertInto("retold_conversations").values({ id: retold, text: text! }).execute();
-  await transaction.updateTable("agents").set({ retold }).where("id", "=", agentId).execute();
-}
-
-function columnsOf({ mcpServers, agents, autoSnapshot, ...columns }: AgentSettings) {
-  return {
-    ...columns,
-    ...(mcpServers && { mcp_servers: JSON.stringify(mcpServers) }),
-    ...(agents && { agents: JSON.stringify(agents) }),
-    ...(autoSnapshot !== undefined && { auto_snapshot: autoSnapshot }),
-  };
-}
-
-type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;
-
-/** What is wanted of an agent whose machine is started anew. */
-function anew(agent: ExpressionBuilder<Tables, "agents">) {
-  return {
-    desired: "running" as const,
-    status: "provisioning" as const,
-    generation: agent("generation", "+", 1),
-    error: null,
-    install_steps: JSON.stringify([]),
-  };
-}
-
-/** What is wanted of an agent whose machine boots from its disk. */
-function booted(agent: ExpressionBuilder<Tables, "agents">) {
-  return { ...anew(agent), restarts: agent("restarts", "+", 1) };
-}
-
-/** The condition that no turn of the agent is running. */
-function notAnswering({ not, exists, selectFrom }: ExpressionBuilder<Tables, "agents">) {
-  const running = selectFrom("turns")
-    .select("turns.id")
-    .whereRef("turns.agent_id", "=", "agents.id")
-    .where("turns.status", "=", "running");
-  return not(exists(running));
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { AgentState } from "../agents/agent.ts";
-import { type AgentStore, keepRetelling } from "../agents/store.ts";
+import type { AgentStore } from "../agents/store.ts";
 import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
 import type { Database, Tables } from "../core/database/database.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
+import { keepRetelling } from "../lifecycle/store.ts";
 import { type TurnStore, toTurnState } from "../turns/store.ts";
 import type { FinishedTurn, ImportedItem } from "../turns/transcript.ts";
 import type { ImportedSettings } from "./imports.ts";

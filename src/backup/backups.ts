@@ -166,7 +166,7 @@ export class Backups {
     const held: HeldSnapshot[] = [];
     const kept: KeptMachine[] = [];
     const leftOut: BackupView["leftOut"] = [];
-    const waiting = (await this.#context.stores.agents.all()).filter(
+    const waiting = (await this.#context.stores.lifecycle.all()).filter(
       ({ hasMachine, desired }) => hasMachine && desired !== "deleted",
     );
     const work = async () => {

@@ -56,7 +56,7 @@ export class Orphans {
     try {
       await machines.releaseQuarantined(id);
     } catch (error) {
-      await stores.agents.remove(agent.id);
+      await stores.lifecycle.remove(agent.id);
       throw error;
     }
     return agent;

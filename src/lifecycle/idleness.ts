@@ -34,7 +34,7 @@ export class Idleness {
         // It may have been asked to make room in the moment before.
         this.#needed.delete(id);
         // The idle time counts from here. If the row cannot be written, it counts from an earlier use.
-        this.#context.stores.agents.touch(id).catch(() => {});
+        this.#context.stores.lifecycle.touch(id).catch(() => {});
         this.#context.slots.retry();
       },
     };
@@ -51,7 +51,7 @@ export class Idleness {
     if (isDue && (await this.#suspend(agent, new Date(Date.now() - config.idleMs)))) return;
     // Counted from now: a busy agent must not stay first in line and keep the sweep from all others, and after the
     // host's clock was set back, an agent would be kept awake until the old time comes again.
-    if (isDue || since < -clockToleranceMs) await stores.agents.touch(id);
+    if (isDue || since < -clockToleranceMs) await stores.lifecycle.touch(id);
     this.lookLater(id, since < 0 || isDue ? config.idleMs : config.idleMs - since);
   }
 
@@ -69,7 +69,7 @@ export class Idleness {
   async sweep(): Promise<void> {
     const { stores, config } = this.#context;
     if (config.idleMs === 0) return;
-    for (const { id, lastActiveAt } of await stores.agents.idle(null, sweepLimit)) {
+    for (const { id, lastActiveAt } of await stores.lifecycle.idle(null, sweepLimit)) {
       const since = Date.now() - lastActiveAt.getTime();
       if (since > 2 * config.idleMs || since < -clockToleranceMs) await this.look(id);
     }
@@ -77,7 +77,7 @@ export class Idleness {
 
   /** Suspends the agents that nobody needs now, however short they have been idle. */
   async suspendUnneeded(): Promise<void> {
-    for (const agent of await this.#context.stores.agents.idle(null, sweepLimit))
+    for (const agent of await this.#context.stores.lifecycle.idle(null, sweepLimit))
       await this.#suspend(agent, agent.lastActiveAt);
   }
 
@@ -86,7 +86,7 @@ export class Idleness {
     // Enough evictions are already under way.
     if (this.#makingRoom.size >= this.#context.slots.waiting) return true;
     let asked = 0;
-    for (const agent of await this.#context.stores.agents.idle(accountId, sweepLimit)) {
+    for (const agent of await this.#context.stores.lifecycle.idle(accountId, sweepLimit)) {
       if ((this.#needed.get(agent.id) ?? 0) > performance.now()) continue;
       this.#needed.delete(agent.id);
       if (await this.#suspend(agent, agent.lastActiveAt)) {
@@ -122,7 +122,7 @@ export class Idleness {
       void hungGuests.suspect(id);
     }
     if (isBusy || isNeeded()) return false;
-    const agent = await stores.agents.beginSuspension(id, idleSince);
+    const agent = await stores.lifecycle.beginSuspension(id, idleSince);
     if (agent) void reconciler.reconcile(agent);
     return agent !== null;
   }

@@ -1,6 +1,5 @@
 import { EventEmitter } from "node:events";
 import type { AgentState } from "../agents/agent.ts";
-import type { AgentStore } from "../agents/store.ts";
 import type { AppContext } from "../context.ts";
 import type { Capacity } from "../contract/capacity.ts";
 import { BerthError } from "../contract/errors.ts";
@@ -11,6 +10,7 @@ import type { SnapshotState } from "../snapshots/snapshot.ts";
 import type { PastMoment, RuntimeChange } from "./agent-rows.ts";
 import { slotOf } from "./reconciler.ts";
 import { Slots } from "./slots.ts";
+import type { LifecycleStore } from "./store.ts";
 
 /** How long a delete call waits for the deletion. */
 const deletionMs = 60_000;
@@ -21,13 +21,13 @@ const deletionMs = 60_000;
  */
 export class Lifecycle {
   readonly #context: AppContext;
-  readonly #rows: AgentStore;
+  readonly #rows: LifecycleStore;
   readonly #changes = new EventEmitter<Record<string, []>>().setMaxListeners(0);
   readonly #queue = new EventEmitter<Record<string, [number]>>().setMaxListeners(0);
 
   constructor(context: AppContext) {
     this.#context = context;
-    this.#rows = context.stores.agents;
+    this.#rows = context.stores.lifecycle;
   }
 
   /** What the host has for machines, and what is taken of it. */
@@ -37,7 +37,7 @@ export class Lifecycle {
 
   /** Stores a new agent and begins to make its machine. Throws `agent_exists`, `no_capacity`. */
   async create(agent: AgentState): Promise<void> {
-    await this.begin([agent], () => this.#rows.insert(agent));
+    await this.begin([agent], () => this.#context.stores.agents.insert(agent));
   }
 
   /** Begins to make the machines of agents that `store` stores. Throws `no_capacity`. */
@@ -57,7 +57,7 @@ export class Lifecycle {
     try {
       await reconciler.begun();
       for (;;) {
-        const agent = await reconciler.ask(() => this.#rows.byId(id));
+        const agent = await reconciler.ask(() => this.#context.stores.agents.byId(id));
         if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
         if (agent.desired === "deleted") throw new BerthError("agent_deleted", "The agent is being deleted.");
         if (agent.status === "failed") throw faultOf(agent);
@@ -94,7 +94,7 @@ export class Lifecycle {
       while (!signal.aborted) {
         if (changed) {
           changed = false;
-          const agent = await this.#rows.byId(id);
+          const agent = await this.#context.stores.agents.byId(id);
           if (!agent) return;
           yield agent;
         } else {
@@ -128,7 +128,7 @@ export class Lifecycle {
    */
   async alone<T>(id: string, task: (agent: AgentState) => Promise<T>): Promise<T> {
     return this.#context.reconciler.alone(id, async () => {
-      const agent = await this.#rows.byId(id);
+      const agent = await this.#context.stores.agents.byId(id);
       if (!agent || agent.desired === "deleted") throw new BerthError("agent_deleted", "The agent was deleted.");
       if (!agent.hasMachine && agent.status === "failed") throw faultOf(agent);
       return task(agent);
@@ -170,7 +170,7 @@ export class Lifecycle {
     const agent = await this.#rows.beginSuspension(id, null);
     if (!agent) return null;
     await this.#context.reconciler.reconcile(agent);
-    return this.#rows.byId(id);
+    return this.#context.stores.agents.byId(id);
   }
 
   /**
@@ -184,7 +184,7 @@ export class Lifecycle {
       this.#context.reconciler.forgetLosses(agent.id);
       this.noteChange(agent.id);
     } else await this.#rows.wake(agent.id);
-    const resumed = await this.#rows.byId(agent.id);
+    const resumed = await this.#context.stores.agents.byId(agent.id);
     if (resumed?.desired === "running" && resumed.status !== "failed") void this.#context.reconciler.reconcile(resumed);
     return resumed;
   }
@@ -193,13 +193,13 @@ export class Lifecycle {
   async delete(id: string): Promise<void> {
     await this.#rows.beginDeletion(id);
     this.noteChange(id);
-    const agent = await this.#rows.byId(id);
+    const agent = await this.#context.stores.agents.byId(id);
     if (agent) {
       const over = new AbortController();
       await Promise.race([this.#context.reconciler.reconcile(agent), pause(deletionMs, over.signal)]);
       over.abort();
     }
-    if (await this.#rows.byId(id)) {
+    if (await this.#context.stores.agents.byId(id)) {
       throw new BerthError("agent_deleting", "The agent is still being deleted; this continues in the background.");
     }
     this.#context.reconciler.forget(id);
@@ -301,7 +301,7 @@ export class Lifecycle {
     const machines = new Map((await this.#context.machines.list()).map((machine) => [machine.id, machine.phase]));
     for (const id of running) {
       if (machines.get(id) === "running" || this.#context.reconciler.isAtWork(id)) continue;
-      const agent = await this.#rows.byId(id);
+      const agent = await this.#context.stores.agents.byId(id);
       if (agent?.status === "ready" && agent.desired === "running") void this.#context.reconciler.reconcile(agent);
     }
   }
@@ -312,8 +312,12 @@ export class Lifecycle {
     const agents: AgentState[] = [];
     for (const agent of await this.#rows.all()) {
       const above = seen.get(agent.id) ?? 0;
-      const current = agent.generation < above ? await this.#rows.raiseGeneration(agent.id, above) : agent;
-      if (current) agents.push(current);
+      if (agent.generation >= above) agents.push(agent);
+      else {
+        const raised = await this.#rows.raiseGeneration(agent.id, above);
+        const current = raised ?? (await this.#context.stores.agents.byId(agent.id));
+        if (current) agents.push(current);
+      }
     }
     return agents;
   }

@@ -191,7 +191,7 @@ export class Reconciler {
       case "remove":
         await machines.destroy(id);
         slots.release(id);
-        await stores.agents.remove(id);
+        await stores.lifecycle.remove(id);
         return;
       case "fail":
         return this.#fail(agent, action.error);
@@ -350,7 +350,7 @@ export class Reconciler {
    * made it may have seen an agent that is ready, and asks for nothing, so the work goes on.
    */
   async write(id: string, generation: number, change: AgentChange): Promise<void> {
-    const isWritten = await this.ask(() => this.#context.stores.agents.change(id, generation, change));
+    const isWritten = await this.ask(() => this.#context.stores.lifecycle.change(id, generation, change));
     const work = this.#work.get(id);
     if (!isWritten && work) work.again = true;
     this.#context.lifecycle.noteChange(id);

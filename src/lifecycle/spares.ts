@@ -105,7 +105,7 @@ export class Spares {
     if (this.#isHostBusy) this.#busyAt = performance.now();
     if (this.#waiting.size >= config.spares || performance.now() - this.#busyAt < quietMs) return null;
     this.#lastUsed ??= new Map(
-      [...(await stores.agents.lastCreated())].map(([runtime, at]) => [runtime, at.getTime()]),
+      [...(await stores.lifecycle.lastCreated())].map(([runtime, at]) => [runtime, at.getTime()]),
     );
     const recent = [...this.#lastUsed].filter(([, at]) => Date.now() - at < recentMs);
     const names = recent.toSorted(([, one], [, other]) => other - one).map(([runtime]) => runtime);

@@ -5,6 +5,7 @@ import { AgentStore } from "../../src/agents/store.ts";
 import { MachineTime } from "../../src/billing/machine-time-store.ts";
 import type { Tables } from "../../src/core/database/database.ts";
 import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
+import { LifecycleStore } from "../../src/lifecycle/store.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -27,11 +28,12 @@ test("what is read of agents each minute is found by their state", async () => {
   const { config } = await startEmbeddedPostgres(`${service.config.dataFolder}/postgres`);
   const dialect = new PostgresDialect({ pool: new pg.Pool({ ...config, max: 1 }) });
   const database = new Kysely<Tables>({ dialect, log: ({ query }) => void asked.push(query) });
-  const agents = new AgentStore(database, host, { machinePrice: 0, maximum: 1_000 });
+  const agents = new AgentStore(database, host, 1_000);
+  const lifecycle = new LifecycleStore(database, host, 0);
   const machineTime = new MachineTime(database, host, 0);
-  await agents.idle(null, 10);
-  await agents.runningIds();
-  await agents.unsettled();
+  await lifecycle.idle(null, 10);
+  await lifecycle.runningIds();
+  await lifecycle.unsettled();
   await agents.importing();
   await machineTime.charge();
   await machineTime.unpaid();

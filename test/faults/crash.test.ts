@@ -15,6 +15,7 @@ import { HungGuests } from "../../src/lifecycle/hung-guests.ts";
 import { Idleness } from "../../src/lifecycle/idleness.ts";
 import { Lifecycle, openSlots } from "../../src/lifecycle/lifecycle.ts";
 import { Reconciler } from "../../src/lifecycle/reconciler.ts";
+import { LifecycleStore } from "../../src/lifecycle/store.ts";
 import { Machines } from "../../src/machines/machines.ts";
 import type { MachineSpec } from "../../src/machines/spec.ts";
 import { newFolder } from "../support/config.ts";
@@ -161,15 +162,19 @@ function newSpec(): MachineSpec {
 }
 
 /** Wakes an agent in the moment in which it is to be told that it sleeps. */
-class WakingStore extends AgentStore {
-  override async change(id: string, generation: number, change: Parameters<AgentStore["change"]>[2]): Promise<boolean> {
+class WakingStore extends LifecycleStore {
+  override async change(
+    id: string,
+    generation: number,
+    change: Parameters<LifecycleStore["change"]>[2],
+  ): Promise<boolean> {
     if (change.status === "suspended") await this.wake(id);
     return super.change(id, generation, change);
   }
 }
 
 test("an agent that is woken when its machine has just been suspended runs, also where nobody asks again", async () => {
-  const rows = new WakingStore(database, "here", { machinePrice: 0, maximum: 1_000 });
+  const rows = new WakingStore(database, "here", 0);
   const server = serverUntil(new Death(Infinity), rows);
   const agent = newAgent();
   await server.lifecycle.recover();
@@ -183,10 +188,7 @@ test("an agent that is woken when its machine has just been suspended runs, also
 });
 
 /** What of a server sees to agents' lives, up to its death. */
-function serverUntil(
-  death: Death,
-  rows = new AgentStore(database, "here", { machinePrice: 0, maximum: 1_000 }),
-): Server {
+function serverUntil(death: Death, lifecycleRows = new LifecycleStore(database, "here", 0)): Server {
   const machines = new Machines({
     open: async () => death.at(driver),
     serveUplink: () => {},
@@ -196,7 +198,11 @@ function serverUntil(
     log: () => {},
   });
   const context = contextWith({
-    stores: { agents: death.at(rows), accounts: { othersThan: async () => false } },
+    stores: {
+      agents: death.at(new AgentStore(database, "here", 1_000)),
+      lifecycle: death.at(lifecycleRows),
+      accounts: { othersThan: async () => false },
+    },
     machines,
     hostFiles: new HostFiles(new HostFileStore(database, "here")),
     timers: { idleCheck: async () => {} },
@@ -295,7 +301,7 @@ test.each(Object.keys(operations))(
   "a server that dies at any step of %s leaves nothing that the next cannot end",
   async (name) => {
     const { prepare, act, expected } = operations[name]!;
-    const rows = new AgentStore(database, "here", { machinePrice: 0, maximum: 1_000 });
+    const rows = new AgentStore(database, "here", 1_000);
     const outcomes = new Set<string>();
     let at = 1;
     for (let finished = false; !finished; at++) {

@@ -1,0 +1,392 @@
+import { randomUUID } from "node:crypto";
+import { type ExpressionBuilder, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
+import type { AgentState } from "../agents/agent.ts";
+import { type AgentRow, agentColumns, toColumns, toState } from "../agents/rows.ts";
+import type { Database, Tables } from "../core/database/database.ts";
+import type { SnapshotState } from "../snapshots/snapshot.ts";
+import { SnapshotStore } from "../snapshots/store.ts";
+import { retelling } from "../turns/retelling.ts";
+import { saidIn } from "../turns/store.ts";
+import type { AgentChange, PastMoment, RuntimeChange } from "./agent-rows.ts";
+
+/** How many agents are read at a time. */
+const page = 500;
+
+/** How many events of a removed agent one statement removes. */
+const removalBatch = 10_000;
+
+/** What the life of this host's agents changes in their rows. */
+export class LifecycleStore {
+  readonly #database: Database;
+  readonly #host: string;
+  readonly #machinePrice: number;
+
+  /** `host`: this data folder's id. `machinePrice`: micro-credits per GiB of machine memory and hour. */
+  constructor(database: Database, host: string, machinePrice: number) {
+    this.#database = database;
+    this.#host = host;
+    this.#machinePrice = machinePrice;
+  }
+
+  /** Assigns to this host the agents without a host, which were created before hosts had ids. */
+  async claim(): Promise<void> {
+    await this.#database.updateTable("agents").set({ host: this.#host }).where("host", "is", null).execute();
+  }
+
+  async all(): Promise<AgentState[]> {
+    const found: AgentState[] = [];
+    for (let after: string | null = null; ; ) {
+      const rows: AgentRow[] = await this.#database
+        .selectFrom("agents")
+        .select(agentColumns)
+        .where("host", "=", this.#host)
+        .$if(after !== null, (query) => query.where("id", ">", after!))
+        .orderBy("id")
+        .limit(page)
+        .execute();
+      found.push(...rows.map((row) => toState(row, this.#host)));
+      if (rows.length < page) return found;
+      after = rows.at(-1)!.id;
+    }
+  }
+
+  /** The ids of those that are ready and shall be. */
+  async runningIds(): Promise<string[]> {
+    const rows = this.#database
+      .selectFrom("agents")
+      .select("id")
+      .where("host", "=", this.#host)
+      .where("status", "=", "ready")
+      .where("desired", "=", "running");
+    return (await rows.execute()).map(({ id }) => id);
+  }
+
+  /** Agents whose status differs from their desired state. */
+  async unsettled(): Promise<AgentState[]> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .select(agentColumns)
+      .where("host", "=", this.#host)
+      .where(({ eb, or, and }) =>
+        or([
+          eb("desired", "=", "deleted"),
+          and([eb("desired", "=", "running"), eb("status", "in", ["provisioning", "suspended"])]),
+          and([eb("desired", "=", "suspended"), eb("status", "in", ["provisioning", "ready"])]),
+        ]),
+      )
+      .execute();
+    return rows.map((row) => toState(row, this.#host));
+  }
+
+  /** Agents that may be suspended (of that account, or of any), idle longest first. */
+  async idle(accountId: string | null, limit: number): Promise<AgentState[]> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .select(agentColumns)
+      .where("host", "=", this.#host)
+      .where("desired", "=", "running")
+      .where("status", "=", "ready")
+      .where(notAnswering)
+      .$if(accountId !== null, (query) => query.where("account_id", "=", accountId!))
+      .orderBy("last_active_at")
+      .limit(limit)
+      .execute();
+    return rows.map((row) => toState(row, this.#host));
+  }
+
+  /** When an agent was last created on each runtime. */
+  async lastCreated(): Promise<Map<string, Date>> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .select(["runtime", ({ fn }) => fn.max("created_at").as("at")])
+      .groupBy("runtime")
+      .execute();
+    return new Map(rows.map(({ runtime, at }) => [runtime, at]));
+  }
+
+  /** Records that the agent was active until now. */
+  async touch(id: string): Promise<void> {
+    await this.#database.updateTable("agents").set({ last_active_at: new Date() }).where("id", "=", id).execute();
+  }
+
+  /** Answers whether it wrote: it does not if the row is gone or of another generation. */
+  async change(id: string, generation: number, change: AgentChange): Promise<boolean> {
+    const { endUnknown, ...fields } = change;
+    const isReady = change.status === "ready";
+    const { numUpdatedRows } = await this.#database
+      .updateTable("agents")
+      .set({
+        ...toColumns(isReady ? { ...fields, hasMachine: true, snapshot: null, isImporting: false } : fields),
+        ...(isReady && { machine_price: String(this.#machinePrice) }),
+        ...(endUnknown && { metered_until: null }),
+      })
+      .where("id", "=", id)
+      .where("generation", "=", generation)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  /** Begins the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
+  async beginConversation(id: string, by: string): Promise<AgentState | null> {
+    return this.#changeAtRest(
+      id,
+      (update) => update.set((agent) => ({ conversation: agent("conversation", "+", 1), retold: null })),
+      (transaction) => markBegun(transaction, id, by),
+    );
+  }
+
+  /** Whether this request has begun a restart, a rollback or a conversation. Known for a day. */
+  async hasBegun(id: string, by: string): Promise<boolean> {
+    const row = await this.#database
+      .selectFrom("begun_requests")
+      .select("id")
+      .where("id", "=", by)
+      .where("agent_id", "=", id)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Sets the desired state to `running` if it is `suspended`. */
+  async wake(id: string): Promise<void> {
+    await this.#database
+      .updateTable("agents")
+      .set((agent) => ({ desired: "running", generation: agent("generation", "+", 1) }))
+      .where("id", "=", id)
+      .where("desired", "=", "suspended")
+      .execute();
+  }
+
+  /** Has an agent that failed try again with what its machine kept, its memory included. */
+  async retryFailed(id: string): Promise<void> {
+    await this.#database
+      .updateTable("agents")
+      .set((agent) => ({
+        desired: "running",
+        status: sql`case when has_machine then 'suspended' else 'provisioning' end`,
+        generation: agent("generation", "+", 1),
+        error: null,
+      }))
+      .where("id", "=", id)
+      .where("status", "=", "failed")
+      .where("desired", "!=", "deleted")
+      .execute();
+  }
+
+  /**
+   * Wants it suspended, unless it answers a message, has failed, is being deleted, or was active after `idleSince`.
+   * Answers the agent as it is then; null when it did not.
+   */
+  async beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null> {
+    return this.#changeAtRest(id, (update) =>
+      update
+        .set((agent) => ({ desired: "suspended", generation: agent("generation", "+", 1) }))
+        .where("desired", "!=", "deleted")
+        .where("status", "!=", "failed")
+        .$if(idleSince !== null, (query) => query.where("last_active_at", "<=", idleSince!)),
+    );
+  }
+
+  /**
+   * Desires that it runs, anew; with `newMachine` an empty machine may take the place of one that was lost. `by`: the
+   * request's id. Null when it is being deleted.
+   */
+  async beginRestart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .updateTable("agents")
+        .set((agent) => ({
+          ...booted(agent),
+          ...(newMachine ? { has_machine: false, snapshot: null } : {}),
+        }))
+        .where("id", "=", id)
+        .where("desired", "!=", "deleted")
+        .returning(agentColumns)
+        .executeTakeFirst();
+      if (row) await markBegun(transaction, id, by);
+      return row ? toState(row, this.#host) : null;
+    });
+  }
+
+  /**
+   * Desires that it runs anew, and stores the snapshot `before` of what it is now. Null while a turn runs, or when it is
+   * being deleted; then `before` is not stored.
+   */
+  async beginUpgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
+    return this.#changeAtRest(
+      id,
+      (update) => update.set(booted).where("desired", "!=", "deleted"),
+      async (transaction) => {
+        if (before) await new SnapshotStore(transaction).insert(before);
+      },
+    );
+  }
+
+  /**
+   * Desires that it runs anew with another runtime, in a conversation of its own that is told of the last one. Null while a
+   * turn runs, or when it is being deleted.
+   */
+  async beginRuntime(id: string, { runtime, resources, settings }: RuntimeChange): Promise<AgentState | null> {
+    return this.#changeAtRest(
+      id,
+      (update) =>
+        update
+          .set((agent) => ({
+            ...toColumns(settings),
+            runtime,
+            resources: JSON.stringify(resources),
+            conversation: agent("conversation", "+", 1),
+            ...booted(agent),
+          }))
+          .where("desired", "!=", "deleted"),
+      retell,
+    );
+  }
+
+  /**
+   * Desires that its machine is made from that snapshot, marks the turns since as undone, and stores the snapshot `before`
+   * of what it is now. `by`: the request's id. Null while a turn runs, or when it is being deleted; then `before` is not
+   * stored.
+   */
+  async beginRollback(
+    id: string,
+    snapshot: PastMoment,
+    before: SnapshotState | null,
+    by: string,
+  ): Promise<AgentState | null> {
+    return this.#changeAtRest(
+      id,
+      (update) =>
+        update
+          .set((agent) => ({
+            ...anew(agent),
+            restores: agent("restores", "+", 1),
+            snapshot: snapshot.id,
+            runtime: snapshot.runtime,
+            conversation: snapshot.conversation,
+            retold: snapshot.retold,
+          }))
+          .where("desired", "!=", "deleted"),
+      async (transaction) => {
+        // In this order: the snapshot has the turns that were undone before.
+        if (before) await new SnapshotStore(transaction).insert(before);
+        await markUndone(transaction, id, snapshot);
+        await markBegun(transaction, id, by);
+      },
+    );
+  }
+
+  /** Raises the agent's generation above one that its machine has seen: the database was restored from a backup. */
+  async raiseGeneration(id: string, above: number): Promise<AgentState | null> {
+    const row = await this.#database
+      .updateTable("agents")
+      .set({ generation: above + 1 })
+      .where("id", "=", id)
+      .where("generation", "<", above)
+      .returning(agentColumns)
+      .executeTakeFirst();
+    return row ? toState(row, this.#host) : null;
+  }
+
+  async beginDeletion(id: string): Promise<void> {
+    await this.#database
+      .updateTable("agents")
+      .set((row) => ({ desired: "deleted", status: "deleting", generation: row("generation", "+", 1) }))
+      .where("id", "=", id)
+      .execute();
+  }
+
+  /** Removes the row with everything that belongs to it, the events of its turns in batches. */
+  async remove(id: string): Promise<void> {
+    // One cascade over a long history takes longer than a query may.
+    for (let removed = removalBatch; removed >= removalBatch; ) {
+      const { numAffectedRows } = await sql`
+        delete from turn_events where ctid = any(array(
+          select turn_events.ctid from turn_events join turns on turns.id = turn_id
+          where agent_id = ${id} limit ${removalBatch}))`.execute(this.#database);
+      removed = Number(numAffectedRows ?? 0);
+    }
+    await this.#database.deleteFrom("agents").where("id", "=", id).execute();
+  }
+
+  /**
+   * Changes an agent that has no running turn. Inserting a turn writes the agent's row first, so whichever of the two
+   * comes second sees the other; but only in a statement that begins after it has locked the row.
+   */
+  async #changeAtRest(
+    id: string,
+    change: (update: AgentUpdate) => AgentUpdate,
+    then: (transaction: Database, changed: AgentRow) => Promise<void> = async () => {},
+  ): Promise<AgentState | null> {
+    return this.#database.transaction().execute(async (transaction) => {
+      await transaction.selectFrom("agents").select("id").where("id", "=", id).forUpdate().execute();
+      const row = await change(transaction.updateTable("agents"))
+        .where("id", "=", id)
+        .where(notAnswering)
+        .returning(agentColumns)
+        .executeTakeFirst();
+      if (row) await then(transaction, row);
+      return row ? toState(row, this.#host) : null;
+    });
+  }
+}
+
+/** Stores which request has begun a restart, a rollback or a conversation. */
+async function markBegun(transaction: Database, agentId: string, by: string): Promise<void> {
+  await transaction.insertInto("begun_requests").values({ id: by, agent_id: agentId }).execute();
+}
+
+/** Turns are undone that ended after the snapshot, and those that were undone then. */
+async function markUndone(
+  transaction: Database,
+  agentId: string,
+  { id, createdAt }: { id: string; createdAt: Date },
+): Promise<void> {
+  await sql`
+    update turns set undone = not undone
+    where agent_id = ${agentId} and undone is distinct from (
+      coalesce(finished_at, created_at) > ${createdAt} or id = any(array(select unnest(undone) from snapshots where id = ${id}))
+    )`.execute(transaction);
+}
+
+/** Keeps what was said in the conversation before this one, for the runtime of this one. */
+async function retell(transaction: Database, { id, conversation, retold }: AgentRow): Promise<void> {
+  const before = retold
+    ? await transaction.selectFrom("retold_conversations").select("text").where("id", "=", retold).executeTakeFirst()
+    : undefined;
+  const turns = await saidIn(transaction, id, conversation - 1);
+  await keepRetelling(transaction, id, retelling(turns, before?.text ?? null));
+}
+
+/** Has an agent's runtime told this of an earlier conversation; null: nothing. */
+export async function keepRetelling(transaction: Database, agentId: string, text: string | null): Promise<void> {
+  const retold = text === null ? null : randomUUID();
+  if (retold) await transaction.insertInto("retold_conversations").values({ id: retold, text: text! }).execute();
+  await transaction.updateTable("agents").set({ retold }).where("id", "=", agentId).execute();
+}
+
+type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;
+
+/** What is wanted of an agent whose machine is started anew. */
+function anew(agent: ExpressionBuilder<Tables, "agents">) {
+  return {
+    desired: "running" as const,
+    status: "provisioning" as const,
+    generation: agent("generation", "+", 1),
+    error: null,
+    install_steps: JSON.stringify([]),
+  };
+}
+
+/** What is wanted of an agent whose machine boots from its disk. */
+function booted(agent: ExpressionBuilder<Tables, "agents">) {
+  return { ...anew(agent), restarts: agent("restarts", "+", 1) };
+}
+
+/** The condition that no turn of the agent is running. */
+function notAnswering({ not, exists, selectFrom }: ExpressionBuilder<Tables, "agents">) {
+  const running = selectFrom("turns")
+    .select("turns.id")
+    .whereRef("turns.agent_id", "=", "agents.id")
+    .where("turns.status", "=", "running");
+  return not(exists(running));
+}
