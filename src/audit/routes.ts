@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import { handle } from "../core/http/handle.ts";
-import { fromCursor, pageOf } from "../core/http/paging.ts";
+import { fromCursor, pageOfSought } from "../core/http/paging.ts";
 import { type AuditPosition, toAuditEntry } from "./audit.ts";
 
 /** `GET /audit` */
@@ -12,8 +12,9 @@ export function auditRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.listAuditEntries, async (request) => {
       const { limit, cursor, agent = null, outcome = null, search = null } = request.query;
       const filter = { agent, outcome, search };
-      const entries = await stores.audit.list(request.caller.accountId, limit + 1, positionOf(cursor), filter);
-      return pageOf(entries.map(toAuditEntry), limit, ({ at, id }) => `${Date.parse(at)} ${id}`);
+      const sought = await stores.audit.list(request.caller.accountId, limit + 1, positionOf(cursor), filter);
+      const page = pageOfSought(sought, limit, ({ at, id }) => `${at.getTime()} ${id}`);
+      return { ...page, data: page.data.map(toAuditEntry) };
     });
   };
 }

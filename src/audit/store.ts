@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { Database, Tables } from "../core/database/database.ts";
+import { maximumSought, type Sought } from "../core/http/paging.ts";
 import type { AuditEntryState, AuditFilter, AuditPosition } from "./audit.ts";
 
 /** The accounts' audit log. */
@@ -38,22 +39,35 @@ export class AuditStore {
     limit: number,
     after: AuditPosition | null,
     { agent, outcome, search }: AuditFilter,
-  ): Promise<AuditEntryState[]> {
-    const rows = await this.#database
+  ): Promise<Sought<AuditEntryState, AuditPosition>> {
+    const entries = this.#database
       .selectFrom("audit_entries")
-      .selectAll()
       .where("account_id", "=", accountId)
       .$if(agent !== null, (query) => query.where("agent_name", "=", agent))
-      .$if(outcome !== null, (query) => query.where("status", outcome === "done" ? "<" : ">=", 400))
-      .$if(search !== null, (query) => query.where(contains(search!)))
       .$if(after !== null, (query) =>
         query.where(({ eb, refTuple, tuple }) => eb(refTuple("at", "id"), "<", tuple(after!.at, after!.id))),
       )
       .orderBy("at", "desc")
-      .orderBy("id", "desc")
+      .orderBy("id", "desc");
+    // Indexes serve the agent alone. Read before the page, so that no entry is skipped if others are removed in between.
+    const isIndexed = outcome === null && search === null;
+    const last = isIndexed
+      ? null
+      : await entries
+          .select(["at", "id"])
+          .offset(maximumSought - 1)
+          .limit(1)
+          .executeTakeFirst();
+    const rows = await entries
+      .selectAll()
+      .$if(outcome !== null, (query) => query.where("status", outcome === "done" ? "<" : ">=", 400))
+      .$if(search !== null, (query) => query.where(contains(search!)))
+      .$if(last != null, (query) =>
+        query.where(({ eb, refTuple, tuple }) => eb(refTuple("at", "id"), ">=", tuple(last!.at, last!.id))),
+      )
       .limit(limit)
       .execute();
-    return rows.map(fromRow);
+    return { found: rows.map(fromRow), stoppedAt: last ?? null };
   }
 }
 

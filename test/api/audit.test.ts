@@ -1,3 +1,4 @@
+import { Berth } from "@berth/client";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
@@ -172,6 +173,32 @@ test("entries are found by what came of them, and by a word of theirs in any cas
   );
   expect(await entriesOf(owner, "search=127.0.0.1&agent=ada&outcome=done")).toHaveLength(2);
   expect(await entriesOf(owner, "search=%25")).toEqual([]);
+});
+
+test("a search reads a part of a long log, and its cursor continues", async () => {
+  const owner = await newAccount(service);
+  await owner.call("POST", "/agents", { name: "ada" });
+  const [only] = await entriesOf(owner);
+  await sql`
+    insert into audit_entries
+    select (jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'operation', 'other'))).*
+    from audit_entries one, generate_series(1, 20001) where id = ${only!.id}`.execute(database);
+  await sql`update audit_entries set at = at - interval '1 hour' where id = ${only!.id}`.execute(database);
+  const pages: number[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const { body } = await owner.call("GET", `/audit?search=agents${cursor && `&cursor=${cursor}`}`);
+    pages.push(body.data.length);
+    cursor = body.nextCursor;
+  }
+  expect(pages).toEqual([0, 1]);
+  // Full pages of a search continue after their last entry.
+  const { body: full } = await owner.call("GET", "/audit?search=other&limit=2");
+  const { body: next } = await owner.call("GET", `/audit?search=other&limit=2&cursor=${full.nextCursor}`);
+  expect(new Set([...full.data, ...next.data].map(({ id }) => id)).size).toBe(4);
+  const { data } = await new Berth({ url: owner.url, key: owner.key }).audit({ search: "agents" }).take(5);
+  expect(data.map(({ operation }) => operation)).toEqual(["POST /agents"]);
+  await sql`delete from audit_entries where operation = 'other'`.execute(database);
 });
 
 test.each([

@@ -186,17 +186,20 @@ export function entriesQuery(filter: EntryFilter) {
 
 export type AuditFilter = Omit<NonNullable<Parameters<typeof berth.audit>[0]>, "limit" | "cursor">;
 
+/** The most pages without an entry that one search reads. "Older" continues after them. */
+const emptyPages = 50;
+
 export function auditQuery(filter: AuditFilter) {
   return infiniteQueryOptions({
     queryKey: ["audit", filter],
-    queryFn: ({ pageParam }) =>
-      berth.connection.call("listAuditEntries", {
-        query: {
-          ...filter,
-          limit: listPage,
-          ...(pageParam === null ? {} : { cursor: pageParam }),
-        },
-      }),
+    queryFn: async ({ pageParam, signal }) => {
+      for (let cursor = pageParam, left = emptyPages; ; left--) {
+        const query = { ...filter, limit: listPage, ...(cursor === null ? {} : { cursor }) };
+        const page = await berth.connection.call("listAuditEntries", { query, signal });
+        if (page.data.length > 0 || page.nextCursor === null || left === 1) return page;
+        cursor = page.nextCursor;
+      }
+    },
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });

@@ -68,7 +68,8 @@ export function Audit() {
       <Loaded query={query}>
         {({ pages }) => {
           const entries = pages.flatMap(({ data }) => data);
-          if (entries.length === 0) return <Empty title="Nothing like that has been done" />;
+          if (entries.length === 0)
+            return <Empty title={query.hasNextPage ? "Nothing found so far" : "Nothing like that has been done"} />;
           return (
             <Table
               label="Audit"

@@ -75,7 +75,7 @@ export const accountRoutes = {
     path: "/audit",
     summary: "Read the audit log",
     description:
-      "Every request that may change something, every one that was forbidden, and every sign-in: who, from where, what, and what came of it.",
+      "Every request that may change something, every one that was forbidden, and every sign-in: who, from where, what, and what came of it. With `outcome` or `search`, a request reads up to 20,000 entries: its page may have few entries or none, with a `nextCursor` to continue from.",
     query: AuditQuery,
     responses: { 200: AuditList },
     permission: account,

@@ -13,6 +13,26 @@ export function pageOf<Item>(items: Item[], limit: number, keyOf: (item: Item) =
   return { data, nextCursor: items.length > limit ? toCursor(keyOf(data.at(-1)!)) : null };
 }
 
+/** The most rows that a request for a page reads where no index serves its filter. */
+export const maximumSought = 20_000;
+
+/** The items up to where a request stopped: `stoppedAt`, or the end of the list if that is null. */
+export interface Sought<Item, Key> {
+  found: Item[];
+  stoppedAt: Key | null;
+}
+
+/** As `pageOf`, of a list that was read up to a limit: a page with few items, or none, may have a cursor. */
+export function pageOfSought<Item, Key>(
+  { found, stoppedAt }: Sought<Item, Key>,
+  limit: number,
+  keyOf: (at: Item | Key) => string,
+): Page<Item> {
+  const page = pageOf(found, limit, keyOf);
+  if (page.nextCursor !== null || stoppedAt === null) return page;
+  return { ...page, nextCursor: toCursor(keyOf(stoppedAt)) };
+}
+
 /** Decodes what to begin after; null without a cursor. Throws `request_invalid` for an invalid cursor. */
 export function fromCursor(cursor: string | undefined, pattern: RegExp): string | null {
   if (cursor === undefined) return null;
