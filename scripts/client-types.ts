@@ -1,29 +1,24 @@
-// Writes packages/client/src/generated: the client's types and its table of operations, from docs/openapi.json. With
-// `--check` it changes nothing, and fails if the files there are not what it would write.
+// Writes packages/client/src/generated: the client's types, its table of operations and its methods that call one
+// operation each, from docs/openapi.json. With `--check` it changes nothing, and fails if the files there are not what it
+// would write.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@hey-api/openapi-ts";
-
-interface Media {
-  schema?: { $ref?: string };
-}
-
-interface Operation {
-  operationId: string;
-  responses: Record<string, { content?: Record<string, Media> }>;
-}
+import { type Document, methodsText, type Operation } from "./client-methods.ts";
 
 const checkout = fileURLToPath(new URL("../", import.meta.url));
 const target = join(checkout, "packages/client/src/generated");
 const note = "// Generated from docs/openapi.json by scripts/client-types.ts. Do not edit.\n";
 
-const document = JSON.parse(await readFile(join(checkout, "docs/openapi.json"), "utf8")) as {
-  paths: Record<string, Record<string, Operation>>;
+const document = JSON.parse(await readFile(join(checkout, "docs/openapi.json"), "utf8")) as Document;
+const files = {
+  "types.gen.ts": note + (await types()),
+  "operations.gen.ts": note + operations(),
+  "methods.gen.ts": note + methodsText(document),
 };
-const files = { "types.gen.ts": note + (await types()), "operations.gen.ts": note + operations() };
 if (process.argv.includes("--check")) await check();
 else for (const [name, text] of Object.entries(files)) await writeFile(join(target, name), text);
 

@@ -1,6 +1,7 @@
 import type { Connection, RequestOptions, Sendable } from "./connection.ts";
 import { NotBerthError } from "./errors.ts";
 import { followEvents } from "./events.ts";
+import { CommandsMethods } from "./generated/methods.gen.ts";
 import type { Command, CommandEvent, CommandResult, RunCommand, SignalCommand } from "./generated/types.gen.ts";
 
 /** A command without the words that say how it is answered. */
@@ -15,43 +16,26 @@ export interface CommandReadOptions {
 }
 
 /** The commands of an agent's machine. Every method throws as `Connection.call`. */
-export class AgentCommands {
-  readonly #connection: Connection;
-  readonly #path: { name: string };
-
-  constructor(connection: Connection, path: { name: string }) {
-    this.#connection = connection;
-    this.#path = path;
-  }
-
+export class AgentCommands extends CommandsMethods {
   /** Runs a command to its end. Read `stream` for one that takes long or says much. */
   run(command: CommandLine, options: RequestOptions = {}): Promise<CommandResult> {
-    return this.#connection.call("runCommand", { path: this.#path, body: { ...command, detach: false }, ...options });
+    return this.connection.call("runCommand", { path: this.path, body: { ...command, detach: false }, ...options });
   }
 
   /** Starts a command and leaves it running. */
   async start(command: CommandLine, options: RequestOptions = {}): Promise<Command> {
     const body = { ...command, detach: true };
-    return (await this.#connection.call("runCommand", { path: this.#path, body, ...options })) as unknown as Command;
+    return (await this.connection.call("runCommand", { path: this.path, body, ...options })) as unknown as Command;
   }
 
   /** Runs a command, which is sent when its events are read. */
   stream(command: CommandLine, options: CommandReadOptions = {}): RunningCommand {
-    return new RunningCommand(this.#connection, this.#path, { command }, options);
+    return new RunningCommand(this.connection, this.path, { command }, options);
   }
 
   /** The events of a command that has begun, from the one after `after` on. */
   events(id: string, { after = 0, ...options }: CommandReadOptions & { after?: number } = {}): RunningCommand {
-    return new RunningCommand(this.#connection, this.#path, { id, after }, options);
-  }
-
-  /** Those that run and the last that ended, the newest first. */
-  async list(options: RequestOptions = {}): Promise<Command[]> {
-    return (await this.#connection.call("listCommands", { path: this.#path, ...options })).data;
-  }
-
-  get(id: string, options: RequestOptions = {}): Promise<Command> {
-    return this.#connection.call("getCommand", { path: { ...this.#path, commandId: id }, ...options });
+    return new RunningCommand(this.connection, this.path, { id, after }, options);
   }
 
   /** Writes to the input of a command that was started with `openStdin`; with `end`, closes it. At most 512 KiB. */
@@ -60,15 +44,15 @@ export class AgentCommands {
     data: string | Uint8Array<ArrayBuffer>,
     { end = false, ...options }: RequestOptions & { end?: boolean } = {},
   ): Promise<void> {
-    const path = { ...this.#path, commandId: id };
+    const path = { ...this.path, commandId: id };
     const query = { end: end ? ("true" as const) : ("false" as const) };
-    await this.#connection.call("writeCommandInput", { path, query, body: new Blob([data]), ...options });
+    await this.connection.call("writeCommandInput", { path, query, body: new Blob([data]), ...options });
   }
 
   /** Sends a signal to a command and what it has started. */
   async signal(id: string, signal: SignalCommand["signal"], options: RequestOptions = {}): Promise<void> {
-    await this.#connection.call("signalCommand", {
-      path: { ...this.#path, commandId: id },
+    await this.connection.call("signalCommand", {
+      path: { ...this.path, commandId: id },
       body: { signal },
       ...options,
     });

@@ -62,8 +62,8 @@ export type CallOptions<Name extends OperationName> = Given<Data<Name>["path"], 
   Given<Data<Name>["body"], "body"> &
   RequestOptions;
 
-/** The query of an operation. */
-export type Query<Name extends OperationName> = NonNullable<CallOptions<Name>["query"]>;
+/** The query of an operation whose answer is JSON. */
+export type Query<Name extends OperationName> = Omit<NonNullable<CallOptions<Name>["query"]>, "format">;
 /** The query of an operation that lists, without the place in the list. */
 export type Filter<Name extends OperationName> = Omit<Query<Name>, "limit" | "cursor">;
 export type Answer<Name extends OperationName> = Operations[Name]["answer"];

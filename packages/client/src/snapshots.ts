@@ -1,33 +1,16 @@
-import type { Connection, Query, RequestOptions, Sendable } from "./connection.ts";
+import type { Query, RequestOptions, Sendable } from "./connection.ts";
+import { SnapshotsMethods } from "./generated/methods.gen.ts";
 import type { Agent, CreateSnapshot, Snapshot } from "./generated/types.gen.ts";
 
-/** Moments of an agent that are kept. */
-export class AgentSnapshots {
-  readonly #connection: Connection;
-  readonly #path: { name: string };
-
-  constructor(connection: Connection, path: { name: string }) {
-    this.#connection = connection;
-    this.#path = path;
-  }
-
-  /** The oldest first. */
-  async list(options: RequestOptions = {}): Promise<Snapshot[]> {
-    return (await this.#connection.call("listSnapshots", { path: this.#path, ...options })).data;
-  }
-
+/** Snapshots of an agent. Every method throws as `Connection.call`. */
+export class AgentSnapshots extends SnapshotsMethods {
   /** Keeps the agent as it is now; a turn goes on. */
   create(body: Sendable<CreateSnapshot> = {}, options: RequestOptions = {}): Promise<Snapshot> {
-    return this.#connection.call("createSnapshot", { path: this.#path, body, ...options });
-  }
-
-  /** `snapshot`: a name or an id. */
-  async remove(snapshot: string, options: RequestOptions = {}): Promise<void> {
-    await this.#connection.call("removeSnapshot", { path: { ...this.#path, snapshot }, ...options });
+    return this.connection.call("createSnapshot", { path: this.path, body, ...options });
   }
 
   /** Makes the agent as it was at the snapshot, by name or id. What it is now is kept as a snapshot first. */
   rollBack(snapshot: string, query: Query<"rollBack"> = {}, options: RequestOptions = {}): Promise<Agent> {
-    return this.#connection.call("rollBack", { path: this.#path, query, body: { snapshot }, ...options });
+    return this.connection.call("rollBack", { path: this.path, query, body: { snapshot }, ...options });
   }
 }

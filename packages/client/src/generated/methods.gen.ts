@@ -1,0 +1,414 @@
+// Generated from docs/openapi.json by scripts/client-types.ts. Do not edit.
+import type { Connection, Filter, Query, RequestOptions, Sendable } from "../connection.ts";
+import type { Pages } from "../pages.ts";
+import type * as types from "./types.gen.ts";
+
+/** The account and what the service offers. Every method throws as `Connection.call`. */
+export class BerthMethods {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the models. */
+  models(options: RequestOptions = {}): Pages<types.Model> {
+    return this.connection.pages("listModels", options);
+  }
+
+  /** List the runtimes and what each can do. */
+  async runtimes(options: RequestOptions = {}): Promise<types.Runtime[]> {
+    return (await this.connection.call("listRuntimes", options)).data;
+  }
+
+  /** Show the account that is asking. */
+  account(options: RequestOptions = {}): Promise<types.Account> {
+    return this.connection.call("getAccount", options);
+  }
+
+  /** List the newest turns of all agents. */
+  turns(query: Filter<"listAccountTurns"> = {}, options: RequestOptions = {}): Pages<types.TurnSummary> {
+    return this.connection.pages("listAccountTurns", { query, ...options });
+  }
+
+  /** Read the log of all agents' connections. */
+  connections(query: Filter<"listAccountConnections"> = {}, options: RequestOptions = {}): Pages<types.AccountConnection> {
+    return this.connection.pages("listAccountConnections", { query, ...options });
+  }
+
+  /** Read the audit log. */
+  audit(query: Filter<"listAuditEntries"> = {}, options: RequestOptions = {}): Pages<types.AuditEntry> {
+    return this.connection.pages("listAuditEntries", { query, ...options });
+  }
+}
+
+/** All agents. Every method throws as `Connection.call`. */
+export class AgentsMethods {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List agents. */
+  list(options: RequestOptions = {}): Pages<types.Agent> {
+    return this.connection.pages("listAgents", options);
+  }
+
+  /** Create an agent. */
+  create(body: Sendable<types.CreateAgent>, query: Query<"createAgent"> = {}, options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("createAgent", { body, query, ...options });
+  }
+}
+
+/** API keys. Every method throws as `Connection.call`. */
+export class Keys {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the keys. */
+  list(options: RequestOptions = {}): Pages<types.Key> {
+    return this.connection.pages("listKeys", options);
+  }
+
+  /** Create a key. */
+  create(body: Sendable<types.CreateKey>, options: RequestOptions = {}): Promise<types.CreatedKey> {
+    return this.connection.call("createKey", { body, ...options });
+  }
+
+  /** Revoke a key, at once and for ever. */
+  async revoke(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("revokeKey", { path: { id }, ...options });
+  }
+}
+
+/** Programs of others that are signed in at `/mcp`. Every method throws as `Connection.call`. */
+export class Programs {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the programs of others that are signed in. */
+  async list(options: RequestOptions = {}): Promise<types.Program[]> {
+    return (await this.connection.call("listPrograms", options)).data;
+  }
+
+  /** End a program's sign-ins, at once. */
+  async end(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("endProgram", { path: { id }, ...options });
+  }
+}
+
+/** The account's credits. Every method throws as `Connection.call`. */
+export class BillingAccount {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** Read the account's credits and what it has used. */
+  get(options: RequestOptions = {}): Promise<types.Billing> {
+    return this.connection.call("getBilling", options);
+  }
+
+  /** Set what a month may cost. */
+  update(body: Sendable<types.ChangeBilling>, options: RequestOptions = {}): Promise<types.Billing> {
+    return this.connection.call("changeBilling", { body, ...options });
+  }
+
+  /** Read the ledger: every change of the balance with its cause, the newest first. */
+  entries(query: Filter<"listEntries"> = {}, options: RequestOptions = {}): Pages<types.CreditEntry> {
+    return this.connection.pages("listEntries", { query, ...options });
+  }
+
+  /** Sum up what was used, by day, agent, model or key. */
+  usage(query: Query<"getUsage"> = {}, options: RequestOptions = {}): Promise<types.UsageReport> {
+    return this.connection.call("getUsage", { query, ...options });
+  }
+
+  /** Buy credits. */
+  topUp(body: Sendable<types.CreateTopUp>, options: RequestOptions = {}): Promise<types.TopUp> {
+    return this.connection.call("createTopUp", { body, ...options });
+  }
+}
+
+/** The installation, for its operator. Every method throws as `Connection.call`. */
+export class Admin {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the users. */
+  users(options: RequestOptions = {}): Pages<types.User> {
+    return this.connection.pages("listUsers", options);
+  }
+
+  /** Add a user. */
+  createUser(body: Sendable<types.CreateUser>, options: RequestOptions = {}): Promise<types.UserWithLink> {
+    return this.connection.call("createUser", { body, ...options });
+  }
+
+  /** Take a user's password away and answer a link for a new one. */
+  resetUser(name: string, options: RequestOptions = {}): Promise<types.UserWithLink> {
+    return this.connection.call("resetUser", { path: { name }, ...options });
+  }
+
+  /** Refuse a user and the keys of its account, at once. */
+  disableUser(name: string, options: RequestOptions = {}): Promise<types.User> {
+    return this.connection.call("disableUser", { path: { name }, ...options });
+  }
+
+  /** Let a user in again. */
+  enableUser(name: string, options: RequestOptions = {}): Promise<types.User> {
+    return this.connection.call("enableUser", { path: { name }, ...options });
+  }
+
+  /** Replace the keys that the built-in provider signs tokens with. */
+  replaceSigningKeys(body: Sendable<types.ReplaceSigningKeys>, options: RequestOptions = {}): Promise<types.SigningKeysReplaced> {
+    return this.connection.call("replaceSigningKeys", { body, ...options });
+  }
+
+  /** Show what the host has for machines, and what is taken of it. */
+  capacity(options: RequestOptions = {}): Promise<types.Capacity> {
+    return this.connection.call("getCapacity", options);
+  }
+
+  /** Make a backup of the installation. */
+  createBackup(options: RequestOptions = {}): Promise<types.Backup> {
+    return this.connection.call("createBackup", options);
+  }
+
+  /** Read a backup. */
+  readBackup(id: string, options: RequestOptions = {}): Promise<Response> {
+    return this.connection.request("readBackup", { path: { id }, ...options });
+  }
+
+  /** Remove a backup that waits to be read. */
+  async removeBackup(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("removeBackup", { path: { id }, ...options });
+  }
+
+  /** List the quarantine. */
+  async orphans(options: RequestOptions = {}): Promise<types.Orphan[]> {
+    return (await this.connection.call("listOrphans", options)).data;
+  }
+
+  /** Make an agent of a quarantined machine or snapshot. */
+  giveBackOrphan(id: string, body: Sendable<types.GiveBackOrphan>, options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("giveBackOrphan", { path: { id }, body, ...options });
+  }
+
+  /** Remove files from the quarantine for good. */
+  async removeOrphan(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("removeOrphan", { path: { id }, ...options });
+  }
+
+  /** List all accounts with their credits. */
+  credits(options: RequestOptions = {}): Pages<types.AccountCredits> {
+    return this.connection.pages("listCredits", options);
+  }
+
+  /** Give an account credits, or take some back. */
+  grantCredits(body: Sendable<types.GrantCredits>, options: RequestOptions = {}): Promise<types.CreditGrant> {
+    return this.connection.call("grantCredits", { body, ...options });
+  }
+}
+
+/** An agent. Every method throws as `Connection.call`. */
+export class AgentMethods {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** Read an agent. */
+  get(options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("getAgent", { path: this.path, ...options });
+  }
+
+  /** Change an agent's settings, or its runtime. */
+  update(body: Sendable<types.ChangeAgent>, query: Query<"changeAgent"> = {}, options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("changeAgent", { path: this.path, body, query, ...options });
+  }
+
+  /** List an agent's turns, the newest first. */
+  turns(options: RequestOptions = {}): Pages<types.Turn> {
+    return this.connection.pages("listTurns", { path: this.path, ...options });
+  }
+
+  /** Read a turn. */
+  turn(turnId: string, options: RequestOptions = {}): Promise<types.Turn> {
+    return this.connection.call("getTurn", { path: { ...this.path, turnId }, ...options });
+  }
+
+  /** Interrupt a turn. */
+  async cancel(turnId: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("cancelTurn", { path: { ...this.path, turnId }, ...options });
+  }
+
+  /** Begin a new conversation; the files stay. */
+  reset(options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("resetConversation", { path: this.path, ...options });
+  }
+
+  /** Suspend an agent. */
+  suspend(options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("suspendAgent", { path: this.path, ...options });
+  }
+
+  /** Wake a suspended agent. */
+  resume(query: Query<"resumeAgent"> = {}, options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("resumeAgent", { path: this.path, query, ...options });
+  }
+
+  /** Boot an agent again from its disk. */
+  restart(query: Query<"restartAgent"> = {}, options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("restartAgent", { path: this.path, query, ...options });
+  }
+
+  /** Give an agent the newest image. */
+  upgrade(query: Query<"upgradeAgent"> = {}, options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("upgradeAgent", { path: this.path, query, ...options });
+  }
+
+  /** Delete an agent. */
+  async delete(options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("deleteAgent", { path: this.path, ...options });
+  }
+
+  /** Follow an agent's installation. */
+  installStatus(options: RequestOptions = {}): Promise<types.InstallStatus> {
+    return this.connection.call("getInstallStatus", { path: this.path, ...options });
+  }
+}
+
+/** The hosts that an agent may connect to, and its connections. Every method throws as `Connection.call`. */
+export class AgentNetwork {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** Read where an agent's programs may connect to. */
+  get(options: RequestOptions = {}): Promise<types.Network> {
+    return this.connection.call("getNetwork", { path: this.path, ...options });
+  }
+
+  /** Set where an agent's programs may connect to. */
+  set(body: Sendable<types.ChangeNetwork>, options: RequestOptions = {}): Promise<types.Network> {
+    return this.connection.call("setNetwork", { path: this.path, body, ...options });
+  }
+
+  /** Read the log of an agent's connections. */
+  log(query: Filter<"listConnections"> = {}, options: RequestOptions = {}): Pages<types.NetworkLogEntry> {
+    return this.connection.pages("listConnections", { path: this.path, query, ...options });
+  }
+}
+
+/** Values that an agent can use and not read. Every method throws as `Connection.call`. */
+export class AgentSecrets {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** List an agent's secrets, without their values. */
+  async list(options: RequestOptions = {}): Promise<types.Secret[]> {
+    return (await this.connection.call("listSecrets", { path: this.path, ...options })).data;
+  }
+
+  /** Give an agent a secret, or another value. */
+  set(secret: string, body: Sendable<types.SetSecret>, options: RequestOptions = {}): Promise<types.Secret> {
+    return this.connection.call("setSecret", { path: { ...this.path, secret }, body, ...options });
+  }
+
+  /** Remove an agent's secret. */
+  async remove(secret: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("removeSecret", { path: { ...this.path, secret }, ...options });
+  }
+}
+
+/** Snapshots of an agent. Every method throws as `Connection.call`. */
+export class SnapshotsMethods {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** List what was kept of an agent. */
+  async list(options: RequestOptions = {}): Promise<types.Snapshot[]> {
+    return (await this.connection.call("listSnapshots", { path: this.path, ...options })).data;
+  }
+
+  /** Remove a snapshot. */
+  async remove(snapshot: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("removeSnapshot", { path: { ...this.path, snapshot }, ...options });
+  }
+}
+
+/** The listening ports of an agent's machine, and their public links. Every method throws as `Connection.call`. */
+export class PortsMethods {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** List what listens on TCP ports in an agent's machine. */
+  async list(options: RequestOptions = {}): Promise<types.ListeningPort[]> {
+    return (await this.connection.call("listPorts", { path: this.path, ...options })).data;
+  }
+
+  /** List the public links to an agent's ports. */
+  async shares(options: RequestOptions = {}): Promise<types.ShareRecord[]> {
+    return (await this.connection.call("listShares", { path: this.path, ...options })).data;
+  }
+
+  /** End a public link. */
+  async removeShare(shareId: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("removeShare", { path: { ...this.path, shareId }, ...options });
+  }
+}
+
+/** Commands in an agent's machine. Every method throws as `Connection.call`. */
+export class CommandsMethods {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** List the commands of an agent's machine. */
+  async list(options: RequestOptions = {}): Promise<types.Command[]> {
+    return (await this.connection.call("listCommands", { path: this.path, ...options })).data;
+  }
+
+  /** Read a command. */
+  get(commandId: string, options: RequestOptions = {}): Promise<types.Command> {
+    return this.connection.call("getCommand", { path: { ...this.path, commandId }, ...options });
+  }
+}
