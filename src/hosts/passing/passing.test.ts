@@ -3,29 +3,37 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { Metrics } from "../../telemetry/metrics.ts";
+import { Leadership } from "../leadership.ts";
 import { ServerSeal } from "../server-seal.ts";
-import { type Leaders, Passing } from "./passing.ts";
+import { Passing } from "./passing.ts";
 
 test("a stop waits for a request that waited for this server to lead", async () => {
-  const self = { host: "one", server: "this", epoch: 1, url: "", isValid: true, restedMs: 0, isReleased: false };
-  const leaders = {
-    host: self.host,
-    server: self.server,
-    leads: false,
-    isOnlyHost: true,
-    known: () => null,
-    leaderOf: async () => {
-      leaders.leads = true;
-      return self;
+  const term = { host: "one", server: "this", epoch: 1 };
+  let isFree = false;
+  const leadership = new Leadership({
+    ...term,
+    rows: {
+      all: async () => (isFree ? [{ ...term, url: "", isValid: true, restedMs: 0, isReleased: false }] : []),
+      take: async () => (isFree ? term.epoch : null),
+      renew: async () => true,
+      release: async () => {},
+      endSessions: async () => {},
+      hostOf: async () => term.host,
     },
-    hostOf: async () => self.host,
-  };
-  const passing = new Passing(leaders satisfies Leaders, new ServerSeal(Buffer.alloc(32).toString("base64")), () => {});
+    lock: { dead: async () => term.server, take: async () => {}, release: async () => {} },
+    lead: async () => {},
+    log: () => {},
+  });
+  await leadership.begin("");
+  const seal = new ServerSeal(Buffer.alloc(32).toString("base64"));
+  const passing = new Passing(leadership, seal, new Metrics("this", "1"));
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const client = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const [request, response] = await once(server, "request");
   const passed = passing.passPage({ accountId: "a", name: "ada" }, { request, response, isUpgrade: false });
+  isFree = true;
   expect(await passed).toBe(false);
 
   const steps: string[] = [];
@@ -37,4 +45,5 @@ test("a stop waits for a request that waited for this server to lead", async () 
   expect(steps).toEqual(["answered", "settled"]);
   expect(await (await client).text()).toBe("done");
   server.close();
+  await leadership.end(async () => {});
 });
