@@ -32,12 +32,14 @@ describe("the check of last runs", () => {
 
   test("passes what passed lately", () => {
     expect(problems("test-soak")).toEqual([]);
-    expect(problems("test-soak", null)).toEqual([]);
     expect(problems("test-soak", 200, new Date("2026-12-20"))).toEqual([]);
   });
 
   test("names what failed, is too old, or has no row", () => {
     expect(problems("test-long")).toEqual(["make test-long failed when it last ran: 70 passed, 1 failed."]);
+    expect(problems("test-soak", null)).toEqual([
+      "make test-soak last ran at abc1234, a commit that the history lacks. Run it.",
+    ]);
     expect(problems("test-other")).toEqual(["make test-other has no row. Run it."]);
     expect(problems("test-soak", 201)).toEqual(["make test-soak last ran 7 days and 201 commits ago. Run it."]);
     expect(problems("test-soak", 0, new Date("2026-12-21"))).toEqual([

@@ -3,7 +3,7 @@
 //   node scripts/last-runs.ts record TARGET PROGRAM [ARGUMENT…]   runs the program and writes the target's row
 //   node scripts/last-runs.ts check                               fails if a row is missing, failed or too old
 
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -40,8 +40,8 @@ export function withRun(text: string, { target, date, commit, result }: Run): st
 }
 
 /**
- * Says what is wrong with the last runs of these targets. `commitsSince` counts the commits after one, and is null where
- * the history does not tell.
+ * Says what is wrong with the last runs of these targets. `commitsSince` counts the commits after one, and is null for
+ * one that the history lacks.
  */
 export function findProblems(
   runs: readonly Run[],
@@ -55,7 +55,8 @@ export function findProblems(
     if (!/^[1-9]\d* passed, 0 failed(, \d+ skipped)?$/.test(run.result))
       return [`make ${target} failed when it last ran: ${run.result}.`];
     const days = Math.floor((today.getTime() - Date.parse(run.date)) / 86_400_000);
-    const commits = commitsSince(run.commit.replace(/\+$/, "")) ?? 0;
+    const commits = commitsSince(run.commit.replace(/\+$/, ""));
+    if (commits === null) return [`make ${target} last ran at ${run.commit}, a commit that the history lacks. Run it.`];
     if (days <= maximumDays && commits <= maximumCommits) return [];
     return [`make ${target} last ran ${days} days and ${commits} commits ago. Run it.`];
   });
@@ -96,10 +97,10 @@ async function record(target: string, program: string, args: string[]): Promise<
 async function check(): Promise<number> {
   const makefile = await readFile(join(root, "Makefile"), "utf8");
   const targets = [...makefile.matchAll(/last-runs\.ts record (\S+)/g)].map(([, target]) => target!);
-  // A clone without history counts no commits.
+  // A squash or a shallow clone may lack the commit.
   const commitsSince = (commit: string) => {
-    if (git("rev-parse", "--is-shallow-repository") === "true") return null;
-    return Number(git("rev-list", "--count", `${commit}..HEAD`));
+    const { status, stdout } = spawnSync("git", ["rev-list", "--count", `${commit}..HEAD`], { cwd: root });
+    return status === 0 ? Number(stdout) : null;
   };
   const problems = findProblems(parseRuns(await readFile(file, "utf8")), targets, new Date(), commitsSince);
   for (const problem of problems) console.error(problem);
