@@ -181,9 +181,13 @@ test("while nobody can say whether there are other accounts, who waits goes on w
 test("an account at its share leaves slots and queue to others", async () => {
   const slots = open({ machines: 10, accountShare: 0.8, waiting: 10 });
   const log: string[] = [];
+  const left = new AbortController();
+  const admitted: Promise<void>[] = [];
   const admit = (asked: Slot) => {
     slots.requireQueue(asked);
-    return acquire(slots, asked, log);
+    const had = acquire(slots, asked, log, left.signal);
+    admitted.push(had);
+    return had;
   };
   for (let id = 1; id <= 16; id++) void admit(slot(String(id), "greedy"));
   await turn();
@@ -196,4 +200,8 @@ test("an account at its share leaves slots and queue to others", async () => {
   void admit(slot("third", "other"));
   await turn();
   expect(slots.waiting).toBe(17);
+  left.abort(new Error("not needed any more"));
+  const ends = await Promise.allSettled(admitted);
+  expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(17);
+  expect(slots.waiting).toBe(0);
 });
