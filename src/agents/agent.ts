@@ -7,28 +7,21 @@ import type {
   InstallStep,
   Resources,
 } from "../contract/agents.ts";
+import { type AgentSettings, settingsOf } from "../contract/agents.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { McpServers } from "../contract/mcp-servers.ts";
 
 /** The state that an agent's owner, or the service on their behalf, wants. */
 export type DesiredState = "running" | "suspended" | "deleted";
 
 /** An agent as the service stores it; clients see the part that `toAgentView` returns. */
-export interface AgentState {
+export interface AgentState extends AgentSettings {
   id: string;
   accountId: string;
   name: string;
   runtime: string;
-  model: string | null;
-  instructions: string | null;
-  mcpServers: McpServers;
-  /** The account's agents that it may ask, by name; one may be gone. */
-  agents: string[];
   /** What was said in this conversation with another runtime: the id of its retelling; null: nothing. */
   retold: string | null;
-  /** How many snapshots from before its last turns are kept. */
-  autoSnapshot: number;
   /** 1, 2, …: incremented by each reset of the conversation. */
   conversation: number;
   resources: Resources;
@@ -59,11 +52,6 @@ export interface AgentState {
   createdAt: Date;
   lastActiveAt: Date;
 }
-
-/** What an owner may change of an agent as it goes on. */
-export type AgentSettings = Partial<
-  Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents" | "autoSnapshot">
->;
 
 type Operation = "chat" | "change" | "restart" | "suspend" | "resume" | "log" | "delete";
 
@@ -150,11 +138,7 @@ export function toAgentView(agent: AgentState, { queuePosition, newestImage }: A
   return {
     name: agent.name,
     runtime: agent.runtime,
-    model: agent.model,
-    instructions: agent.instructions,
-    mcpServers: agent.mcpServers,
-    agents: agent.agents,
-    autoSnapshot: agent.autoSnapshot,
+    ...settingsOf(agent),
     status: agent.status,
     createdAt: agent.createdAt.toISOString(),
     lastActiveAt: agent.lastActiveAt.toISOString(),

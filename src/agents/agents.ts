@@ -2,17 +2,20 @@ import type { AppContext } from "../context.ts";
 import {
   type Agent,
   AgentName,
+  type AgentSettings,
   type ChangeAgent,
   type CreateAgent,
+  givenSettings,
   type InstallStatus,
   type Resources,
+  usualSettings,
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import { pendingSteps, toInstallStatus } from "../lifecycle/provisioning.ts";
 import { resourcesOf } from "../runtimes/runtime.ts";
-import { type AgentSettings, type AgentState, requireAllowed, toAgentView } from "./agent.ts";
+import { type AgentState, requireAllowed, toAgentView } from "./agent.ts";
 
 /** The runtime of an agent that is created without one. */
 const defaultRuntime = "claude-code";
@@ -119,7 +122,7 @@ export class Agents {
    */
   async change(agent: AgentState, asked: ChangeAgent): Promise<AgentState> {
     requireAllowed("change", agent);
-    const { runtime = agent.runtime, model, instructions, mcpServers, agents, autoSnapshot } = asked;
+    const { runtime = agent.runtime, model, agents } = asked;
     const isOther = runtime !== agent.runtime;
     if (isOther) await this.#requireRunnable(agent.accountId, runtime);
     if (isOther || model !== undefined) {
@@ -127,20 +130,14 @@ export class Agents {
     }
     await this.#requireOthers(agent, agents);
     requireSmall({ ...agent, ...asked });
-    const settings = {
-      ...(model === undefined ? {} : { model }),
-      ...(instructions === undefined ? {} : { instructions: instructions || null }),
-      ...(mcpServers === undefined ? {} : { mcpServers }),
-      ...(agents === undefined ? {} : { agents }),
-      ...(autoSnapshot === undefined ? {} : { autoSnapshot }),
-    };
+    const settings = givenSettings(asked);
     if (isOther) return this.#goOnWith(runtime, agent, settings);
     if (Object.keys(settings).length === 0) return agent;
     return (await this.#context.stores.agents.configure(agent.id, settings)) ?? deleting(agent);
   }
 
   /** The machine boots with the runtime, and has at least the memory that it needs. */
-  async #goOnWith(runtime: string, agent: AgentState, settings: AgentSettings): Promise<AgentState> {
+  async #goOnWith(runtime: string, agent: AgentState, settings: Partial<AgentSettings>): Promise<AgentState> {
     const { lifecycle, turns, runtimes } = this.#context;
     const { resources } = agent;
     const memoryMiB = Math.max(resources.memoryMiB, resourcesOf(runtimes, runtime).memoryMiB);
@@ -251,11 +248,8 @@ export class Agents {
       accountId,
       name: asked.name,
       runtime,
-      model: asked.model ?? null,
-      instructions: asked.instructions || null,
-      mcpServers: asked.mcpServers ?? {},
-      agents: asked.agents ?? [],
-      autoSnapshot: asked.autoSnapshot ?? 0,
+      ...usualSettings,
+      ...givenSettings(asked),
       conversation: 1,
       retold: null,
       resources: { ...resourcesOf(this.#context.runtimes, runtime), ...given(asked.resources) },

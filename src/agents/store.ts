@@ -1,9 +1,10 @@
 import { type Insertable, sql } from "kysely";
 import type { ImportDetail } from "../archives/imports.ts";
+import type { AgentSettings } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
-import type { AgentSettings, AgentState } from "./agent.ts";
+import type { AgentState } from "./agent.ts";
 import { agentColumns, toColumns, toState } from "./rows.ts";
 
 /** The agents' rows. */
@@ -148,7 +149,7 @@ export class AgentStore {
   }
 
   /** Changes the owner's settings. Returns the changed agent; null if it is gone or being deleted. */
-  async configure(id: string, settings: AgentSettings): Promise<AgentState | null> {
+  async configure(id: string, settings: Partial<AgentSettings>): Promise<AgentState | null> {
     const row = await this.#database
       .updateTable("agents")
       .set(toColumns(settings))

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { AgentState } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
+import { settingsOf } from "../contract/agents.ts";
 import {
   type ArchivedSettings,
   archiveVersion,
@@ -155,7 +156,7 @@ export class Exports {
   }
 
   async #settings(agent: AgentState): Promise<ArchivedSettings> {
-    const { id, model, instructions, mcpServers, agents, resources, autoSnapshot } = agent;
+    const { id, resources } = agent;
     const { stores } = this.#context;
     const [network, secrets, retold] = await Promise.all([
       stores.egressRules.of(id),
@@ -163,12 +164,8 @@ export class Exports {
       agent.retold === null ? null : stores.histories.retelling(agent.retold),
     ]);
     return {
-      model,
-      instructions,
-      mcpServers,
-      agents,
+      ...settingsOf(agent),
       resources,
-      autoSnapshot,
       retold,
       network: { allow: network.allow, deny: network.deny },
       secrets: secrets.map(({ name, hosts, headers }) => ({ name, hosts, headers })),

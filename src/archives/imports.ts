@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { AgentState } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
-import { AgentName, type CreateAgent } from "../contract/agents.ts";
+import { AgentName, type CreateAgent, settingsOf } from "../contract/agents.ts";
 import type { ArchivedSettings, Import, ImportQuery, Manifest } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
@@ -119,10 +119,11 @@ function toCreate(
   { manifest, settings }: { manifest: Manifest; settings: ArchivedSettings },
   asked: Pick<ImportQuery, "name" | "model">,
 ): CreateAgent {
-  const { instructions, mcpServers, resources, autoSnapshot } = settings;
   const model = asked.model === undefined ? settings.model : asked.model === "default" ? null : asked.model;
   const name = asked.name ?? manifest.agent;
-  return { name, runtime: manifest.runtime.name, model, instructions, mcpServers, resources, autoSnapshot };
+  // The agents that it might ask are of another account.
+  const { agents: _, ...own } = settingsOf(settings);
+  return { ...own, name, runtime: manifest.runtime.name, model, resources: settings.resources };
 }
 
 /** Gives a machine that runs the folders of the archive that its agent is made from. */

@@ -140,17 +140,57 @@ const AgentImage = z
   })
   .meta({ id: "AgentImage" });
 
+/** An agent's settings as they are stored and shown. */
+const settings = {
+  model: z.string().nullable().meta({ description: "Null: the runtime's own default." }),
+  instructions: z.string().nullable(),
+  mcpServers: McpServers,
+  agents: z
+    .array(z.string())
+    .meta({ description: "The names of the account's agents that it may ask as tools of its own." }),
+  autoSnapshot: AutoSnapshot,
+};
+export type AgentSettings = z.infer<z.ZodObject<typeof settings>>;
+
+/** The settings of an agent that is created without any. */
+export const usualSettings: AgentSettings = {
+  model: null,
+  instructions: null,
+  mcpServers: {},
+  agents: [],
+  autoSnapshot: 0,
+};
+
+/** An agent's settings among other fields. */
+export function settingsOf(agent: AgentSettings): AgentSettings {
+  return givenSettings(agent) as AgentSettings;
+}
+
+/** The settings that were given. Empty instructions are none. */
+export function givenSettings(
+  given: { [Name in keyof AgentSettings]?: AgentSettings[Name] | undefined },
+): Partial<AgentSettings> {
+  const names = Object.keys(settings) as (keyof AgentSettings)[];
+  const found = names.filter((name) => given[name] !== undefined);
+  return Object.fromEntries(found.map((name) => [name, given[name] === "" ? null : given[name]]));
+}
+
+/** The settings that a request may have. */
+const askedSettings = {
+  model: ModelId.optional(),
+  instructions: Instructions.optional(),
+  mcpServers: McpServers.optional(),
+  agents: OtherAgents.optional().meta({
+    description: "Other agents of the account, by name, that it may ask as tools of its own; 16 at most.",
+  }),
+  autoSnapshot: AutoSnapshot.optional(),
+};
+
 export const Agent = z
   .object({
     name: z.string(),
     runtime: RuntimeName,
-    model: z.string().nullable().meta({ description: "Null: the runtime's own default." }),
-    instructions: z.string().nullable(),
-    mcpServers: McpServers,
-    agents: z
-      .array(z.string())
-      .meta({ description: "The names of the account's agents that it may ask as tools of its own." }),
-    autoSnapshot: AutoSnapshot,
+    ...settings,
     status: AgentStatus,
     createdAt: time,
     lastActiveAt: time,
@@ -174,13 +214,7 @@ export const CreateAgent = z
     runtime: RuntimeName.optional().meta({
       description: "claude-code where not given; a fork has that of its source.",
     }),
-    model: ModelId.optional(),
-    instructions: Instructions.optional(),
-    mcpServers: McpServers.optional(),
-    agents: OtherAgents.optional().meta({
-      description: "Other agents of the account, by name, that it may ask as tools of its own; 16 at most.",
-    }),
-    autoSnapshot: AutoSnapshot.optional(),
+    ...askedSettings,
     resources: ResourcesRequest.optional(),
     from: ForkSource.optional().meta({
       description:
@@ -205,17 +239,15 @@ export const ChangeAgent = z
       description:
         "Another runtime: the machine boots with it, and what was said in the conversation is told to it. Files stay.",
     }),
-    model: ModelId.optional(),
-    instructions: Instructions.optional(),
-    mcpServers: McpServers.optional().meta({ description: "All of them: those that are not named are removed." }),
-    agents: OtherAgents.optional().meta({
+    ...askedSettings,
+    mcpServers: askedSettings.mcpServers.meta({ description: "All of them: those that are not named are removed." }),
+    agents: askedSettings.agents.meta({
       description: "Other agents of the account that it may ask, by name. All of them, 16 at most.",
     }),
-    autoSnapshot: AutoSnapshot.optional(),
   })
   .refine(
     (change) => Object.keys(change).length > 0,
-    "At least one of runtime, model, instructions, mcpServers, agents and autoSnapshot is to be given.",
+    `At least one of runtime, ${Object.keys(askedSettings).join(", ")} is required.`,
   )
   .meta({
     id: "ChangeAgent",

@@ -1,12 +1,12 @@
-import type { AgentSettings, DesiredState } from "../agents/agent.ts";
-import type { Resources } from "../contract/agents.ts";
+import type { DesiredState } from "../agents/agent.ts";
+import type { AgentSettings, Resources } from "../contract/agents.ts";
 import type { InstallChange } from "./provisioning.ts";
 
 /** A runtime that an agent goes on with, and what changes with it. */
 export interface RuntimeChange {
   runtime: string;
   resources: Resources;
-  settings: AgentSettings;
+  settings: Partial<AgentSettings>;
 }
 
 /** A moment that an agent is brought back to. */

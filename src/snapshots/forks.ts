@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type AgentState, requireAllowed } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
-import { AgentName, type CreateAgent, type ForkSource } from "../contract/agents.ts";
+import { AgentName, type CreateAgent, type ForkSource, settingsOf } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import type { Attempt } from "../core/http/attempt.ts";
@@ -93,10 +93,6 @@ function namesOf({ name, count }: CreateAgent): string[] {
 function idOf(resourceId: string, index: number): string {
   if (index === 0) return resourceId;
   return uuidOf(createHash("sha256").update(`${resourceId} ${index}`).digest("hex").slice(0, 32));
-}
-
-function settingsOf({ model, instructions, mcpServers, agents, autoSnapshot }: AgentState) {
-  return { model, instructions, mcpServers, agents, autoSnapshot };
 }
 
 /** A fork has its source's runtime and size: they are in its memory and its disk. */
