@@ -59,7 +59,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^src/",
-        pathNot: `\\.test\\.ts$|store\\.ts$|^src/core/database/|^src/upkeep/timers\\.ts$|${wiring}`,
+        pathNot: `\\.test\\.ts$|(store|rows)\\.ts$|^src/core/database/|^src/upkeep/timers\\.ts$|${wiring}`,
       },
       to: { path: "(^|/)node_modules/(kysely|pg)/" },
     },

@@ -1,6 +1,7 @@
 import type { InstallStepName } from "../contract/agents.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { Driver } from "../machines/driver.ts";
+import { driverCalls } from "../machines/driver-calls.ts";
 
 /** What a keeper drives: one machine. */
 export interface KeeperDriver extends Driver {
@@ -9,31 +10,18 @@ export interface KeeperDriver extends Driver {
 }
 
 /** What a server asks of the keeper in a machine's pod: the calls of a driver that has this one machine. */
-export const keeperCalls = [
-  "prepare",
-  "templateKind",
-  "observe",
-  "create",
-  "boot",
-  "wake",
-  "attach",
-  "invalidate",
-  "adopting",
-  "adopted",
-  "token",
-  "suspend",
-  "snapshot",
-  "restore",
-  "removeSnapshot",
-  "snapshots",
-  "packDisk",
-  "stop",
-  "endHung",
-  "handshake",
-  "ended",
-] as const satisfies (keyof KeeperDriver)[];
+export type KeeperCall =
+  | "templateKind"
+  | {
+      [Call in keyof typeof driverCalls]: (typeof driverCalls)[Call]["inPod"] extends true ? Call : never;
+    }[keyof typeof driverCalls];
 
-export type KeeperCall = (typeof keeperCalls)[number];
+/** Whether a call of this name is the keeper's. */
+export function isKeeperCall(name: string): name is KeeperCall {
+  return (
+    name === "templateKind" || (Object.hasOwn(driverCalls, name) && driverCalls[name as keyof typeof driverCalls].inPod)
+  );
+}
 
 /** The parameters that are sent: all but what reports and what aborts. */
 export type Sent<Call extends KeeperCall> = Call extends "create"

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { BerthError } from "../contract/errors.ts";
 import { parseValue } from "../contract/validation.ts";
 import { parseJson } from "../core/json-structure.ts";
-import { changing } from "../machines/fenced-driver.ts";
+import { changes } from "../machines/driver-calls.ts";
 import type { Progress } from "../machines/spec.ts";
 import { AnswerLine, linesOf, Refusal, resultOf } from "./keeper-answers.ts";
 import {
@@ -68,7 +68,7 @@ export async function askKeeper<Call extends KeeperCall>(
 
 function timeLimit(call: KeeperCall): AbortSignal[] {
   if (call === "ended") return [];
-  return [AbortSignal.timeout(changing.has(call) ? changeMs : askMs)];
+  return [AbortSignal.timeout(changes(call) ? changeMs : askMs)];
 }
 
 /** Reads an answer to its last line, and that with `read`. */

@@ -8,15 +8,15 @@ import { json } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import { archiveOf } from "../core/archive/writer.ts";
-import { changing } from "../machines/fenced-driver.ts";
+import { changes } from "../machines/driver-calls.ts";
 import { writeWhole } from "../machines/qemu/files.ts";
 import type { Progress } from "../machines/spec.ts";
 import {
   epochHeader,
+  isKeeperCall,
   type KeeperCall,
   type KeeperDriver,
   type KeeperLine,
-  keeperCalls,
   type Passed,
   passedAt,
   pulseMs,
@@ -157,7 +157,7 @@ export class KeeperServer implements AsyncDisposable {
     const work = () => method(...given, ...added);
     // Changes wait for each other: a caller that was lost may have left one that goes on. A machine whose pod ends must not
     // wait until its disk is packed, which changes nothing of it.
-    return changing.has(call) && call !== "packDisk" ? this.#inTurn(work) : work();
+    return changes(call) && call !== "packDisk" ? this.#inTurn(work) : work();
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -206,9 +206,9 @@ async function drain(request: IncomingMessage): Promise<void> {
 }
 
 function callOf({ url }: IncomingMessage): KeeperCall {
-  const call = keeperCalls.find((each) => url === `/calls/${each}`);
-  if (!call) throw new BerthError("path_not_found", "There is no such call.");
-  return call;
+  const [, call = ""] = /^\/calls\/(\w+)$/.exec(url ?? "") ?? [];
+  if (isKeeperCall(call)) return call;
+  throw new BerthError("path_not_found", "There is no such call.");
 }
 
 function machineOf({ url = "" }: IncomingMessage): string {
