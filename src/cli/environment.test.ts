@@ -24,7 +24,7 @@ test.each([
   { BERTH_API_KEY: "berth_sk_with blank" },
 ])("%j is refused by its name, without a secret", (variables) => {
   const read = () => readEnvironment(variables);
-  expect(read).toThrow(new RegExp(`^${Object.keys(variables)[0]}: `));
+  expect(read).toThrow(new RegExp(`^${Object.keys(variables)[0]}\\b`));
   expect(read).not.toThrow(/secret|with blank/);
 });
 

@@ -91,7 +91,7 @@ export function checkUrl(source: string, text: string): string {
 
 function checkKey(key: string | null): string | null {
   if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
-    throw new CliError("BERTH_API_KEY: the value has characters that keys do not have.", 2);
+    throw new CliError("BERTH_API_KEY contains invalid characters.", 2);
   }
   return key;
 }

@@ -46,7 +46,7 @@ export interface GlobalOptions {
 export function addGlobalOptions(command: Command): void {
   command.addOption(new Option("--profile <name>", "use the service of that name; see berth profiles"));
   command.addOption(new Option("-q, --quiet", "print the result alone").conflicts("verbose"));
-  command.addOption(new Option("--verbose", "tell of each request on stderr: status, request id and time"));
+  command.addOption(new Option("--verbose", "log each request on stderr: status, request id and time"));
   for (const each of command.commands) addGlobalOptions(each);
 }
 

@@ -33,7 +33,7 @@ export async function createProgram(args: readonly string[]): Promise<ToolComman
     .description("Run agents on your own machine, each in its own virtual machine.")
     .version(readVersion(), "-V, --version", "show the version")
     .exitOverride()
-    .showHelpAfterError("To see how it is used, add --help.")
+    .showHelpAfterError("Run with --help for usage.")
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "berth: ")) })
     .addHelpText("after", footer);
   for (const { register } of await Promise.all(commandFiles(args).map((load) => load()))) register(program);

@@ -9,7 +9,7 @@ import { writeText } from "../terminal.ts";
 export function register(program: ToolCommand): void {
   program
     .command("acp")
-    .description("be an agent of the Agent Client Protocol on standard input and output, for editors")
+    .description("speak the Agent Client Protocol on stdin and stdout, for editors")
     .argument("<name>", "the agent's name")
     .option("--reset", "begin a new conversation with each new session")
     .addHelpText("after", "\nEditors start it; docs/clients.md says how. What is no protocol goes to stderr.")

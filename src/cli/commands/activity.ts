@@ -60,7 +60,7 @@ export function register(program: ToolCommand): void {
   program
     .command("events")
     .description("print what happens in the account until Ctrl-C")
-    .option("--after <id>", "go on after the event of that id; events are kept for seven days", eventId)
+    .option("--after <id>", "continue after the event with this id; events are kept for seven days", eventId)
     .streams(({ after }: { after?: number }) => connect().events({ after }), showEvent);
 }
 

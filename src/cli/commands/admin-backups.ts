@@ -72,7 +72,7 @@ export function addRestore(admin: ToolCommand): void {
     }, showRestored);
   admin
     .command("verify")
-    .description("read a backup to its end, and check that all of it is there as it was written")
+    .description("read a whole backup and verify its checksums")
     .argument("<file>", "the backup; - is standard input")
     .prints(
       (file: string) => runProgram("verified", ["verify", "--", file]),

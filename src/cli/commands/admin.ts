@@ -14,7 +14,7 @@ export function register(program: ToolCommand): void {
   const admin = program.command("admin").description("administer the installation (operator only)");
   admin
     .command("capacity")
-    .description("show what the host has for machines, and what is taken of it")
+    .description("show host capacity and usage")
     .prints(
       () => connect().admin.capacity(),
       ({ machines, memoryMiB, spares, queue }) =>
@@ -68,11 +68,11 @@ function addUserCommands(admin: ToolCommand): void {
     (name: string) => connect().admin.resetUser(name),
     showLink,
   );
-  user("disable", "refuse a user and the keys of its account, at once").prints(
+  user("disable", "reject a user and the keys of its account immediately").prints(
     (name: string) => connect().admin.disableUser(name),
     ({ name }) => `${printable(name)} is disabled.`,
   );
-  user("enable", "let a user in again").prints(
+  user("enable", "admit a disabled user again").prints(
     (name: string) => connect().admin.enableUser(name),
     ({ name }) => `${printable(name)} is let in again.`,
   );

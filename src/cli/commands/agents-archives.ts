@@ -37,7 +37,7 @@ export function addArchiveCommands(agents: ToolCommand): void {
     .command("import")
     .description("create an agent from an archive of berth agents export")
     .argument("<file>", "the archive; - reads standard input")
-    .option("--name <name>", "what it is called; default: as it was")
+    .option("--name <name>", "the new agent's name; default: the name in the archive")
     .option("-m, --model <model>", "its model here (see berth models), or `default` for the runtime's own")
     .addOption(noWaitOption())
     .addOption(jsonOption())

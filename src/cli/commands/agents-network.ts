@@ -41,10 +41,10 @@ export function addNetworkCommands(agents: ToolCommand): void {
     .command("set")
     .description("set where an agent may connect to")
     .argument("<name>", "the agent's name")
-    .addOption(repeatable("--allow <rule>", "what they may connect to, and nothing else; can be repeated"))
-    .addOption(repeatable("--deny <rule>", "what they may not; can be repeated"))
-    .addOption(new Option("--allow-all", "they may connect to anything").conflicts("allow"))
-    .addOption(new Option("--deny-nothing", "nothing is denied any more").conflicts("deny"))
+    .addOption(repeatable("--allow <rule>", "a destination to allow, and no others; can be repeated"))
+    .addOption(repeatable("--deny <rule>", "a destination to deny; can be repeated"))
+    .addOption(new Option("--allow-all", "allow every destination").conflicts("allow"))
+    .addOption(new Option("--deny-nothing", "deny nothing").conflicts("deny"))
     .addHelpText("after", setHelp)
     .prints(async (name: string, options: SetOptions) => {
       const allow = options.allowAll ? ["*"] : options.allow;
@@ -75,7 +75,7 @@ export function addNetworkCommands(agents: ToolCommand): void {
 
 /** `--verdict`, on commands that list connections. */
 export function verdictOption(): Option {
-  return new Option("--verdict <verdict>", "only those").choices(["allowed", "refused"]);
+  return new Option("--verdict <verdict>", "only connections with this verdict").choices(["allowed", "refused"]);
 }
 
 /** The columns of a list of connections. */

@@ -47,7 +47,11 @@ export function addCreate(agents: ToolCommand): void {
     .option("--from <agent>", "begin with another agent's files, running programs and conversation")
     .option("--snapshot <snapshot>", "with --from: as it was at this snapshot, by name or id")
     .option("--with-secrets", "with --from: give it the agent's secrets too")
-    .addOption(new Option("--count <number>", "with --from: make so many, NAME-1, NAME-2, …").argParser(positiveNumber))
+    .addOption(
+      new Option("--count <number>", "with --from: create this many agents, NAME-1, NAME-2, …").argParser(
+        positiveNumber,
+      ),
+    )
     .addOption(noWaitOption())
     .addOption(jsonOption())
     .action(createAgent);
@@ -59,7 +63,7 @@ export function addUpdate(agents: ToolCommand): void {
     .command("update")
     .description("change an agent's settings from its next turn on")
     .argument("<name>", "the agent's name")
-    .option("-r, --runtime <runtime>", "another runtime, which goes on with its files and its conversation")
+    .option("-r, --runtime <runtime>", "another runtime, which continues with its files and conversation")
     .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
@@ -139,7 +143,7 @@ function changedText(change: ChangeAgent, { model, instructions, mcpServers, age
 
 /** Not the negation of `--instructions`: then the last one given would win. Instead, the two conflict. */
 function noInstructionsOption(): Option {
-  const option = new Option("--no-instructions", "no instructions any more").conflicts("instructions");
+  const option = new Option("--no-instructions", "remove the instructions").conflicts("instructions");
   option.negate = false;
   return option;
 }
@@ -155,7 +159,7 @@ function agentsOption(): Option {
 }
 
 function autoSnapshotOption(): Option {
-  const text = "keep snapshots from before its last so many turns; 0 for none";
+  const text = "keep a snapshot from before each of the last N turns; 0 for none";
   return new Option("--auto-snapshot <number>", text).argParser((given) => (given === "0" ? 0 : positiveNumber(given)));
 }
 

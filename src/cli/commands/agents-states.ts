@@ -20,7 +20,7 @@ export function addStateCommands(agents: ToolCommand): void {
     .command("suspend")
     .description("suspend an agent; its next message wakes it")
     .argument("<name>", "the agent's name")
-    .addHelpText("after", "\nIdle agents are suspended by themselves.")
+    .addHelpText("after", "\nIdle agents are suspended automatically.")
     .prints(
       (name: string) => connect().agent(name).suspend(),
       ({ status }, name) => `${printable(name)} is ${status}.`,
@@ -48,7 +48,7 @@ export function addStateCommands(agents: ToolCommand): void {
         newMachine ? `Give ${printable(name)} an empty machine, and its files up, for ever?` : null,
       "Nothing was changed.",
     )
-    .addHelpText("after", "\nA reply that is on its way ends as failed. An agent that has failed is mended by this.")
+    .addHelpText("after", "\nA turn that is running fails. A failed agent starts again.")
     .installs("restarted", (name: string, { newMachine }: { newMachine?: true }) =>
       connect()
         .agent(name)
@@ -58,11 +58,14 @@ export function addStateCommands(agents: ToolCommand): void {
     .command("upgrade")
     .description("give agents the runtimes of the newest image; files and conversation stay")
     .argument("[name]", "the agent's name")
-    .option("--all", "all agents that a newer image waits for, one after the other")
-    .option("--dry-run", "only show which agents those are")
+    .option("--all", "upgrade every agent that has a newer image, one at a time")
+    .option("--dry-run", "only list the agents that have a newer image")
     .addOption(noWaitOption())
     .addOption(jsonOption())
-    .addHelpText("after", "\nEach is kept as a snapshot first: berth agents rollback NAME SNAPSHOT undoes its upgrade.")
+    .addHelpText(
+      "after",
+      "\nA snapshot of each agent is created first. To undo an upgrade: berth agents rollback NAME SNAPSHOT",
+    )
     .action(async (name: string | undefined, options: UpgradeOptions) => {
       if ((name === undefined) !== (options.all ?? false)) throw new CliError("Give an agent's name or --all.", 2);
       if (options.dryRun) return showUpgradable(await upgradable(name), options);
@@ -70,7 +73,7 @@ export function addStateCommands(agents: ToolCommand): void {
     });
   agents
     .command("rollback")
-    .description("make an agent as it was at a snapshot: files, running programs, conversation")
+    .description("restore an agent to a snapshot: files, running programs, conversation")
     .argument("<name>", "the agent's name")
     .argument("<snapshot>", "the snapshot's name or id (see berth snapshots list)")
     .addOption(noWaitOption())
@@ -78,7 +81,7 @@ export function addStateCommands(agents: ToolCommand): void {
       (name: string, snapshot: string) => `Make ${printable(name)} what it was at ${printable(snapshot)}?`,
       "Nothing was changed.",
     )
-    .addHelpText("after", "\nWhat the agent is now is kept as a snapshot first, so that this can be undone.")
+    .addHelpText("after", "\nA snapshot of the current state is created first, so that the rollback can be undone.")
     .installs("rolled back", (name: string, snapshot: string) => connect().agent(name).snapshots.rollBack(snapshot));
 }
 

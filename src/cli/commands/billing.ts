@@ -49,7 +49,7 @@ export function register(program: ToolCommand): void {
   billing
     .command("usage")
     .description("summarize usage; by default, this month's")
-    .addOption(new Option("-b, --by <what>", "what it is summed up by").choices(Object.keys(absent)).default("day"))
+    .addOption(new Option("-b, --by <what>", "the field to group by").choices(Object.keys(absent)).default("day"))
     .option("-s, --since <time>", "from then on: hours (12h) or days (90d) ago, or a time (2030-01-31)", pastTime)
     .option("-u, --until <time>", "until then", pastTime)
     .addOption(new Option("--csv", "print CSV").conflicts("json"))

@@ -32,7 +32,7 @@ export function register(program: ToolCommand): void {
     .addOption(userOption("the user to run as"))
     .option("--timeout <seconds>", "end it after this time; an hour by default", positiveNumber)
     .option("-d, --detach", "leave it running, and print its id")
-    .option("-t, --tty", "run it on a terminal, which is this one")
+    .option("-t, --tty", "allocate a terminal (TTY)")
     .option("-n, --no-stdin", "give it no input")
     .addOption(jsonOption())
     .action(async (name: string, words: string[], options: ExecOptions) => {

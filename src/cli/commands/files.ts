@@ -23,7 +23,7 @@ export function register(program: ToolCommand): void {
 
   command("ls", "list a folder in an agent's machine")
     .argument("[path]", "absolute, or from the agent's home folder", ".")
-    .option("-r, --recursive", "also what is in its folders")
+    .option("-r, --recursive", "also list the contents of its folders")
     .lists({
       list: (name: string, path: string, options: FileOptions) => filesOf(name).list(path, scopeOf(options)).take(),
       empty: "The folder is empty.",

@@ -43,7 +43,7 @@ export function register(program: ToolCommand): void {
         "agent",
       ] satisfies Key["kind"][]),
     )
-    .addOption(repeatable("-a, --agent <name>", "an agent that it is for, and no others; can be repeated"))
+    .addOption(repeatable("-a, --agent <name>", "limit the key to this agent; can be repeated"))
     .option(
       "-e, --expires <time>",
       "when it expires: in hours (12h), in days (90d) or at a time (2030-01-31)",

@@ -23,7 +23,7 @@ interface Forwarding {
 export function register(program: ToolCommand): void {
   program
     .command("ports")
-    .description("list what listens in an agent's machine")
+    .description("list the listening ports of an agent's machine")
     .argument("<agent>", "the agent's name")
     .lists({
       list: (name: string) => connect().agent(name).ports.list(),
@@ -37,7 +37,7 @@ export function register(program: ToolCommand): void {
     });
   program
     .command("port-forward")
-    .description("make ports of an agent's machine ports of this one, until Ctrl-C")
+    .description("forward ports from an agent's machine to this one until Ctrl-C")
     .argument("<agent>", "the agent's name")
     .argument("<ports...>", "each as REMOTE or LOCAL:REMOTE; a local port of 0 is any free one", forwarding)
     .action(forwardPorts);

@@ -50,13 +50,13 @@ export function register(program: ToolCommand): void {
     .action(addProfile);
   profiles
     .command("use")
-    .description("choose the service that the tool uses by itself")
+    .description("set the default profile")
     .argument("[name]", "the profile's name; without it, the service on this machine")
     .action((name: string | undefined) => {
       const known = readProfiles(configFolder());
       if (name !== undefined) requireProfile(known, name);
       writeProfiles(configFolder(), { ...known, current: name ?? null });
-      console.log(name === undefined ? "The service on this machine is used." : `${name} is used.`);
+      console.log(name === undefined ? "Default: the service on this machine." : `${name} is used.`);
     });
   profiles
     .command("remove")

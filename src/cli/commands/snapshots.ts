@@ -14,12 +14,10 @@ const purposes: Record<Snapshot["reason"], string> = {
 };
 
 export function register(program: ToolCommand): void {
-  const snapshots = program
-    .command("snapshots")
-    .description("keep agents as they are, and list and remove what was kept");
+  const snapshots = program.command("snapshots").description("create, list and remove snapshots");
   snapshots
     .command("list")
-    .description("list what was kept of an agent")
+    .description("list an agent's snapshots")
     .argument("<agent>", "the agent's name")
     .lists({
       list: (name: string) => connect().agent(name).snapshots.list(),
@@ -35,9 +33,9 @@ export function register(program: ToolCommand): void {
     });
   snapshots
     .command("create")
-    .description("keep an agent as it is now: files, memory, running programs, conversation")
+    .description("create a snapshot of an agent: files, memory, running programs, conversation")
     .argument("<agent>", "the agent's name")
-    .option("--name <name>", "what to call it; default: the time")
+    .option("--name <name>", "its name; default: the time")
     .option("--no-memory", "keep the files and the conversation, not the programs that run")
     .prints(
       (agent: string, { name, memory }: { name?: string; memory: boolean }) =>

@@ -27,7 +27,7 @@ export function register(program: ToolCommand): void {
     .description("open a shell in an agent's machine, or run a command there, by OpenSSH")
     .argument("<agent>", "the agent's name")
     .argument("[command...]", "such as -- ls -l; ssh gives it to the shell there as one line")
-    .addOption(userOption("the user to be there"))
+    .addOption(userOption("the user to log in as"))
     .addOption(
       repeatable("-o, --option <option>", "an option of ssh, such as -o ForwardAgent=yes; can be given several times"),
     )

@@ -25,7 +25,7 @@ interface EventsOptions {
 }
 
 export function register(program: ToolCommand): void {
-  const turns = program.command("turns").description("show and interrupt what agents were asked");
+  const turns = program.command("turns").description("show and cancel turns");
   addTurnList(turns, "list");
   turns
     .command("recent")
