@@ -1,7 +1,8 @@
 import { type Selectable, sql } from "kysely";
 import { BerthError } from "../contract/errors.ts";
-import type { Database, Tables } from "../core/database/database.ts";
+import type { Database } from "../core/database/database.ts";
 import { olderThan } from "../core/database/paging.ts";
+import type { Tables } from "../core/database/tables.ts";
 import type { Caller } from "../core/http/caller.ts";
 import type { KeyState } from "./keys.ts";
 

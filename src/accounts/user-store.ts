@@ -3,7 +3,8 @@ import { type Selectable, sql, type Transaction } from "kysely";
 import { writeStartingEntry } from "../billing/credit-entry-store.ts";
 import { BerthError } from "../contract/errors.ts";
 import { userNameKey } from "../contract/users.ts";
-import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
+import { type Database, isDuplicate } from "../core/database/database.ts";
+import type { Tables } from "../core/database/tables.ts";
 import type { LinkState, UserState } from "./users.ts";
 
 /** The issuer of local users' accounts. It is fixed, because the service's address may change. */

@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from "kysely";
-import type { Tables } from "../core/database/database.ts";
+import type { Tables } from "../core/database/tables.ts";
 import type { AgentState } from "./agent.ts";
 
 /** The column of each field of an agent. `isHere` stands for the host. */

@@ -3,7 +3,8 @@ import type { ImportDetail } from "../archives/imports.ts";
 import type { AgentSettings } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
-import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
+import { type Database, isDuplicate } from "../core/database/database.ts";
+import type { Tables } from "../core/database/tables.ts";
 import type { AgentState } from "./agent.ts";
 import { agentColumns, toColumns, toState } from "./rows.ts";
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
-import type { Database, Tables } from "../core/database/database.ts";
+import type { Database } from "../core/database/database.ts";
+import type { Tables } from "../core/database/tables.ts";
 import { maximumSought, type Sought } from "../core/http/paging.ts";
 import type { AuditEntryState, AuditFilter, AuditPosition } from "./audit.ts";
 

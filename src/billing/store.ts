@@ -1,7 +1,8 @@
 import { type RawBuilder, type Selectable, sql, type Transaction } from "kysely";
 import type { UsageByDay, UsageGroup, UsageSum } from "../contract/billing.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { Database, Tables } from "../core/database/database.ts";
+import type { Database } from "../core/database/database.ts";
+import type { Tables } from "../core/database/tables.ts";
 import type { AccountState, EntryFilter, EntryState, UsedSum } from "./billing.ts";
 import { writeEntry } from "./credit-entry-store.ts";
 import { toCredits } from "./credits.ts";

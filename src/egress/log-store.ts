@@ -1,5 +1,6 @@
 import { type Selectable, sql } from "kysely";
-import type { Database, Tables } from "../core/database/database.ts";
+import type { Database } from "../core/database/database.ts";
+import type { Tables } from "../core/database/tables.ts";
 import type { ConnectionFilter, ConnectionPosition, ConnectionState } from "./agent-egress.ts";
 
 /** The log of agents' connections. */

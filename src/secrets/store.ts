@@ -1,7 +1,8 @@
 import { type Selectable, sql } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import type { SetSecret } from "../contract/secrets.ts";
-import type { Database, Tables } from "../core/database/database.ts";
+import type { Database } from "../core/database/database.ts";
+import type { Tables } from "../core/database/tables.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
 import { type Authority, maximumSecrets, newPlaceholder, type SecretState } from "./secrets.ts";
 

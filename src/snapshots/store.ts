@@ -2,7 +2,8 @@ import { type Selectable, sql } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
 import type { SnapshotReason } from "../contract/snapshots.ts";
-import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
+import { type Database, isDuplicate } from "../core/database/database.ts";
+import type { Tables } from "../core/database/tables.ts";
 import type { SnapshotState } from "./snapshot.ts";
 
 /** The agents' snapshots. */

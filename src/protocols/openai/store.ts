@@ -1,5 +1,6 @@
 import type { Selectable } from "kysely";
-import type { Database, Tables } from "../../core/database/database.ts";
+import type { Database } from "../../core/database/database.ts";
+import type { Tables } from "../../core/database/tables.ts";
 import type { ResponseState } from "./stored-responses.ts";
 
 /** Responses of OpenAI's API. */

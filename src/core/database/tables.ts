@@ -1,0 +1,282 @@
+import type { ColumnType, Generated, JSONColumnType } from "kysely";
+import type { StoredAdmission } from "../../accounts/tickets.ts";
+import type { DesiredState } from "../../agents/agent.ts";
+import type { ImportDetail } from "../../archives/imports.ts";
+import type { TokenCounts } from "../../billing/ledger.ts";
+import type { UsageState } from "../../billing/usage.ts";
+import type { AgentStatus, Fault, ForkedFrom, ImportedFrom, InstallStep, Resources } from "../../contract/agents.ts";
+import type { EntryKind } from "../../contract/billing.ts";
+import type { TurnEvent, TurnStatus } from "../../contract/chat.ts";
+import type { EgressOutcome, EgressRefusal } from "../../contract/egress.ts";
+import type { ClientFunction } from "../../contract/functions.ts";
+import type { Credential } from "../../contract/keys.ts";
+import type { McpServers } from "../../contract/mcp-servers.ts";
+import type { ResponseRequest } from "../../protocols/openai/stored-responses.ts";
+
+/** The tables as the migrations leave them. */
+export interface Tables {
+  accounts: {
+    id: string;
+    name: string;
+    created_at: Generated<Date>;
+    operator: Generated<boolean>;
+    issuer: string | null;
+    subject: string | null;
+    disabled_at: Date | null;
+    tokens_from: Date | null;
+    /** Micro-credits, as bigints, which the driver returns as text. */
+    balance: Generated<string>;
+    held: Generated<string>;
+    entries: Generated<string>;
+    monthly_limit: string | null;
+    month: Generated<Date | null>;
+    month_spent: Generated<string>;
+  };
+  api_keys: {
+    id: string;
+    account_id: string;
+    name: string | null;
+    kind: "full" | "agent";
+    prefix: string;
+    hash: Buffer;
+    /** A bigint, which comes as text. */
+    credit_limit: string | null;
+    spent: Generated<string>;
+    held: Generated<string>;
+    last_used_at: Date | null;
+    created_at: Generated<Date>;
+    expires_at: Date | null;
+    revoked_at: Date | null;
+  };
+  rate_limits: { key: string; points: number; expire: string | null };
+  key_agents: { key_id: string; agent_id: string };
+  idempotency_keys: {
+    owner: string;
+    account_id: string;
+    key_id: string | null;
+    key: string;
+    fingerprint: Buffer;
+    resource_id: string;
+    leased_until: Date;
+    status: number | null;
+    headers: JSONColumnType<Record<string, string>> | null;
+    body: Buffer | null;
+    created_at: Generated<Date>;
+  };
+  audit_entries: {
+    id: string;
+    account_id: string;
+    at: Date;
+    credential: Credential | null;
+    key_id: string | null;
+    address: string;
+    operation: string;
+    agent_id: string | null;
+    agent_name: string | null;
+    status: number;
+    code: string | null;
+    request_id: string;
+  };
+  agents: {
+    id: string;
+    account_id: string;
+    name: string;
+    runtime: string;
+    model: string | null;
+    instructions: string | null;
+    mcp_servers: ColumnType<McpServers, string | undefined, string>;
+    agents: ColumnType<string[], string | undefined, string>;
+    auto_snapshot: Generated<number>;
+    retold: string | null;
+    conversation: Generated<number>;
+    resources: JSONColumnType<Resources>;
+    image: string | null;
+    /** The id of the data folder with its machine. */
+    host: string | null;
+    has_machine: Generated<boolean>;
+    desired: DesiredState;
+    status: AgentStatus;
+    generation: Generated<number>;
+    restores: Generated<number>;
+    snapshot: string | null;
+    forked_from: JSONColumnType<ForkedFrom> | null;
+    imported: JSONColumnType<ImportedFrom> | null;
+    /** Large: no look-up reads it (`agentColumns` of `agents.ts`). */
+    import_detail: JSONColumnType<ImportDetail> | null;
+    importing: Generated<boolean>;
+    restarts: Generated<number>;
+    error: JSONColumnType<Fault> | null;
+    install_steps: JSONColumnType<InstallStep[]>;
+    created_at: Generated<Date>;
+    last_active_at: Generated<Date>;
+    metered_until: Generated<Date | null>;
+    /** A bigint, which comes as text; in micro-credits. */
+    machine_price: Generated<string>;
+  };
+  /** Requests that have begun a restart, a rollback or a conversation. */
+  begun_requests: {
+    id: string;
+    agent_id: string;
+    at: Generated<Date>;
+  };
+  /** Written only by functions of the database. */
+  credit_entries: {
+    account_id: string;
+    number: string;
+    at: Date;
+    kind: EntryKind;
+    amount: string;
+    balance_after: string;
+    agent_id: string | null;
+    agent_name: string | null;
+    turn_id: string | null;
+    key_id: string | null;
+    model: string | null;
+    tokens: JSONColumnType<TokenCounts> | null;
+    seconds: string | null;
+    memory_mib: number | null;
+    note: string | null;
+    reference: string | null;
+  };
+  credit_holds: {
+    id: string;
+    account_id: string;
+    key_id: string | null;
+    agent_id: string;
+    agent_name: string;
+    turn_id: string | null;
+    model: string;
+    amount: string;
+    leased_until: Date;
+  };
+  turns: {
+    id: string;
+    agent_id: string;
+    key_id: string | null;
+    conversation: number;
+    message: string;
+    instructions: string | null;
+    functions: JSONColumnType<ClientFunction[]> | null;
+    model: string | null;
+    status: TurnStatus;
+    usage: JSONColumnType<UsageState>;
+    asked_by: string | null;
+    undone: Generated<boolean>;
+    first_turn: string | null;
+    depth: number | null;
+    created_at: Generated<Date>;
+    finished_at: Date | null;
+    /** Measured by the clean-up, some time after the end. */
+    bytes: Generated<string | null>;
+  };
+  snapshots: {
+    id: string;
+    agent_id: string;
+    name: string;
+    reason: string;
+    runtime: string;
+    conversation: number;
+    retold: string | null;
+    has_memory: boolean;
+    bytes: number;
+    turn_id: string | null;
+    undone: string[];
+    created_at: Generated<Date>;
+  };
+  retold_conversations: { id: string; text: string; created_at: Generated<Date> };
+  responses: {
+    id: string;
+    turn_id: string;
+    agent_id: string;
+    after_seq: number;
+    previous_id: string | null;
+    request: JSONColumnType<ResponseRequest>;
+    input: JSONColumnType<unknown[]>;
+    created_at: Generated<Date>;
+  };
+  port_shares: {
+    id: string;
+    agent_id: string;
+    port: number;
+    secret_hash: Buffer;
+    created_at: Generated<Date>;
+    expires_at: Date | null;
+  };
+  dashboard_sessions: {
+    id_hash: Buffer;
+    account_id: string;
+    tokens: Buffer;
+    renewing_until: Date | null;
+    created_at: Generated<Date>;
+    expires_at: Date;
+  };
+  agent_secrets: {
+    agent_id: string;
+    name: string;
+    hosts: JSONColumnType<string[]>;
+    headers: JSONColumnType<string[]>;
+    placeholder: string;
+    value: Buffer;
+    created_at: Generated<Date>;
+    updated_at: Generated<Date>;
+  };
+  agent_authorities: { agent_id: string; certificate: string; key: Buffer };
+  users: {
+    id: string;
+    account_id: string;
+    name: string;
+    name_key: string;
+    password_hash: string | null;
+    disabled_at: Date | null;
+    created_at: Generated<Date>;
+  };
+  user_links: { token_hash: Buffer; user_id: string | null; expires_at: Date; used_at: Date | null };
+  oidc_records: {
+    model: string;
+    id_hash: Buffer;
+    payload: JSONColumnType<object>;
+    account_id: string | null;
+    grant_id: string | null;
+    uid: string | null;
+    user_code_hash: Buffer | null;
+    consumed_at: Date | null;
+    expires_at: Date | null;
+  };
+  provider_keys: {
+    id: string;
+    purpose: "tokens" | "cookies";
+    value: JSONColumnType<object>;
+    created_at: Generated<Date>;
+    retires_at: Generated<Date | null>;
+  };
+  network_rules: { agent_id: string; allow: JSONColumnType<string[]>; deny: JSONColumnType<string[]> };
+  network_log: {
+    id: string;
+    agent_id: string;
+    started_at: Date;
+    finished_at: Date;
+    reason: EgressRefusal | null;
+    outcome: EgressOutcome | null;
+    host: string;
+    port: number | null;
+    address: string | null;
+    /** Bigints, which come as text. */
+    bytes_sent: string;
+    bytes_received: string;
+    count: number;
+  };
+  turn_events: { turn_id: string; seq: number; event: JSONColumnType<TurnEvent> };
+  host_leases: {
+    host: string;
+    server: string;
+    url: string;
+    /** A bigint, which comes as text. */
+    epoch: Generated<string>;
+    renewed_at: Generated<Date>;
+    expires_at: Date;
+  };
+  tickets: { hash: string; admission: JSONColumnType<StoredAdmission>; expires_at: Date };
+  hosts: { id: string; known_since: Generated<Date> };
+  removals: { id: string; removed_at: Generated<Date> };
+  accepted_orphans: { id: string; accepted_at: Generated<Date> };
+}
