@@ -165,9 +165,10 @@ export class Snapshots {
    * `insufficient_credits`.
    */
   async rollBack(agent: AgentState, reference: string, attempt: Attempt): Promise<AgentState> {
-    await this.#requireStartable(agent);
+    requireAllowed("restart", agent);
     const { lifecycle } = this.#context;
     if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
+    await this.#requireStartable(agent);
     return this.using(agent, reference, (snapshot) => {
       const label = `before the rollback to ${snapshot.name}`;
       const { resourceId: id } = attempt;
@@ -181,6 +182,7 @@ export class Snapshots {
    * meanwhile, and one that has that image as it is. Throws `turn_in_progress`, `insufficient_credits`.
    */
   async upgrade(agent: AgentState): Promise<AgentState> {
+    requireAllowed("restart", agent);
     await this.#requireStartable(agent);
     const { machines, lifecycle } = this.#context;
     const hasNewest = ({ image }: AgentState) => image === machines.newestImage;
@@ -192,7 +194,6 @@ export class Snapshots {
   }
 
   async #requireStartable(agent: AgentState): Promise<void> {
-    requireAllowed("restart", agent);
     const { machines, ledger, reserve } = this.#context;
     await machines.requireReady();
     await ledger.requireCredits(agent.accountId, null);
