@@ -51,11 +51,16 @@ export class EgressLogStore {
     after: ConnectionPosition | null,
     { verdict, since }: ConnectionFilter,
   ): Promise<(ConnectionState & { agent: string })[]> {
-    // Each agent's newest by its own index.
+    // Each agent's newest by its own index, of which there is one for each verdict.
+    const ofVerdict = {
+      any: sql`true`,
+      allowed: sql`reason is null`,
+      refused: sql`reason is not null`,
+    }[verdict ?? "any"];
     const { rows } = await sql<Selectable<Tables["network_log"]> & { agent: string }>`
       select own.*, agents.name as agent from agents cross join lateral (
         select * from network_log where agent_id = agents.id
-          and (${verdict}::text is null or (reason is null) = (${verdict}::text = 'allowed'))
+          and ${ofVerdict}
           and started_at >= coalesce(${since}::timestamptz, '-infinity')
           and (started_at, id) < (coalesce(${after?.startedAt ?? null}::timestamptz, 'infinity'),
             coalesce(${after?.id ?? null}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))

@@ -24,6 +24,9 @@ const keptConnections = 100_000;
 /** The most entries that are kept of an account's audit log. */
 export const keptEntries = 1_000_000;
 
+/** The most ended keys that are kept of an account. */
+const keptKeys = 10_000;
+
 /** How long an account's events are kept, and how many of them. */
 const keptEventDays = 7;
 const keptEvents = 100_000;
@@ -59,6 +62,20 @@ export function oldKeys(auditDays: number): RawBuilder<unknown> {
   );
 }
 
+/** The keys of an account that have ended, beyond the number that it keeps: keys can be made and revoked at once. */
+export function keysBeyond(kept: number): RawBuilder<unknown> {
+  return removal(
+    "api_keys",
+    sql`id in (
+      select id from (
+        select id, row_number() over (partition by account_id order by coalesce(revoked_at, expires_at) desc) as place
+        from api_keys where coalesce(revoked_at, expires_at) < now()
+      ) ended
+      where place > ${kept}::integer and not exists (select from credit_entries where key_id = ended.id)
+    )`,
+  );
+}
+
 /** One step per table, by name. */
 function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, RawBuilder<unknown>][] {
   const old = (days: number) => sql`now() - make_interval(days => ${days}::integer)`;
@@ -86,6 +103,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
     ["audit entries", removal("audit_entries", sql`at < ${old(auditDays)}`)],
     ["connections", removal("network_log", sql`started_at < ${old(networkLogDays)}`)],
     ["keys", oldKeys(auditDays)],
+    ["keys beyond the limit", keysBeyond(keptKeys)],
     ["sizes of turns", measureTurns],
     ...(turnDays > 0
       ? [["turns", removal("turns", sql`status <> 'running' and finished_at < ${old(turnDays)}`)] as const]

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/core/database/database.ts";
-import { cleanUp, connectionCuts, keptEntries, oldKeys } from "../../src/upkeep/clean-up-store.ts";
+import { cleanUp, connectionCuts, keptEntries, keysBeyond, oldKeys } from "../../src/upkeep/clean-up-store.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -56,6 +56,18 @@ test("each account keeps its last audit entries", async () => {
   expect(await count()).toBeGreaterThan(keptEntries);
   await cleanUp(database, service.config, expect.unreachable);
   expect(await count()).toBe(keptEntries);
+});
+
+test("keys that are made and revoked at once do not pile up, and those that are good stay", async () => {
+  const made: string[] = [];
+  for (let count = 0; count < 5; count++) {
+    const { body } = await service.client.call("POST", "/keys", { kind: "full" });
+    made.push(body.id);
+    if (count < 4) await service.client.call("DELETE", `/keys/${body.id}`);
+  }
+  await keysBeyond(2).execute(database);
+  const { rows } = await sql<{ id: string }>`select id from api_keys where id = any(${made})`.execute(database);
+  expect(rows.map(({ id }) => id).toSorted()).toEqual([made[2], made[3], made[4]].toSorted());
 });
 
 test("a step that fails keeps no other from its work", async () => {

@@ -5,6 +5,7 @@ import { AgentStore } from "../../src/agents/store.ts";
 import { MachineTime } from "../../src/billing/machine-time-store.ts";
 import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import type { Tables } from "../../src/core/database/tables.ts";
+import { EgressLogStore } from "../../src/egress/log-store.ts";
 import { LifecycleStore } from "../../src/lifecycle/store.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -24,32 +25,64 @@ test("what is read of agents each minute is found by their state", async () => {
   const { rows } = await sql<{ host: string }>`select host from agents where name = 'ada'`.execute(plain);
   const { host } = rows[0]!;
 
-  const asked: LogEvent["query"][] = [];
-  const { config } = await startEmbeddedPostgres(`${service.config.dataFolder}/postgres`);
-  const dialect = new PostgresDialect({ pool: new pg.Pool({ ...config, max: 1 }) });
-  const database = new Kysely<Tables>({ dialect, log: ({ query }) => void asked.push(query) });
-  const agents = new AgentStore(database, host, 1_000);
-  const lifecycle = new LifecycleStore(database, host, 0);
-  const machineTime = new MachineTime(database, host, 0);
-  await lifecycle.idle(null, 10);
-  await lifecycle.runningIds();
-  await lifecycle.unsettled();
-  await agents.importing();
-  await machineTime.charge();
-  await machineTime.unpaid();
-  await database.destroy();
-
-  const plans: string[] = [];
-  for (const { sql: text, parameters } of asked.filter((query) => query.sql.startsWith("select"))) {
-    const explained = await sql.raw(`explain ${inlined(text, parameters)}`).execute(plain);
-    plans.push(explained.rows.map((row) => Object.values(row as object)[0]).join("\n"));
-  }
+  const plans = await plansOf(service, async (database) => {
+    const agents = new AgentStore(database, host, 1_000);
+    const lifecycle = new LifecycleStore(database, host, 0);
+    const machineTime = new MachineTime(database, host, 0);
+    await lifecycle.idle(null, 10);
+    await lifecycle.runningIds();
+    await lifecycle.unsettled();
+    await agents.importing();
+    await machineTime.charge();
+    await machineTime.unpaid();
+  });
   await plain.destroy();
   expect(plans).toHaveLength(6);
   for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on agents/);
 });
 
+test("connections of one verdict are found without reading those of the other", async () => {
+  await using service = await ScriptedService.start();
+  await service.client.createAgent("ada");
+  const plain = await databaseOf(service);
+  await sql`
+    insert into network_log
+      (id, agent_id, started_at, finished_at, reason, host, port, bytes_sent, bytes_received, count)
+    select gen_random_uuid(), id, now() - make_interval(secs => at), now(), 'not_allowed', 'example.com', 443, 0, 0, 1
+    from agents, generate_series(1, 20000) at`.execute(plain);
+  await sql`analyze network_log`.execute(plain);
+  const { rows } = await sql<{ id: string; account_id: string }>`select id, account_id from agents`.execute(plain);
+  const { id, account_id: accountId } = rows[0]!;
+  const plans = await plansOf(service, async (database) => {
+    const log = new EgressLogStore(database);
+    await log.list(id, 10, null, "allowed");
+    await log.ofAccount(accountId, 10, null, { verdict: "allowed", since: null });
+  });
+  await plain.destroy();
+  expect(plans).toHaveLength(2);
+  for (const plan of plans) expect(plan).toContain("network_log_allowed");
+});
+
+/** The plans of the queries that `work` asks of the service's database. */
+async function plansOf(service: ScriptedService, work: (database: Kysely<Tables>) => Promise<void>): Promise<string[]> {
+  const asked: LogEvent["query"][] = [];
+  const { config } = await startEmbeddedPostgres(`${service.config.dataFolder}/postgres`);
+  const dialect = new PostgresDialect({ pool: new pg.Pool({ ...config, max: 1 }) });
+  const database = new Kysely<Tables>({ dialect, log: ({ query }) => void asked.push(query) });
+  await work(database);
+  const plans: string[] = [];
+  for (const { sql: text, parameters } of asked.filter((query) => query.sql.trimStart().startsWith("select"))) {
+    const explained = await sql.raw(`explain ${inlined(text, parameters)}`).execute(database);
+    plans.push(explained.rows.map((row) => Object.values(row as object)[0]).join("\n"));
+  }
+  await database.destroy();
+  return plans;
+}
+
 /** A statement with its parameters in it, since `explain` takes none. */
 function inlined(text: string, parameters: readonly unknown[]): string {
-  return text.replaceAll(/\$(\d+)/g, (_, number) => pg.escapeLiteral(String(parameters[Number(number) - 1])));
+  return text.replaceAll(/\$(\d+)/g, (_, number) => {
+    const value = parameters[Number(number) - 1];
+    return value === null ? "null" : pg.escapeLiteral(String(value));
+  });
 }
