@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
+import type { Log } from "../core/log.ts";
 import { Backoff, isTransient, pause } from "../core/retry.ts";
 import { entryRow } from "./credit-entry-store.ts";
 import { type Hold, insufficientCredits, type ShortOf, type Spender, type TokenCounts } from "./ledger.ts";
@@ -13,8 +14,6 @@ const leastRetryMs = 500;
 const mostRetryMs = 10_000;
 /** How long a stopping server waits for an unavailable database. */
 const closingMs = 2_000;
-
-type Log = (message: string, fields: Record<string, unknown>) => void;
 
 /**
  * The ledger in PostgreSQL. Functions of the database (migration 9) keep its invariants, one transaction per call. This

@@ -1,6 +1,7 @@
 import Stripe from "stripe";
 import { BerthError } from "../contract/errors.ts";
 import type { TopUp } from "../contract/payments.ts";
+import type { Log } from "../core/log.ts";
 import type { Payments } from "./payment-store.ts";
 
 export interface StripeOptions {
@@ -11,7 +12,7 @@ export interface StripeOptions {
   apiUrl: string;
   ledger: Payments;
   /** Reports a signed event that cannot be processed. */
-  warn: (message: string, fields: Record<string, unknown>) => void;
+  warn: Log;
 }
 
 /** A credit is a US cent, which is Stripe's smallest unit of a dollar. */

@@ -1,6 +1,7 @@
 import { toCredits } from "../billing/credits.ts";
 import type { AccountEvent } from "../contract/account-events.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { Log } from "../core/log.ts";
 import { retryTransient } from "../core/retry.ts";
 import { AccountWatch } from "./account-watch.ts";
 import type { AccountEventStore } from "./store.ts";
@@ -24,7 +25,7 @@ export class AccountEvents {
   readonly #watch: AccountWatch;
   readonly #failed: (error: unknown) => void;
 
-  constructor(rows: AccountEventStore, log: (message: string, fields: Record<string, unknown>) => void) {
+  constructor(rows: AccountEventStore, log: Log) {
     this.#rows = rows;
     this.#failed = (error) => log("the accounts' events could not be read; it is tried again", { error });
     this.#watch = new AccountWatch(rows, this.#failed);
@@ -36,7 +37,7 @@ export class AccountEvents {
    */
   async requireKnown(after: number): Promise<void> {
     if (after <= (await this.#rows.last())) return;
-    const message = `after: no event has had the id ${after} yet. Open the stream without it, and list anew.`;
+    const message = `after: no event has had the id ${after} yet. Open the stream without it, and list again.`;
     throw new BerthError("request_invalid", message);
   }
 

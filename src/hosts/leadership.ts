@@ -1,4 +1,5 @@
 import { asBerthError, BerthError } from "../contract/errors.ts";
+import type { Log } from "../core/log.ts";
 import { pause } from "../core/retry.ts";
 
 /** How long a lease is good for, by the database's clock. */
@@ -67,7 +68,7 @@ export interface LeadershipOptions {
   lock: HostLock;
   /** Begins to lead. */
   lead: () => Promise<void>;
-  log: (message: string, fields: Record<string, unknown>) => void;
+  log: Log;
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Config } from "../config/config.ts";
+import type { Log } from "../core/log.ts";
 import type { Stops } from "../core/stops.ts";
 import type { Tracer } from "./span.ts";
 
 interface TracerParts {
-  log: (message: string, fields: Record<string, unknown>) => void;
+  log: Log;
   stops: Stops;
   cleanup: AsyncDisposableStack;
 }
