@@ -128,7 +128,7 @@ class FolderCheck {
       this.#zeros++;
       return;
     }
-    if (this.#zeros > 0) throw invalid(`${this.#name} goes on after its end`);
+    if (this.#zeros > 0) throw invalid(`${this.#name} continues after its end`);
     const header = headerOf(gathered, this.#name);
     const size = this.#extended.size ?? header.size ?? 0;
     if (!Number.isSafeInteger(size) || size < 0 || size > this.#limits.bytes) {

@@ -146,7 +146,7 @@ test.each([
       ["manifest.json", { files: [] }],
       ["database/a", "x"],
     ],
-    "goes on after its end",
+    "continues after its end",
   ],
   ["a map that is none", [["images/a/GNUSparseFile.0/b", "x\n"]], "no map"],
   ["a map that promises more", [["images/a/GNUSparseFile.0/b", "1\n0\n99\n".padEnd(512, "\0")]], "is not whole"],

@@ -12,7 +12,7 @@ export function programPath(name: string): string {
   const path = fileURLToPath(new URL(`src/${name}`, checkout));
   if (existsSync(path)) return path;
   throw new CliError(
-    "This tool is installed by itself; the service is not here. Set it up from Berth's repository: git clone, then make up.",
+    "This is the tool without the service. Set it up from Berth's repository: git clone, then make up.",
   );
 }
 

@@ -11,7 +11,7 @@ export const AccountEventsQuery = z.strictObject({
 });
 
 const Place = {
-  id: z.int().meta({ description: "The place in the stream, to go on from later. It rises, with gaps." }),
+  id: z.int().meta({ description: "The place in the stream, to continue from later. It rises, with gaps." }),
   at: z.iso.datetime(),
 };
 const agent = z.string().meta({ description: "The agent's name." });
@@ -35,14 +35,14 @@ export const AccountEvent = z
   .discriminatedUnion("type", [
     z
       .object({ type: z.literal("events.opened"), ...Place })
-      .meta({ description: "The first event where none was named to go on from. All that happens after it follows." }),
+      .meta({ description: "The first event of a stream without `after`. All that happens after it follows." }),
     z.object({ type: z.literal("events.dropped"), ...Place }).meta({
-      description: "Events after the one to go on from are no longer kept. All that happens after this one follows.",
+      description: "Some events after `after` are no longer kept. All that happens after this one follows.",
     }),
     z.object({ type: z.literal("agent.created"), ...AgentNow }),
     z
       .object({ type: z.literal("agent.changed"), ...AgentNow })
-      .meta({ description: "Also where its instructions have changed, which are not told." }),
+      .meta({ description: "Also where its instructions have changed, which are not shown." }),
     z.object({ type: z.literal("agent.deleted"), ...Place, agent }),
     z.object({
       type: z.literal("turn.started"),
@@ -60,7 +60,7 @@ export const AccountEvent = z
         status: z.enum(["completed", "failed", "cancelled"]),
         error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
       })
-      .meta({ description: "Not told of a turn that ends with its agent's deletion." }),
+      .meta({ description: "Not sent for a turn that ends with its agent's deletion." }),
     z.object({ type: z.literal("credits.changed"), ...Place, balance: z.string() }).meta({
       description:
         "The balance now. Sent when a stream begins, then every few seconds while it changes. It is not kept: its `id` is that of the event before it.",

@@ -30,7 +30,7 @@ const Instructions = z
   .refine((text) => Buffer.byteLength(text) <= maximumInstructionsBytes, "Instructions have 64 KiB of UTF-8 at most.")
   .refine((text) => !text.includes("\0"), "Instructions have no null characters.")
   .nullable()
-  .meta({ description: "What the agent is told in every turn, 64 KiB at most. Null or empty: nothing." });
+  .meta({ description: "Instructions for every turn, 64 KiB at most. Null or empty: nothing." });
 
 const ModelId = z
   .string()
@@ -237,7 +237,7 @@ export const ChangeAgent = z
   .strictObject({
     runtime: RuntimeName.optional().meta({
       description:
-        "Another runtime: the machine boots with it, and what was said in the conversation is told to it. Files stay.",
+        "Another runtime: the machine boots with it, and it gets what was said in the conversation. Files stay.",
     }),
     ...askedSettings,
     mcpServers: askedSettings.mcpServers.meta({ description: "All of them: those that are not named are removed." }),
@@ -281,7 +281,7 @@ export const LogQuery = z.strictObject({
   follow: z
     .enum(["true", "false"])
     .default("false")
-    .meta({ description: "`true`: an event stream that goes on with new lines." }),
+    .meta({ description: "`true`: an event stream that continues with new lines." }),
 });
 
 /** The last lines of an agent's log. */

@@ -96,7 +96,7 @@ export const FileContent = z.object({
   size: z.int().meta({ description: "The whole file's, in bytes." }),
   text: z.string().optional().meta({ description: "The bytes read, where they are UTF-8." }),
   base64: z.string().optional().meta({ description: "The bytes read, where they are not." }),
-  nextOffset: z.int().nullable().meta({ description: "Where to go on reading; null at the end." }),
+  nextOffset: z.int().nullable().meta({ description: "Where to continue reading; null at the end." }),
   etag: z.string().meta({ description: "Changes with the file; write_file takes it as ifMatch." }),
 });
 

@@ -19,7 +19,7 @@ export const RuntimeRecord = z
     defaultModel: z
       .string()
       .nullable()
-      .meta({ description: "What an agent without a model is given; null: the runtime chooses by itself." }),
+      .meta({ description: "The model of an agent that has none; null: the runtime chooses." }),
     abilities: z.object(
       Object.fromEntries(abilityNames.map((name) => [name, Ability])) as Record<AbilityName, typeof Ability>,
     ),

@@ -25,7 +25,7 @@ const ShareRecord = z.object({
 export type ShareRecord = z.infer<typeof ShareRecord>;
 
 export const Share = ShareRecord.extend({
-  url: z.string().meta({ description: "The link. It is told only once." }),
+  url: z.string().meta({ description: "The link. It is shown only once." }),
 }).meta({ id: "Share" });
 
 export const ShareList = z.object({ data: z.array(ShareRecord.meta({ id: "ShareRecord" })) }).meta({ id: "ShareList" });

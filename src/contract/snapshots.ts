@@ -41,7 +41,7 @@ export const Snapshot = z
     }),
     runtime: z.string().meta({ description: "Which runtime the agent had then." }),
     conversation: z.int().meta({ description: "The number of the agent's conversation then." }),
-    hasMemory: z.boolean().meta({ description: "Whether programs go on, or the machine boots from the disk of then." }),
+    hasMemory: z.boolean().meta({ description: "Whether programs continue, or the machine boots from the disk." }),
     bytes: z.int().meta({ description: "What it takes on the host's disk, beside what it shares with others." }),
     turnId: z
       .string()

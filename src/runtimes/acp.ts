@@ -92,7 +92,7 @@ async function openSession(agent: ClientContext, launch: AcpLaunch, context: Sta
       return launch.conversation;
     } catch (error) {
       // Not every runtime keeps a conversation without a finished turn. Starting a new one loses nothing.
-      context.log(`cannot resume ${launch.conversation}, begin anew: ${reasonOf(error)}`);
+      context.log(`cannot resume ${launch.conversation}, beginning a new one: ${reasonOf(error)}`);
     }
   }
   return newSession(agent, launch, context);

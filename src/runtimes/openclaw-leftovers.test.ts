@@ -57,14 +57,14 @@ test("a program of the agent's that keeps the database to itself is not waited f
     "CREATE TABLE session_nodes (session_key TEXT, entry_json TEXT, status TEXT, entry_valid INTEGER DEFAULT 0) STRICT",
   );
   database.exec("BEGIN EXCLUSIVE");
-  expect(await clear()).toEqual(["openclaw may go on with what was interrupted: database is locked"]);
+  expect(await clear()).toEqual(["openclaw may continue what was interrupted: database is locked"]);
 });
 
 test("an agent without a conversation is left as it is; a database that cannot be read is logged", async () => {
   expect(await clear()).toEqual([]);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, "This is no database, but words that fill more than the sixteen bytes of its header.");
-  expect(await clear()).toEqual(["openclaw may go on with what was interrupted: file is not a database"]);
+  expect(await clear()).toEqual(["openclaw may continue what was interrupted: file is not a database"]);
 });
 
 test("in another machine what identifies the installation is made anew, and the rest stays", async () => {
@@ -93,7 +93,7 @@ test("the leases of a process that was cut off are dropped, also where the other
   database.exec("INSERT INTO state_leases VALUES ('gateway-owner', 'global', 9e15)");
   database.exec("CREATE TABLE schema_meta (meta_key TEXT) STRICT");
   database.exec("INSERT INTO schema_meta VALUES ('primary'), ('state-migrations')");
-  expect(await clear()).toEqual(["openclaw may go on with what was interrupted: file is not a database"]);
+  expect(await clear()).toEqual(["openclaw may continue what was interrupted: file is not a database"]);
   expect(database.prepare("SELECT * FROM state_leases").all()).toEqual([]);
   const migrated = () => database.prepare("SELECT meta_key FROM schema_meta").all();
   expect(migrated()).toEqual([{ meta_key: "primary" }]);

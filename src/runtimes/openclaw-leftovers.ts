@@ -118,6 +118,6 @@ export async function clearLeftovers(node: string, context: RuntimeContext, asAn
   } catch (error) {
     const { code, killed, stderr } = error as ExecFileException & { stderr?: string };
     const reason = killed ? "its databases took too long" : stderr?.trim() || code;
-    log(`openclaw may go on with what was interrupted: ${reason}`);
+    log(`openclaw may continue what was interrupted: ${reason}`);
   }
 }

@@ -85,7 +85,7 @@ export function deviceConfirmPage(options: {
 }
 
 export function deviceReadyPage(): string {
-  return page("Your device is signed in", html`<p>You can close this page and go on there.</p>`);
+  return page("Your device is signed in", html`<p>You can close this page and continue there.</p>`);
 }
 
 export function signOutPage({ action, xsrf }: { action: string; xsrf: string }): string {

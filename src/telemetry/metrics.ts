@@ -185,7 +185,7 @@ export class Metrics {
     const { running, streams } = context;
     this.#watchHost(context);
     this.#gauge("berth_leads", "1 if this server leads its host's agents, else 0.", () => (context.leads ? 1 : 0));
-    this.#gauge("berth_turns_running", "Turns that go on.", () => running.size);
+    this.#gauge("berth_turns_running", "Turns that run.", () => running.size);
     this.#gauge("berth_events_unstored", "Events that are not in the database yet.", () => running.unstoredEvents);
     this.#gauge("berth_event_streams", "Event streams that clients read at this server.", () => streams.size);
     new Gauge({

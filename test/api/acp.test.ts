@@ -191,7 +191,7 @@ test("a restart of the server in mid-turn loses nothing", async () => {
   await service.restart();
   expect(await prompt).toEqual({ stopReason: "end_turn" });
   expect(editor.said()).toBe(Array.from({ length: 60 }, (_, index) => `${index + 1} `).join(""));
-  expect(editor.errors).toContain("trying to go on");
+  expect(editor.errors).toContain("reconnecting");
 });
 
 async function latestStatus(name: string): Promise<string | undefined> {

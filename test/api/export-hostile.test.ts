@@ -107,7 +107,11 @@ const hostile: [string, ArchiveChanges, RegExp][] = [
     inHome({ path: "x", type: "ExtendedHeader", content: "9999 path=a\n" }, { path: "./a" }),
     /damaged/,
   ],
-  ["a home that goes on after its end", { home: Buffer.concat([tarOf(home), tarOf(home)]) }, /goes on after its end/],
+  [
+    "a home that continues after its end",
+    { home: Buffer.concat([tarOf(home), tarOf(home)]) },
+    /continues after its end/,
+  ],
   ["a home that is cut off", { home: tarOf(home).subarray(0, 1024) }, /cut off/],
   ["a number that is none", { home: withNumber(tarOf(home), 124) }, /damaged/],
   ["a time that is none", { home: withNumber(tarOf(home), 136) }, /damaged/],

@@ -114,7 +114,7 @@ test("the conversation goes on after its last response only", async () => {
   expect((await openai.responses.create({ model: agent, input: "recall" }, { headers })).output_text).toBe("recall\n");
   await expect(
     openai.responses.create({ model: agent, input: "x", previous_response_id: third.id }),
-  ).rejects.toMatchObject({ status: 409, message: expect.stringContaining("begun anew") });
+  ).rejects.toMatchObject({ status: 409, message: expect.stringContaining("was reset") });
 });
 
 test("what a response was asked is listed; a deleted one is gone, and its turn stays", async () => {

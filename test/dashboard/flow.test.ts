@@ -194,7 +194,7 @@ test("the agent is deleted when its name is typed", async () => {
   await page.getByRole("button", { name: "Delete" }).click();
   const confirm = page.getByRole("dialog").getByRole("button", { name: "Delete" });
   expect(await confirm.isDisabled()).toBe(true);
-  await page.getByLabel("Type ada to go on").fill("ada");
+  await page.getByLabel("Type ada to continue").fill("ada");
   await confirm.click();
   await page.getByText("No agents yet").waitFor();
 });

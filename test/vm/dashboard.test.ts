@@ -81,7 +81,7 @@ describe.each(runtimesInMachines)("%s", { timeout: slowMs }, (runtime) => {
     await page.getByRole("link", { name }).click();
     await views().getByRole("link", { name: "Settings" }).click();
     await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByLabel(`Type ${name} to go on`).fill(name);
+    await page.getByLabel(`Type ${name} to continue`).fill(name);
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("No agents yet").waitFor();
     expect((await dashboard.service.client.call("GET", "/agents")).body.data).toEqual([]);

@@ -366,7 +366,7 @@ test.runIf(process.getuid?.() === 0)(
       // Its guest does not answer, and it is no hung machine.
       expect(await full.machines.endHung(large).then(() => full.machines.isRunning(large))).toBe(true);
       await run("mount", ["-o", "remount,size=2g", folder]);
-      await expect.poll(() => full.log.join("\n")).toContain(`machine ${large} goes on`);
+      await expect.poll(() => full.log.join("\n")).toContain(`machine ${large} continues`);
       const { stdout } = await run("sh", ["-c", "yes | head -c 200000000 | md5sum"]);
       const sum = "while pgrep -x head >/dev/null; do sleep 0.2; done; md5sum < ~/large";
       expect(await full.output(large, sum)).toBe(stdout.trim());

@@ -88,7 +88,7 @@ function Machine({ agent }: { agent: Agent }) {
         {agent.image && ` Image ${agent.image.id}.`}
       </p>
       <div className="grid gap-3 rounded-xl border bg-surface p-4">
-        <Row title="Sleep" text="It sleeps by itself when nothing needs it, and wakes with the next message.">
+        <Row title="Sleep" text="It sleeps when nothing needs it, and wakes with the next message.">
           {status === "suspended" ? (
             <Button onClick={() => act.run("resume")} isBusy={act.isBusy}>
               Wake
@@ -117,7 +117,7 @@ function Machine({ agent }: { agent: Agent }) {
             <Upgrade name={name} onDone={refresh} />
           </Row>
         )}
-        <Row title="Runtime" text={`${runtime} runs it. Another one can go on.`}>
+        <Row title="Runtime" text={`${runtime} runs it. Another one can continue.`}>
           <RuntimeChange agent={agent} />
         </Row>
         <Row title="New conversation" text="Forgets what was said. The files stay.">

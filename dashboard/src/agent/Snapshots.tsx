@@ -187,7 +187,7 @@ function BeforeTurns({ agent: { name, autoSnapshot } }: { agent: Agent }) {
   const choices = [...new Set([0, 1, 3, 5, 10, 20, autoSnapshot])].sort((one, other) => one - other);
   return (
     <div className="grid gap-2">
-      <Field label="Before each turn" hint="Made by itself when a message arrives; the oldest goes.">
+      <Field label="Before each turn" hint="Made when a message arrives; the oldest is removed.">
         {(props) => (
           <Select
             {...props}

@@ -46,7 +46,7 @@ export function Confirm({ trigger, title, children, action, word, onConfirm }: C
       <Dialog isOpen={isOpen} onClose={close} title={title} description={children}>
         <Form onSubmit={() => void confirm()}>
           {word !== undefined && (
-            <Field label={`Type ${word} to go on`}>
+            <Field label={`Type ${word} to continue`}>
               {(props) => (
                 <Input {...props} value={typed} autoComplete="off" onChange={(event) => setTyped(event.target.value)} />
               )}

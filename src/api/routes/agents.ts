@@ -94,7 +94,7 @@ export const agentRoutes = {
     path: "/agents/{name}/resume",
     summary: "Wake a suspended agent",
     description:
-      "What its next message does by itself. An agent that is `failed` tries again with what its machine kept, its memory included.",
+      "Its next message does the same. An agent that is `failed` tries again with what its machine kept, its memory included.",
     params: AgentParams,
     query: WaitQuery,
     responses: { 200: Agent },

@@ -9,7 +9,7 @@ export const archiveRoutes = {
     path: "/agents/{name}/export",
     summary: "Export an agent as one archive",
     description:
-      "A tar archive: settings, the whole history, the home folder, and what the runtime needs to go on with the conversation. Its machine is woken, and does nothing else meanwhile: messages that come are answered afterwards. Refused while it answers a message. An archive that breaks off has no checksums at its end, and cannot be imported.",
+      "A tar archive: settings, the whole history, the home folder, and what the runtime needs to continue the conversation. Its machine is woken, and does nothing else meanwhile: messages that come are answered afterwards. Refused while it answers a message. An archive that breaks off has no checksums at its end, and cannot be imported.",
     params: AgentParams,
     query: ExportQuery,
     responses: {},

@@ -18,7 +18,7 @@ export const chatRoutes = {
     method: "POST",
     path: "/agents/{name}/chat",
     summary: "Send a message and stream the reply",
-    description: "A server-sent event stream of TurnEvent objects. The turn goes on when the client goes away.",
+    description: "A server-sent event stream of TurnEvent objects. The turn continues when the client goes away.",
     params: AgentParams,
     body: ChatRequest,
     responses: {},

@@ -48,7 +48,7 @@ export const commandRoutes = {
     path: "/agents/{name}/commands/{commandId}/events",
     summary: "Read a command's output, from any event on",
     description:
-      "Live or finished, up to `command.exited`. 16 MiB of output are kept. A reader does not keep the machine awake: the stream goes on when it wakes.",
+      "Live or finished, up to `command.exited`. 16 MiB of output are kept. A reader does not keep the machine awake: the stream continues when it wakes.",
     params: CommandParams,
     query: CommandEventsQuery,
     responses: {},

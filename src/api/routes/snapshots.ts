@@ -10,7 +10,7 @@ export const snapshotRoutes = {
     path: "/agents/{name}/snapshots",
     summary: "Keep an agent as it is now",
     description:
-      "Its files, its memory with the programs that run, and its conversation. It stands still for some tenths of a second; a turn goes on.",
+      "Its files, its memory with the programs that run, and its conversation. It stands still for some tenths of a second; a turn continues.",
     params: AgentParams,
     body: CreateSnapshot,
     responses: { 201: Snapshot },

@@ -104,7 +104,7 @@ class HostedAgent {
 
   async prompt(sessionId: string, message: string, client: AgentContext): Promise<PromptResponse> {
     await this.#require(sessionId);
-    const onBroken = () => this.#note("The connection broke off; trying to go on.");
+    const onBroken = () => this.#note("The connection was lost; reconnecting.");
     const reply = this.#agent.chat(message, { include, onBroken, signal: this.#gone });
     const last = await this.#follow(reply, (update) =>
       client.notify(methods.client.session.update, { sessionId, update }),

@@ -297,7 +297,7 @@ test("who leaves while a reply is under way is told that it goes on", async () =
   await terminal.shows("I begin");
   terminal.type(keys.ctrlD);
   expect(await terminal.exited).toBe(0);
-  expect(terminal.screen()).toContain("ada goes on with its reply. To see it: berth chat ada");
+  expect(terminal.screen()).toContain("ada continues its reply. To see it: berth chat ada");
   expect(api.seen.some(({ path }) => path.endsWith("/cancel"))).toBe(false);
 });
 

@@ -259,7 +259,7 @@ export class ChatSession {
 
   get #chatOptions() {
     const onBroken = () => {
-      this.#hint = "The connection broke off; trying to go on.";
+      this.#hint = "The connection was lost; reconnecting.";
       this.#view.schedule();
     };
     return { include: ["status", "tools", "usage"] as const, onBroken, signal: this.#gone.signal };
@@ -324,7 +324,7 @@ export class ChatSession {
   #leave(code: number): void {
     if (this.#gone.signal.aborted) return;
     if (this.#running && !this.#running.isInterrupted) {
-      this.#tell(`${this.#options.name} goes on with its reply. To see it: berth chat ${this.#options.name}`);
+      this.#tell(`${this.#options.name} continues its reply. To see it: berth chat ${this.#options.name}`);
     }
     this.#gone.abort();
     this.#over.resolve(code);

@@ -27,7 +27,7 @@ const keys = [
   "Up, Down            earlier messages",
   "Ctrl-O              unfolds the calls of tools, or folds them",
   "Ctrl-C              interrupts the reply; once more: leaves",
-  "Ctrl-D              leaves; a reply under way goes on",
+  "Ctrl-D              leaves; a running reply continues",
 ];
 
 export const slashCommands: Readonly<Record<string, SlashCommand>> = {
@@ -63,7 +63,7 @@ export const slashCommands: Readonly<Record<string, SlashCommand>> = {
       tell(`credits: ${balance} left, ${spentThisMonth} spent this month`);
     },
   },
-  quit: { help: "leave; a reply under way goes on", run: ({ leave }) => leave() },
+  quit: { help: "leave; a running reply continues", run: ({ leave }) => leave() },
 };
 
 /** What a message means: a command with its argument, or else what is sent to the agent. */

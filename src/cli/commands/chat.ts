@@ -83,7 +83,7 @@ async function say(
   const reply = client.agent(agent).chat(message, {
     include,
     signal: quit,
-    onBroken: () => view.note("The connection broke off; trying to go on."),
+    onBroken: () => view.note("The connection was lost; reconnecting."),
   });
   cancel.addEventListener("abort", () => {
     view.interrupted();

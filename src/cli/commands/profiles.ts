@@ -80,7 +80,9 @@ async function addProfile(name: string, { url, withKey }: AddOptions): Promise<v
   const known = readProfiles(configFolder());
   writeProfiles(configFolder(), { ...known, profiles: { ...known.profiles, [name]: { url: address, key } } });
   const next =
-    key === null ? `To sign in: berth --profile ${name} login` : `To use it by itself: berth profiles use ${name}`;
+    key === null
+      ? `To sign in: berth --profile ${name} login`
+      : `To use it without --profile: berth profiles use ${name}`;
   console.log(`${name} is ${printable(address)}. ${next}`);
 }
 

@@ -33,7 +33,7 @@ export function register(program: ToolCommand): void {
     .prints(uninstall, ({ unitFile }) => {
       const { dataFolder, environmentFile } = place();
       console.log(`${unitFile} is removed. ${dataFolder} and ${environmentFile} stay.`);
-      note("Machines that ran go on until the host is shut down, or another server takes them up: berth up");
+      note("Running machines continue until the host is shut down, or another server takes them up: berth up");
     });
   service
     .command("status")

@@ -53,7 +53,7 @@ export async function readArchive(
   try {
     for await (const entry of archive) {
       const { name, type } = entry.header;
-      if (told) throw new ArchiveError(`The ${what} goes on after its end.`);
+      if (told) throw new ArchiveError(`The ${what} continues after its end.`);
       if (type !== "file") throw new ArchiveError(`A ${what} has files alone; ${JSON.stringify(name)} is a ${type}.`);
       if (name === manifestFile)
         told = parsed(await whole(entry, what), Manifest, `${manifestFile} of the ${what}`).files;

@@ -84,7 +84,7 @@ export class MachineProcesses {
     this.#log(`the host's disk is full, so that machine ${id} stands still until there is space`);
     try {
       await qemu.outlastFullDisk();
-      this.#log(`machine ${id} goes on`);
+      this.#log(`machine ${id} continues`);
     } catch (error) {
       if (!this.#closing) this.#log(`machine ${id} stands still no more: ${(error as Error).message}`);
     } finally {

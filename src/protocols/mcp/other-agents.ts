@@ -93,7 +93,7 @@ export class OtherAgentsServer {
       "ask_agent",
       {
         title: "Ask another agent",
-        description: `Sends a message to another agent and waits for its reply: ${names}. Each has files and a conversation of its own, which goes on from message to message; it sees nothing of yours, so the message says all that it needs.`,
+        description: `Sends a message to another agent and waits for its reply: ${names}. Each has files and a conversation of its own, which continues from message to message; it sees nothing of yours, so the message says all that it needs.`,
         inputSchema: StartTurnArguments,
         outputSchema: OtherAnswer,
         annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },

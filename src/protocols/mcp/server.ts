@@ -7,7 +7,7 @@ import type { Tool } from "./tool.ts";
 import { addTranscripts } from "./transcripts.ts";
 import { turnTools } from "./turn-tools.ts";
 
-const instructions = `Agents hosted by Berth. Each has a virtual machine of its own, with files, programs and one conversation that goes on from message to message. ask_agent waits for a reply; for long work use start_turn and get_turn. An agent answers one message at a time: turn_in_progress says that it is answering another.`;
+const instructions = `Agents hosted by Berth. Each has a virtual machine of its own, with files, programs and one conversation that continues from message to message. ask_agent waits for a reply; for long work use start_turn and get_turn. An agent answers one message at a time: turn_in_progress says that it is answering another.`;
 
 /** The server for one request: the tools that its caller may use. */
 export function mcpServers({ version, agents, turns, commands, files, operations }: AppContext): McpServerFactory {

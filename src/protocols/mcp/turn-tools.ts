@@ -27,7 +27,7 @@ export function turnTools(turns: Turns): Tool[] {
     name: "ask_agent",
     title: "Ask an agent",
     description:
-      "Sends a message to an agent and waits for its reply. The agent has one conversation, which goes on from message to message. If the reply takes longer than waitSeconds, the result has status running: call get_turn with its turnId. The turn goes on without a reader; cancel_turn ends it.",
+      "Sends a message to an agent and waits for its reply. The agent has one conversation, which continues from message to message. If the reply takes longer than waitSeconds, the result has status running: call get_turn with its turnId. The turn goes on without a reader; cancel_turn ends it.",
     route: routes.chat,
     input: AskAgentArguments,
     output: TurnSummary,

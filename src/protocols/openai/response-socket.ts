@@ -103,7 +103,7 @@ async function passBack(answer: Response, socket: WebSocket): Promise<void> {
 }
 
 function brokenOff(cause: unknown): BerthError {
-  const message = "The server that leads the agent's host was lost; the response goes on, and can be read by its id.";
+  const message = "The server that leads the agent's host was lost; the response continues, and can be read by its id.";
   return new BerthError("agent_elsewhere", message, { cause });
 }
 

@@ -165,7 +165,7 @@ export class Responses {
     if (response.agentId !== agent.id) throw notLast("The previous response is another agent's.");
     const turn = await this.#turns.find(agent.id, response.turnId);
     if (turn.conversation !== agent.conversation)
-      throw notLast("The agent's conversation was begun anew after the previous response.");
+      throw notLast("The agent's conversation was reset after the previous response.");
     const [last] = await this.#turns.list(agent.id, 1, null);
     if (last?.id !== turn.id || (await this.#rows.lastOf(turn.id)) !== response.id)
       throw notLast("The agent's conversation has gone on after the previous response.");
@@ -198,7 +198,7 @@ function newResponse(given: Pick<ResponseState, "id" | "turnId" | "agentId"> & P
 function notLast(reason: string): BerthError {
   return new BerthError(
     "response_not_last",
-    `${reason} An agent has one conversation, which only goes on: use the id of its last response, or none.`,
+    `${reason} An agent has one conversation, which only continues: use the id of its last response, or none.`,
   );
 }
 

@@ -84,21 +84,21 @@ export type AccountCreditsList = {
 export type AccountEvent = {
     type: 'events.opened';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
 } | {
     type: 'events.dropped';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
 } | {
     type: 'agent.created';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
@@ -121,7 +121,7 @@ export type AccountEvent = {
 } | {
     type: 'agent.changed';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
@@ -144,7 +144,7 @@ export type AccountEvent = {
 } | {
     type: 'agent.deleted';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
@@ -155,7 +155,7 @@ export type AccountEvent = {
 } | {
     type: 'turn.started';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
@@ -171,7 +171,7 @@ export type AccountEvent = {
 } | {
     type: 'turn.ended';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
@@ -188,7 +188,7 @@ export type AccountEvent = {
 } | {
     type: 'credits.changed';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
@@ -196,7 +196,7 @@ export type AccountEvent = {
 } | {
     type: 'host.refused';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
@@ -217,7 +217,7 @@ export type AccountEvent = {
 } | {
     type: 'key.created';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
@@ -227,7 +227,7 @@ export type AccountEvent = {
 } | {
     type: 'key.revoked';
     /**
-     * The place in the stream, to go on from later. It rises, with gaps.
+     * The place in the stream, to continue from later. It rises, with gaps.
      */
     id: number;
     at: string;
@@ -507,7 +507,7 @@ export type Capacity = {
  */
 export type ChangeAgent = {
     /**
-     * Another runtime: the machine boots with it, and what was said in the conversation is told to it. Files stay.
+     * Another runtime: the machine boots with it, and it gets what was said in the conversation. Files stay.
      */
     runtime?: string;
     /**
@@ -515,7 +515,7 @@ export type ChangeAgent = {
      */
     model?: string | null;
     /**
-     * What the agent is told in every turn, 64 KiB at most. Null or empty: nothing.
+     * Instructions for every turn, 64 KiB at most. Null or empty: nothing.
      */
     instructions?: string | null;
     /**
@@ -665,7 +665,7 @@ export type CreateAgent = {
      */
     model?: string | null;
     /**
-     * What the agent is told in every turn, 64 KiB at most. Null or empty: nothing.
+     * Instructions for every turn, 64 KiB at most. Null or empty: nothing.
      */
     instructions?: string | null;
     mcpServers?: McpServers;
@@ -1682,7 +1682,7 @@ export type Runtime = {
      */
     providers: Array<'anthropic' | 'openai' | 'demo'>;
     /**
-     * What an agent without a model is given; null: the runtime chooses by itself.
+     * The model of an agent that has none; null: the runtime chooses.
      */
     defaultModel: string | null;
     abilities: {
@@ -1784,7 +1784,7 @@ export type Share = {
     createdAt: string;
     expiresAt: string | null;
     /**
-     * The link. It is told only once.
+     * The link. It is shown only once.
      */
     url: string;
 };
@@ -1828,7 +1828,7 @@ export type Snapshot = {
      */
     conversation: number;
     /**
-     * Whether programs go on, or the machine boots from the disk of then.
+     * Whether programs continue, or the machine boots from the disk.
      */
     hasMemory: boolean;
     /**
@@ -2683,7 +2683,7 @@ export type GetLogData = {
          */
         tail?: number;
         /**
-         * `true`: an event stream that goes on with new lines.
+         * `true`: an event stream that continues with new lines.
          */
         follow?: 'true' | 'false';
     };
