@@ -1,15 +1,15 @@
-import type {
-  Agent,
-  AgentStatus,
-  Fault,
-  ForkedFrom,
-  ImportedFrom,
-  InstallStep,
-  Resources,
+import {
+  type Agent,
+  type AgentSettings,
+  type AgentStatus,
+  type Fault,
+  type ForkedFrom,
+  type ImportedFrom,
+  type InstallStep,
+  type Resources,
+  settingsOf,
 } from "../contract/agents.ts";
-import { type AgentSettings, settingsOf } from "../contract/agents.ts";
-import type { ErrorCode } from "../contract/errors.ts";
-import { BerthError } from "../contract/errors.ts";
+import { BerthError, type ErrorCode } from "../contract/errors.ts";
 
 /** The state that an agent's owner, or the service on their behalf, wants. */
 export type DesiredState = "running" | "suspended" | "deleted";

@@ -89,7 +89,7 @@ export class Imports {
    */
   async sweep(): Promise<void> {
     const { stores, hostFiles, archives } = this.#context;
-    // In this order: an agent is younger than its hostFiles.
+    // In this order: an agent is younger than its files.
     const found = await archives.ids();
     const kept = new Set(this.#underway);
     const needed = await stores.agents.importing();

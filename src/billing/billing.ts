@@ -14,6 +14,7 @@ import type { CreateTopUp, TopUp } from "../contract/payments.ts";
 import { fromCredits, toCredits } from "./credits.ts";
 import type { TokenCounts } from "./ledger.ts";
 import { StripePayments } from "./stripe.ts";
+import { toTokens } from "./usage.ts";
 
 /** An account's credits, in micro-credits. */
 export interface AccountState {
@@ -222,14 +223,4 @@ export function toUsageReport(
 
 function toUsed({ micro, tokens, seconds }: UsedSum) {
   return { credits: toCredits(micro), ...toTokens(tokens), machineSeconds: seconds };
-}
-
-function toTokens({ input, output, cacheRead, cacheWrite, reasoning }: ReportedTokens) {
-  return {
-    inputTokens: input,
-    outputTokens: output,
-    cacheReadTokens: cacheRead,
-    cacheWriteTokens: cacheWrite,
-    reasoningTokens: reasoning,
-  };
 }

@@ -27,13 +27,23 @@ export function add(sum: UsageState, tokens: TokenCounts, microCredits: number |
 }
 
 /** Usage as clients see it. */
-export function toUsage({ input, output, cacheRead, cacheWrite, reasoning, microCredits }: UsageState): Usage {
+export function toUsage({ microCredits, ...tokens }: UsageState): Usage {
+  return { ...toTokens(tokens), credits: microCredits === null ? null : toCredits(microCredits) };
+}
+
+/** Counts of tokens as clients see them. */
+export function toTokens({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+  reasoning,
+}: Omit<UsageState, "microCredits">): Omit<Usage, "credits"> {
   return {
     inputTokens: input,
     outputTokens: output,
     cacheReadTokens: cacheRead,
     cacheWriteTokens: cacheWrite,
     reasoningTokens: reasoning,
-    credits: microCredits === null ? null : toCredits(microCredits),
   };
 }

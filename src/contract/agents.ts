@@ -237,7 +237,7 @@ export const ChangeAgent = z
   .strictObject({
     runtime: RuntimeName.optional().meta({
       description:
-        "Another runtime: the machine boots with it, and it gets what was said in the conversation. Files stay.",
+        "Another runtime: the machine boots with it, and it gets the messages and replies of the conversation. Files stay.",
     }),
     ...askedSettings,
     mcpServers: askedSettings.mcpServers.meta({ description: "All of them: those that are not named are removed." }),

@@ -7,7 +7,7 @@ import type { Attempt } from "../core/http/attempt.ts";
 import { pause } from "../core/retry.ts";
 import type { MachineObservation } from "../machines/driver.ts";
 import type { SnapshotState } from "../snapshots/snapshot.ts";
-import type { PastMoment, RuntimeChange } from "./agent-rows.ts";
+import type { PastMoment, RuntimeChange } from "./changes.ts";
 import { slotOf } from "./reconciler.ts";
 import { Slots } from "./slots.ts";
 import type { LifecycleStore } from "./store.ts";

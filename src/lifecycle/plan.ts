@@ -23,7 +23,7 @@ type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "rest
 export function plan(agent: PlannedAgent, machine: ObservedMachine): Action {
   if (agent.desired === "deleted") return { do: "remove" };
   if (agent.status === "failed") return { do: "settle" };
-  // What is asked of an agent that is still being made is done afterwards.
+  // Requests for an agent that is still being made are handled afterwards.
   if (agent.desired === "suspended" && agent.status !== "provisioning") return { do: "suspend" };
   if (machine.phase === "lost") return { do: "fail", error: outOfReach };
   // Also in place of one that is lost: the snapshot has what it needs.

@@ -4,7 +4,7 @@ import type { Fault } from "../contract/agents.ts";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
 import { Backoff, pause, retryTransient } from "../core/retry.ts";
 import type { Progress, StartFrom } from "../machines/spec.ts";
-import type { AgentChange } from "./agent-rows.ts";
+import type { AgentChange } from "./changes.ts";
 import { plan } from "./plan.ts";
 import { InstallWriter } from "./provisioning.ts";
 

@@ -8,7 +8,7 @@ import type { SnapshotState } from "../snapshots/snapshot.ts";
 import { SnapshotStore } from "../snapshots/store.ts";
 import { retelling } from "../turns/retelling.ts";
 import { saidIn } from "../turns/store.ts";
-import type { AgentChange, PastMoment, RuntimeChange } from "./agent-rows.ts";
+import type { AgentChange, PastMoment, RuntimeChange } from "./changes.ts";
 
 /** How many agents are read at a time. */
 const page = 500;

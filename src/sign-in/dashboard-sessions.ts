@@ -98,7 +98,7 @@ export class DashboardSessions {
     let page: string | null = null;
     for (const each of all) {
       const tokens = this.#open(each);
-      // Signed out here even if the webProvider does not answer.
+      // Signed out here even if the provider does not answer.
       const url = tokens && (await webProvider.end(tokens).catch(() => null));
       if (each.idHash.equals(own.idHash)) page = url;
       await stores.dashboardSessions.remove(each.idHash);

@@ -20,7 +20,7 @@ export function RuntimeChange({ agent }: { agent: Agent }) {
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         title={`Another runtime for ${agent.name}`}
-        description="The machine boots with it. Files stay, and it gets what was said, without the steps of tools. Running programs end."
+        description="The machine boots with it. Files stay, and it gets the messages and replies, without the steps of tools. Running programs end."
       >
         <RuntimeForm agent={agent} onClose={() => setOpen(false)} />
       </Dialog>

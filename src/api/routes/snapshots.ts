@@ -19,7 +19,7 @@ export const snapshotRoutes = {
   listSnapshots: route({
     method: "GET",
     path: "/agents/{name}/snapshots",
-    summary: "List what was kept of an agent",
+    summary: "List an agent's snapshots",
     params: AgentParams,
     responses: { 200: SnapshotList },
     permission: account,

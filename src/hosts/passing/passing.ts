@@ -8,8 +8,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { isUuid } from "../../contract/ids.ts";
 import { fromResponseId } from "../../contract/openai.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { Leadership } from "../leadership.ts";
-import { type AgentReference, type HostLease, takeOverMs } from "../leadership.ts";
+import { type AgentReference, type HostLease, type Leadership, takeOverMs } from "../leadership.ts";
 import { notLeadingHeader, openPassport, type Passport, passportHeader, type Seal, sealPassport } from "./passport.ts";
 import { type Passage, relay } from "./relay.ts";
 

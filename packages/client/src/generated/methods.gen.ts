@@ -355,7 +355,7 @@ export class SnapshotsMethods {
     this.path = path;
   }
 
-  /** List what was kept of an agent. */
+  /** List an agent's snapshots. */
   async list(options: RequestOptions = {}): Promise<types.Snapshot[]> {
     return (await this.connection.call("listSnapshots", { path: this.path, ...options })).data;
   }

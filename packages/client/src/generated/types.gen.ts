@@ -507,7 +507,7 @@ export type Capacity = {
  */
 export type ChangeAgent = {
     /**
-     * Another runtime: the machine boots with it, and it gets what was said in the conversation. Files stay.
+     * Another runtime: the machine boots with it, and it gets the messages and replies of the conversation. Files stay.
      */
     runtime?: string;
     /**
