@@ -67,5 +67,5 @@ test("a conversation on a terminal works with Node 20", async () => {
 
 test.each([["up"], ["down"], ["doctor"]])("berth %s says where the service's own set-up is", async (command) => {
   const failed = (await berth(command).catch((error: unknown) => error)) as { code: number; stderr: string };
-  expect([failed.code, failed.stderr]).toEqual([1, expect.stringMatching(/the service is not here.*repository/)]);
+  expect([failed.code, failed.stderr]).toEqual([1, expect.stringMatching(/tool without the service.*repository/)]);
 });
