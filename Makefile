@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kubernetes check openapi format bench clean
+.PHONY: help up dev setup debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kubernetes check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -35,6 +35,9 @@ image-node:
 
 image: setup ## build the guest image where it is not in the cache
 	@node image/build.ts
+
+dev: node_modules/.all dashboard ## a server for development: no virtual machines, restarts when a source changes
+	@node scripts/dev/main.ts
 
 dashboard: dashboard/dist/index.html ## build the web dashboard where its source has changed
 

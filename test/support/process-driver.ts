@@ -16,7 +16,7 @@ import type {
 } from "../../src/machines/driver.ts";
 import type { MachineSpec, Progress } from "../../src/machines/spec.ts";
 import { isAlive, kill } from "./process-table.ts";
-import type { MachineIdentity, MachineRecord } from "./scripted-machine.ts";
+import type { MachineIdentity, MachineRecord, MachineRuntime } from "./scripted-machine.ts";
 
 const program = new URL("scripted-machine.ts", import.meta.url).pathname;
 const pollMs = 25;
@@ -43,10 +43,12 @@ export class ProcessDriver implements Driver {
   readonly imageId = "scripted";
   readonly accelerator = "none";
   readonly #folder: string;
+  readonly #runtime: MachineRuntime;
   readonly #quarantine: Quarantine;
 
-  constructor(folder: string) {
+  constructor(folder: string, runtime: MachineRuntime = "scripted") {
     this.#folder = folder;
+    this.#runtime = runtime;
     this.#quarantine = new Quarantine(dirname(folder));
   }
 
@@ -254,7 +256,7 @@ export class ProcessDriver implements Driver {
     await using log = await open(join(disk, "machine.log"), "a");
     const id = basename(disk);
     await mkdir(this.#file(id), { recursive: true });
-    const child = spawn(process.execPath, [program, disk, this.#file(id)], {
+    const child = spawn(process.execPath, [program, disk, this.#file(id), this.#runtime], {
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
     });

@@ -3,17 +3,21 @@ import { once } from "node:events";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { conversingRuntime } from "../../scripts/dev/conversing-runtime.ts";
 import { startOf } from "../../src/core/process-table.ts";
 import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { Downloads } from "../../src/guest/downloads.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
-import { scriptedRuntimes } from "./scripted-runtime.ts";
+import { scriptedRuntime } from "./scripted-runtime.ts";
 import { spliceProgram } from "./splice-program.ts";
 
-// A machine as a process: the real runner with the scripted runtime. Its arguments are the folder that is its disk and
-// one in which it reports its state: `machine.json` (MachineRecord) and, once adopted, `identity.json`. A second
-// process on the same folder exits at once.
+// A machine as a process: the real runner without a virtual machine. Its arguments are the folder that is its disk, one in
+// which it reports its state (`machine.json`, a MachineRecord, and, once adopted, `identity.json`), and its runtimes
+// (MachineRuntime). A second process on the same folder exits at once.
+
+/** `scripted` does what its messages say; `conversing` calls models, for development. */
+export type MachineRuntime = "scripted" | "conversing";
 
 /** A running machine's report on itself. */
 export interface MachineRecord {
@@ -35,6 +39,7 @@ export interface MachineIdentity {
 
 const folder = process.argv[2]!;
 const records = process.argv[3]!;
+const runtimeOf = (process.argv[4] as MachineRuntime) === "conversing" ? conversingRuntime : scriptedRuntime;
 const file = (name: string) => join(folder, name);
 
 async function write(name: string, value: MachineRecord | MachineIdentity): Promise<void> {
@@ -59,7 +64,7 @@ const record = { pid: process.pid, start: startOf(process.pid)!, gatewayUrl, fir
 await rm(join(records, "identity.json"), { force: true });
 await write("machine.json", { ...record, port: null });
 const runner = await createRunner({
-  runtimes: scriptedRuntimes,
+  runtimes: ["claude-code", "opencode", "openclaw"].map(runtimeOf),
   context: {
     uid: process.getuid!(),
     gid: process.getgid!(),
