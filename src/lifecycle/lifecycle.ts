@@ -17,7 +17,7 @@ const deletionMs = 60_000;
 
 /**
  * The life of agents. A row holds the desired state (`running`, `suspended`, `deleted`) and the status; the reconciler
- * moves the machine towards it. ARCHITECTURE.md has the table of all states.
+ * moves the machine towards it. docs/internals/lifecycle.md has the table of all states.
  */
 export class Lifecycle {
   readonly #context: AppContext;

@@ -17,7 +17,7 @@ export type ObservedMachine = Pick<MachineObservation, "phase" | "restarts" | "r
 type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores" | "snapshot">;
 
 /**
- * What to do next for an agent whose machine was observed as this. No I/O: ARCHITECTURE.md has the same as a table, and
+ * What to do next for an agent whose machine was observed as this. No I/O: docs/internals/lifecycle.md has the same as a table, and
  * `plan.test.ts` plays thousands of sequences against it.
  */
 export function plan(agent: PlannedAgent, machine: ObservedMachine): Action {
