@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { AgentState } from "../agents/agent.ts";
 import type { AgentStore } from "../agents/store.ts";
-import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
+import type { TurnEvent } from "../contract/chat.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
@@ -15,6 +15,7 @@ import type { ImportedSettings } from "./imports.ts";
 const page = 100;
 
 type ImportedTurn = Extract<ImportedItem, { turn: object }>["turn"];
+type ImportedEvents = Extract<ImportedItem, { events: object }>["events"];
 
 /** Agents' whole histories, as they leave and come. */
 export class HistoryStore {
@@ -128,8 +129,8 @@ async function insertTurn(transaction: Database, agentId: string, turn: Imported
   return id;
 }
 
-async function insertEvents(transaction: Database, turnId: string, events: SequencedEvent[]): Promise<void> {
-  const rows = events.map(({ seq, event }) => ({ turn_id: turnId, seq, event: JSON.stringify(event) }));
+async function insertEvents(transaction: Database, turnId: string, events: ImportedEvents): Promise<void> {
+  const rows = events.map(({ seq, json }) => ({ turn_id: turnId, seq, event: json }));
   await transaction.insertInto("turn_events").values(rows).execute();
 }
 

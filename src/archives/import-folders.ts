@@ -1,23 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Readable, Transform, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import {
-  type AgentFolder,
-  ArchivedSettings,
-  archiveVersion,
-  Manifest,
-  maximumTranscriptLine,
-  TranscriptLine,
-} from "../contract/archives.ts";
+import { type AgentFolder, ArchivedSettings, archiveVersion, Manifest } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
 import { safeParseValue, textOf } from "../contract/validation.ts";
 import type { DiskReserve } from "../core/disk-reserve.ts";
 import { Quarantine, type Quarantined } from "../core/quarantine.ts";
+import type { ImportedItem } from "../turns/transcript.ts";
 import { folderCheck } from "./folder-check.ts";
 import { invalid, parseJson, readArchive } from "./read.ts";
+import { readTranscript } from "./transcripts.ts";
 
 /** The folder of a data folder that holds received archives. */
 const importsFolder = "imports";
@@ -112,15 +107,9 @@ export class ImportFolders {
     });
   }
 
-  /** The lines of the transcript. Throws `archive_invalid`. */
-  async *transcript(id: string): AsyncGenerator<TranscriptLine> {
-    let number = 0;
-    for await (const line of linesOf(createReadStream(join(this.#folder, id, transcriptFile)))) {
-      number++;
-      const parsed = safeParseValue(TranscriptLine, parseJson(line, `line ${number} of the transcript`));
-      if (!parsed.success) throw invalid(`line ${number} of the transcript is not as it has to be`);
-      yield parsed.data;
-    }
+  /** The history in an archive's transcript. See `readTranscript`. */
+  history(id: string, now: Date, gone: AbortSignal): AsyncGenerator<ImportedItem> {
+    return readTranscript({ file: join(this.#folder, id, transcriptFile), now }, gone);
   }
 
   /** The tar of a machine's folder. Rejects if there is none. */
@@ -212,25 +201,6 @@ async function gathered(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
   return Buffer.concat(chunks);
-}
-
-/** Lines, without their ends. Throws `archive_invalid` for one that is too long. */
-async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let pending: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of bytes) {
-    let start = 0;
-    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
-      yield Buffer.concat([...pending, chunk.subarray(start, end)]);
-      pending = [];
-      size = 0;
-      start = end + 1;
-    }
-    pending.push(chunk.subarray(start));
-    size += chunk.length - start;
-    if (size > maximumTranscriptLine) throw invalid("a line of the transcript is too long");
-  }
-  if (size > 0) throw invalid("the transcript ends within a line");
 }
 
 /** Writes a folder's own changes out. */

@@ -6,10 +6,11 @@ import type { ArchivedSettings, Import, ImportQuery, Manifest } from "../contrac
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import type { Attempt } from "../core/http/attempt.ts";
+import { clientGone } from "../core/http/gone.ts";
 import { SerialQueue } from "../core/locks.ts";
+import { Places } from "../core/places.ts";
 import { sendBytes } from "../files/transfers.ts";
 import { storableValue } from "../turns/storable.ts";
-import { fromLines } from "../turns/transcript.ts";
 import type { ImportFolders } from "./import-folders.ts";
 
 /** What the owner of an import is told of it. */
@@ -23,8 +24,10 @@ export class Imports {
   readonly #context: AppContext;
   /** Those whose files may be there before their rows. */
   readonly #underway = new Set<string>();
-  /** A history is stored in one transaction, which may take minutes: one of each account, so that connections are left. */
+  /** A history is stored in one transaction, which may take minutes: one of each account. */
   readonly #storing = new SerialQueue();
+  /** Each has a connection to the database and a thread, which all accounts share. */
+  readonly #places = new Places({ perHolder: 4, waiting: 100, waitMs: 600_000 });
 
   constructor(context: AppContext) {
     this.#context = context;
@@ -32,14 +35,15 @@ export class Imports {
 
   /**
    * Creates an agent from an archive, all of which is received and checked first. Its machine gets the files while it is
-   * made. Throws what creating an agent throws, `archive_invalid`, `archive_unsupported`, and `request_invalid` if the
-   * bytes break off; then nothing is left.
+   * made. Throws what creating an agent throws, `archive_invalid`, `archive_unsupported`, `request_invalid` if the bytes
+   * break off, and `request_timeout` if `gone` aborts before all is stored; then nothing is left.
    */
   async create(
     accountId: string,
     asked: Pick<ImportQuery, "name" | "model">,
     bytes: Readable,
     { resourceId, earlier }: Attempt,
+    gone: AbortSignal,
   ): Promise<AgentState> {
     const { stores, archives, lifecycle } = this.#context;
     const made = earlier === "none" ? null : await stores.agents.byId(resourceId);
@@ -62,9 +66,7 @@ export class Imports {
         imported: { agent: manifest.agent, exportedAt: manifest.exportedAt },
       };
       const detail = detailOf(manifest, settings, agents);
-      const history = fromLines(archives.transcript(resourceId), new Date());
-      const store = () => stores.histories.insert(agent, { ...settings, detail }, history);
-      await lifecycle.begin([agent], () => this.#storing.run(accountId, store));
+      await lifecycle.begin([agent], () => this.#store(agent, { ...settings, detail }, gone));
       return agent;
     } catch (error) {
       // A row whose storing was not heard of needs its files.
@@ -99,6 +101,20 @@ export class Imports {
       if (states.get(id) === "unknown") await archives.quarantine(id);
       else await archives.remove(id);
     }
+  }
+
+  #store(agent: AgentState, settings: ImportedSettings, gone: AbortSignal): Promise<void> {
+    const { stores, archives } = this.#context;
+    return this.#storing.run(agent.accountId, async () => {
+      if (gone.aborted) throw clientGone();
+      const leave = await this.#places.take("all");
+      if (!leave) throw new BerthError("too_many_requests", "Too many imports at once; try again later.");
+      try {
+        await stores.histories.insert(agent, settings, archives.history(agent.id, new Date(), gone));
+      } finally {
+        leave();
+      }
+    });
   }
 
   async #requireCreatable(accountId: string, settings: CreateAgent): Promise<void> {

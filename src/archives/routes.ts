@@ -39,7 +39,8 @@ export function archiveRoutes(context: AppContext): FastifyPluginAsync {
         // Without a content type, there may be no body stream.
         const body = (request.body ?? request.raw) as Readable;
         try {
-          const agent = await imports.create(request.caller.accountId, request.query, body, request.attempt);
+          const { caller, query, attempt } = request;
+          const agent = await imports.create(caller.accountId, query, body, attempt, goneOf(reply));
           request.agent = agent;
           reply.header("location", `/agents/${agent.name}`);
           const latest = request.query.wait ? await agents.settled(agent) : agent;

@@ -1,6 +1,6 @@
 import { toUsage } from "../billing/usage.ts";
 import type { TranscriptLine } from "../contract/archives.ts";
-import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
+import type { TurnEvent } from "../contract/chat.ts";
 import { errorStatuses } from "../contract/errors.ts";
 import { storable, storableValue } from "./storable.ts";
 import type { PastTurn } from "./turn.ts";
@@ -80,7 +80,13 @@ function merged(before: ToolCall | undefined, event: Extract<TurnEvent, { id: st
 /** What a transcript's lines make: a turn, then its events in batches, then the next turn. */
 export type ImportedItem =
   | { turn: Omit<FinishedTurn, "id" | "agentId" | "keyId" | "instructions" | "functions" | "asked"> }
-  | { events: SequencedEvent[] };
+  | { events: StorableEvent[] };
+
+/** An event with its number in its turn, as JSON in a form that can be stored. */
+interface StorableEvent {
+  seq: number;
+  json: string;
+}
 
 /**
  * The turns of a transcript, in its order, which their times keep. Their credits are not known: nobody is billed for
@@ -110,7 +116,7 @@ export async function* fromLines(lines: AsyncIterable<TranscriptLine>, now: Date
 
 /** Events of a turn, with their numbers in it. */
 class Batch {
-  #events: SequencedEvent[] = [];
+  #events: StorableEvent[] = [];
   #last = 0;
   #characters = 0;
 
@@ -132,7 +138,7 @@ class Batch {
     }
   }
 
-  taken(): SequencedEvent[] {
+  taken(): StorableEvent[] {
     const taken = this.#events;
     this.#events = [];
     this.#characters = 0;
@@ -140,7 +146,7 @@ class Batch {
   }
 
   /** With the turn's last event. */
-  ended(turn: TurnLine): SequencedEvent[] {
+  ended(turn: TurnLine): StorableEvent[] {
     if (turn.status === "completed") this.#push({ type: "response.completed" });
     else if (turn.status === "cancelled") this.#push({ type: "response.cancelled" });
     else this.#push({ type: "response.failed", error: faultOf(turn) });
@@ -148,9 +154,9 @@ class Batch {
   }
 
   #push(event: TurnEvent): void {
-    const kept = storable(event);
-    this.#events.push({ seq: ++this.#last, event: kept });
-    this.#characters += JSON.stringify(kept).length;
+    const json = JSON.stringify(storable(event));
+    this.#events.push({ seq: ++this.#last, json });
+    this.#characters += json.length;
   }
 }
 
