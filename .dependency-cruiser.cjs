@@ -1,8 +1,7 @@
 /** Rooms that import the named ones and nothing else of the service. Types of other rooms are free, but to the contract. */
 const allowed = {
   contract: [],
-  api: ["contract"],
-  core: ["contract", "api", "config"],
+  core: ["contract", "config"],
   config: ["contract", "core"],
   runtimes: ["contract", "core"],
   guest: ["contract", "runtimes", "core"],
@@ -29,7 +28,7 @@ module.exports = {
       name: "server-alone",
       comment: "The guest, the runtimes and the tool have neither a database nor a web server.",
       severity: "error",
-      from: { path: "^src/(guest|runtimes|cli|contract|api|config)/", pathNot: "\\.test\\.ts$" },
+      from: { path: "^src/(guest|runtimes|cli|contract|config)/", pathNot: "\\.test\\.ts$" },
       to: { path: serverCore },
     },
     {
@@ -50,7 +49,7 @@ module.exports = {
       name: "kubernetes-apart",
       comment: "Only the service's start and the doctor know of clusters.",
       severity: "error",
-      from: { path: "^src/", pathNot: `^src/kubernetes/|^src/doctor|^src/hosts/found-files\\.ts$|${wiring}` },
+      from: { path: "^src/", pathNot: `^src/kubernetes/|^src/doctor/|^src/hosts/found-files\\.ts$|${wiring}` },
       to: { path: "^src/kubernetes/" },
     },
     {

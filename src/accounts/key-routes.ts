@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from "fastify";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
+import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
 import { toKeyView } from "./keys.ts";

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from "fastify";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidPattern } from "../contract/ids.ts";
+import { routes } from "../contract/routes.ts";
 import { UserName } from "../contract/users.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";

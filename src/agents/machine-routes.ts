@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import type { InstallStatus, LogEvent } from "../contract/agents.ts";
+import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { type SseEvent, sendEvents } from "../core/http/sse.ts";
 import { toInstallStatus } from "../lifecycle/provisioning.ts";

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import type { Agent } from "../contract/agents.ts";
+import { routes } from "../contract/routes.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import type { FastifyPluginAsync } from "fastify";
 import { findAgent } from "../agents/find.ts";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
+import { routes } from "../contract/routes.ts";
 import { goneOf } from "../core/http/gone.ts";
 import { handle } from "../core/http/handle.ts";
 import { sendHead } from "../files/routes.ts";

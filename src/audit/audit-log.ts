@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Route } from "../api/route.ts";
 import { AgentName } from "../contract/agents.ts";
+import type { Route } from "../contract/route.ts";
 import type { Caller } from "../core/http/caller.ts";
 import type { AuditEntryState } from "./audit.ts";
 import type { AuditStore } from "./store.ts";

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
+import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { limitAddress } from "../core/http/rate-limits.ts";
 

@@ -84,9 +84,10 @@ beforeAll(async () => {
   }
   await symlink(join(checkout, "node_modules"), join(folder, "node_modules"));
   await mkdir(dataFolder);
+  await mkdir(join(folder, "src/doctor"));
   await writeFile(join(folder, "src/main.ts"), server);
-  await writeFile(join(folder, "src/doctor.ts"), doctor);
-  await writeFile(join(folder, "src/doctor-machine.ts"), machineDoctor);
+  await writeFile(join(folder, "src/doctor/host.ts"), doctor);
+  await writeFile(join(folder, "src/doctor/machine.ts"), machineDoctor);
   port = await unusedPort();
 });
 afterAll(async () => {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import { findAgent } from "../agents/find.ts";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
+import { routes } from "../contract/routes.ts";
 import { type TerminalFrame, TerminalInput } from "../contract/terminals.ts";
 import { handleSocket, parseFrame, sendFrame } from "../core/http/sockets.ts";
 import { type TerminalSession, Terminals } from "./terminals.ts";

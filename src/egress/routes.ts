@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from "fastify";
 import { requireAllowed } from "../agents/agent.ts";
 import { findAgent } from "../agents/find.ts";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
+import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
 import { type ConnectionPosition, toAccountConnection, toLogEntry } from "./agent-egress.ts";

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import type { AccountEvent } from "../contract/account-events.ts";
+import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from "fastify";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
+import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 
 /** `/healthz`, `/readyz` and `/metrics`, for monitoring. They need no credentials. */

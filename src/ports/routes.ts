@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import { findAgent } from "../agents/find.ts";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
+import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { joinSocket } from "../core/http/socket-bytes.ts";
 import { handleSocket } from "../core/http/sockets.ts";

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AgentState } from "../agents/agent.ts";
-import type { Route } from "../api/route.ts";
 import type { AppContext } from "../context.ts";
 import { asBerthError } from "../contract/errors.ts";
+import type { Route } from "../contract/route.ts";
 import { requireNamed, requirePermission } from "../core/http/authorize.ts";
 import { limit } from "../core/http/rate-limits.ts";
 

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from "fastify";
 import { requireAllowed } from "../agents/agent.ts";
 import { findAgent } from "../agents/find.ts";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
+import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { toSecretView } from "./secrets.ts";
 

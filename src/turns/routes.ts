@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import type { AgentState } from "../agents/agent.ts";
 import { findAgent } from "../agents/find.ts";
-import { routes } from "../api/routes.ts";
 import type { AppContext } from "../context.ts";
 import {
   type ChatRequest,
@@ -11,6 +10,7 @@ import {
   type TurnEvent,
   type TurnParams,
 } from "../contract/chat.ts";
+import { routes } from "../contract/routes.ts";
 import { requireOwnTurn } from "../core/http/authorize.ts";
 import { begun } from "../core/http/begun.ts";
 import { handle } from "../core/http/handle.ts";

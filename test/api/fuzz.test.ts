@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Schema } from "../../scripts/compatibility.ts";
-import type { Route } from "../../src/api/route.ts";
-import { routes } from "../../src/api/routes.ts";
 import { ErrorBody } from "../../src/contract/agents.ts";
+import type { Route } from "../../src/contract/route.ts";
+import { routes } from "../../src/contract/routes.ts";
 import type { TestClient } from "../support/client.ts";
 import { almost, strange } from "../support/json-schema.ts";
 import { ScriptedService } from "../support/scripted-service.ts";

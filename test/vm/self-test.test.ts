@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MachineStep } from "../../src/contract/machine-report.ts";
-import { SelfTest } from "../../src/machines/self-test.ts";
+import { SelfTest } from "../../src/doctor/self-test.ts";
 import { VmMachines } from "../support/vm-machines.ts";
 
 test("the machines' self-test passes here, and leaves no machine", { timeout: 1_200_000 }, async () => {

@@ -172,7 +172,7 @@ async function runProgram<Result extends "restored" | "verified">(
   args: readonly string[],
 ): Promise<NonNullable<ProgramLine[Result]>> {
   using progress = new Progress(process.stderr);
-  const child = spawn(process.execPath, [programPath("restore.ts"), ...args], {
+  const child = spawn(process.execPath, [programPath("backup/program.ts"), ...args], {
     stdio: ["inherit", "pipe", "inherit"],
   });
   const closed = once(child, "close");

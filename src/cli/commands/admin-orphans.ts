@@ -91,7 +91,7 @@ async function adoptHost({ yes, json }: CommonOptions & { yes?: true }): Promise
 }
 
 async function runProgram(args: readonly string[]): Promise<Found> {
-  const child = spawn(process.execPath, [programPath("adopt-host.ts"), ...args], {
+  const child = spawn(process.execPath, [programPath("hosts/adopt-program.ts"), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const lines = (await text(child.stdout)).trim().split("\n");

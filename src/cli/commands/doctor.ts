@@ -28,7 +28,7 @@ export function register(program: ToolCommand): void {
     )
     .addOption(jsonOption())
     .action(async ({ machine, kubernetes, json }: DoctorOptions) => {
-      const checks = kubernetes ? "doctor-kubernetes.ts" : "doctor.ts";
+      const checks = kubernetes ? "doctor/kubernetes.ts" : "doctor/host.ts";
       const passed = await (machine ? runMachineTest(json ?? false) : runChecks(checks, json ?? false));
       if (!passed) process.exitCode = 1;
     });
@@ -93,7 +93,7 @@ async function runMachineTest(json: boolean): Promise<boolean> {
   let progress = new Progress(process.stderr);
   let report: MachineReport | null = null;
   try {
-    const child = spawn(process.execPath, [programPath("doctor-machine.ts")], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [programPath("doctor/machine.ts")], { stdio: ["ignore", "pipe", "inherit"] });
     const closed = once(child, "close");
     for await (const text of createInterface({ input: child.stdout })) {
       const line = MachineReportLine.parse(JSON.parse(text));

@@ -1,5 +1,5 @@
-import type { Route } from "../../api/route.ts";
 import { BerthError } from "../../contract/errors.ts";
+import type { Route } from "../../contract/route.ts";
 import { type Caller, mayUseTurn } from "./caller.ts";
 
 /** Throws `forbidden` if the caller's credential cannot be used for the route. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fastify from "fastify";
 import { beforeEach, expect, test } from "vitest";
-import { routes } from "../../api/routes.ts";
+import { routes } from "../../contract/routes.ts";
 import type { Caller } from "./caller.ts";
 import { handleError } from "./errors.ts";
 import { FairStarts, limitReads } from "./fair-share.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { routes } from "../../api/routes.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { routes } from "../../contract/routes.ts";
 import type { Passing } from "../../hosts/passing/passing.ts";
 import type { Passport } from "../../hosts/passing/passport.ts";
 import { authenticate } from "./authenticate.ts";

@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Route } from "../../api/route.ts";
-import { routes } from "../../api/routes.ts";
+import type { Route } from "../../contract/route.ts";
+import { routes } from "../../contract/routes.ts";
 import { signInPrefix } from "../../contract/sign-in.ts";
 import { handle, matchTable } from "./handle.ts";
 

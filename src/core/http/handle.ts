@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteHandlerMethod } from "fastify";
 import { z } from "zod";
-import type { AnswerOf, Route, RouteDefinition } from "../../api/route.ts";
-import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { PostHeaders } from "../../contract/idempotency.ts";
+import type { AnswerOf, Route, RouteDefinition } from "../../contract/route.ts";
+import { routes } from "../../contract/routes.ts";
 import { signInPrefix } from "../../contract/sign-in.ts";
 
 declare module "fastify" {

@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { routes } from "../../contract/routes.ts";
 import type { Claim, IdempotencyRows, KeptAnswer } from "./attempt.ts";
 import { handleError } from "./errors.ts";
 import { Idempotency } from "./idempotency.ts";

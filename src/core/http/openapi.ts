@@ -1,8 +1,8 @@
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
-import type { Route } from "../../api/route.ts";
-import { routes } from "../../api/routes.ts";
+import type { Route } from "../../contract/route.ts";
+import { routes } from "../../contract/routes.ts";
 import { handle } from "./handle.ts";
 
 const operationIds = new Map<Route, string>(Object.entries<Route>(routes).map(([name, route]) => [route, name]));

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { Route } from "../../api/route.ts";
-import { routes } from "../../api/routes.ts";
+import type { Route } from "../../contract/route.ts";
+import { routes } from "../../contract/routes.ts";
 import { answerClientError } from "./errors.ts";
 
 /** From a request's headers to the end of its body. */

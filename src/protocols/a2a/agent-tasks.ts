@@ -21,9 +21,9 @@ import {
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import type { AgentState } from "../../agents/agent.ts";
-import type { Route } from "../../api/route.ts";
-import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
+import type { Route } from "../../contract/route.ts";
+import { routes } from "../../contract/routes.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import { errorBody } from "../../core/http/errors.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../../core/http/paging.ts";

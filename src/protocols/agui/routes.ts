@@ -1,10 +1,10 @@
 import type { FastifyPluginAsync } from "fastify";
 import { findAgent } from "../../agents/find.ts";
-import { routes } from "../../api/routes.ts";
 import type { AppContext } from "../../context.ts";
 import type { AguiRun } from "../../contract/agui.ts";
 import { ChatRequest, type SequencedEvent, type TurnEvent } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { routes } from "../../contract/routes.ts";
 import { begun } from "../../core/http/begun.ts";
 import { handle } from "../../core/http/handle.ts";
 import { type SseEvent, sendEvents } from "../../core/http/sse.ts";

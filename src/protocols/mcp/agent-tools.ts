@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import type { AgentState } from "../../agents/agent.ts";
 import type { Agents } from "../../agents/agents.ts";
-import { routes } from "../../api/routes.ts";
 import { AgentPage, AgentSummary, CreateAgentArguments, ListAgentsArguments } from "../../contract/mcp.ts";
+import { routes } from "../../contract/routes.ts";
 import { fromCursor, pageOf } from "../../core/http/paging.ts";
 import { type Tool, tool } from "./tool.ts";
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { routes } from "../../api/routes.ts";
 import { type Commands, resultOf } from "../../commands/commands.ts";
 import { BerthError } from "../../contract/errors.ts";
 import {
@@ -15,6 +14,7 @@ import {
   RunCommandArguments,
   WriteFileArguments,
 } from "../../contract/mcp.ts";
+import { routes } from "../../contract/routes.ts";
 import type { Files } from "../../files/files.ts";
 import { type Tool, tool } from "./tool.ts";
 

@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyPluginAsync, FastifyReply } from "fastify";
-import { routes } from "../../api/routes.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { routes } from "../../contract/routes.ts";
 import { goneOf } from "../../core/http/gone.ts";
 import { countRequest } from "../../core/http/guard.ts";
 import { handle } from "../../core/http/handle.ts";

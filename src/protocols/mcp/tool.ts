@@ -1,7 +1,7 @@
 import type { CallToolResult, McpServer, ServerContext, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { z } from "zod";
-import type { Route } from "../../api/route.ts";
 import { BerthError } from "../../contract/errors.ts";
+import type { Route } from "../../contract/route.ts";
 import type { Caller } from "../../core/http/caller.ts";
 import { errorBody } from "../../core/http/errors.ts";
 import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";

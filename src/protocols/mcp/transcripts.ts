@@ -5,8 +5,8 @@ import {
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
 import type { Agents } from "../../agents/agents.ts";
-import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { routes } from "../../contract/routes.ts";
 import type { PastTurn } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
 import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { AgentState } from "../../agents/agent.ts";
-import { routes } from "../../api/routes.ts";
 import {
   AskAgentArguments,
   CancelTurnArguments,
@@ -8,6 +7,7 @@ import {
   StartTurnArguments,
   TurnSummary,
 } from "../../contract/mcp.ts";
+import { routes } from "../../contract/routes.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import type { PastTurn, TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import type { AgentState } from "../../agents/agent.ts";
-import { routes } from "../../api/routes.ts";
 import type { AppContext } from "../../context.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import { conversationHeader } from "../../contract/openai.ts";
+import { routes } from "../../contract/routes.ts";
 import { requirePermission } from "../../core/http/authorize.ts";
 import { storableValue } from "../../turns/storable.ts";
 import type { Asked } from "./input.ts";

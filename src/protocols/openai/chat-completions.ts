@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from "fastify";
 import { findAgent } from "../../agents/find.ts";
-import { routes } from "../../api/routes.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { toolsOf } from "../../contract/openai.ts";
+import { routes } from "../../contract/routes.ts";
 import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";
 import { handle } from "../../core/http/handle.ts";

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { AgentState } from "../../agents/agent.ts";
 import { findAgent } from "../../agents/find.ts";
-import { routes } from "../../api/routes.ts";
 import type { AppContext } from "../../context.ts";
+import { routes } from "../../contract/routes.ts";
 import { handle } from "../../core/http/handle.ts";
 
 const pageSize = 500;

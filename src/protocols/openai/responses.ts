@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { findAgent } from "../../agents/find.ts";
-import { routes } from "../../api/routes.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { fromResponseId, responseId } from "../../contract/openai.ts";
+import { routes } from "../../contract/routes.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";

@@ -1,15 +1,15 @@
-import { readClusterConfig } from "./config/env.ts";
-import { usualResources } from "./contract/agents.ts";
-import type { Finding } from "./contract/finding.ts";
-import { ClusterConnection, reasonOf, statusOf } from "./kubernetes/connection.ts";
-import { namespace, rights, version } from "./kubernetes/doctor/access.ts";
-import type { Check, CheckOptions } from "./kubernetes/doctor/check.ts";
-import { ClusterView } from "./kubernetes/doctor/cluster-view.ts";
-import { networkPolicies } from "./kubernetes/doctor/network.ts";
-import { kvm, nodes, processorKinds, room } from "./kubernetes/doctor/nodes.ts";
-import { image, machines } from "./kubernetes/doctor/pods.ts";
-import { storage } from "./kubernetes/doctor/storage.ts";
-import { runtimes } from "./runtimes/all.ts";
+import { readClusterConfig } from "../config/env.ts";
+import { usualResources } from "../contract/agents.ts";
+import type { Finding } from "../contract/finding.ts";
+import { ClusterConnection, reasonOf, statusOf } from "../kubernetes/connection.ts";
+import { namespace, rights, version } from "../kubernetes/doctor/access.ts";
+import type { Check, CheckOptions } from "../kubernetes/doctor/check.ts";
+import { ClusterView } from "../kubernetes/doctor/cluster-view.ts";
+import { networkPolicies } from "../kubernetes/doctor/network.ts";
+import { kvm, nodes, processorKinds, room } from "../kubernetes/doctor/nodes.ts";
+import { image, machines } from "../kubernetes/doctor/pods.ts";
+import { storage } from "../kubernetes/doctor/storage.ts";
+import { runtimes } from "../runtimes/all.ts";
 
 // `berth doctor --kubernetes` runs this: what a cluster lacks for machines in pods. It changes nothing there. Each check is
 // one line of JSON (`Finding`).

@@ -6,10 +6,10 @@ import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import { loadAllYaml, type V1ClusterRole } from "@kubernetes/client-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Authority } from "../test/kubernetes/certificates.ts";
-import { doctor } from "../test/kubernetes/doctor.ts";
-import { newFolder } from "../test/support/config.ts";
-import { serverRights } from "./kubernetes/doctor/access.ts";
+import { Authority } from "../../test/kubernetes/certificates.ts";
+import { doctor } from "../../test/kubernetes/doctor.ts";
+import { newFolder } from "../../test/support/config.ts";
+import { serverRights } from "../kubernetes/doctor/access.ts";
 
 // `berth doctor --kubernetes` where no cluster can be asked. What it says of clusters is in test/kubernetes/doctor.test.ts.
 
@@ -47,7 +47,7 @@ async function problemWith(environment: Record<string, string>): Promise<string>
 }
 
 test("the rights that it asks for are those of the manifests", async () => {
-  const text = await readFile(join(import.meta.dirname, "../deploy/kubernetes/base/roles.yaml"), "utf8");
+  const text = await readFile(join(import.meta.dirname, "../../deploy/kubernetes/base/roles.yaml"), "utf8");
   const roles = loadAllYaml(text) as V1ClusterRole[];
   const granted = roles.flatMap(({ kind, rules = [] }) =>
     rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>

@@ -13,7 +13,7 @@ import {
   OpenAiResponse,
   ResponseParams,
   ResponseQuery,
-} from "../../contract/openai.ts";
+} from "../openai.ts";
 import { chatting, type RouteDefinition, route } from "../route.ts";
 
 /** What the rows have in common: the chat's permission, and errors as OpenAI's clients read them. */

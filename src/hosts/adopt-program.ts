@@ -1,5 +1,5 @@
-import { readConfig } from "./config/env.ts";
-import { acceptOrphans } from "./hosts/found-files.ts";
+import { readConfig } from "../config/env.ts";
+import { acceptOrphans } from "./found-files.ts";
 
 // `berth admin adopt-host` runs this on the machine of the service, while no server runs. With `--accept` it keeps that
 // the listed files have no owner. The one line is JSON: `orphans`, or `failed` with exit code 1.

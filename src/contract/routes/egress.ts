@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentParams } from "../../contract/agents.ts";
+import { AgentParams } from "../agents.ts";
 import {
   AccountConnectionList,
   AccountConnectionsQuery,
@@ -7,9 +7,9 @@ import {
   EgressLog,
   EgressLogQuery,
   EgressPolicy,
-} from "../../contract/egress.ts";
-import { SecretList, SecretParams, SecretRecord, SetSecret } from "../../contract/secrets.ts";
+} from "../egress.ts";
 import { account, route } from "../route.ts";
+import { SecretList, SecretParams, SecretRecord, SetSecret } from "../secrets.ts";
 
 /** Where an agent's programs may connect, and the secrets for their requests. */
 export const egressRoutes = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { AgentParams } from "../../contract/agents.ts";
-import { AguiRun } from "../../contract/agui.ts";
+import { AgentParams } from "../agents.ts";
+import { AguiRun } from "../agui.ts";
 import { chatting, route } from "../route.ts";
 
 /** Protocols of other programs, which carry this API's operations. */

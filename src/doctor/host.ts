@@ -2,15 +2,15 @@ import { execFile } from "node:child_process";
 import { access, constants, mkdir, readFile, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Config } from "./config/config.ts";
-import { readConfig } from "./config/env.ts";
-import { BerthError } from "./contract/errors.ts";
-import type { Finding } from "./contract/finding.ts";
-import { childEnvironment } from "./core/child-environment.ts";
-import { lastBuiltImage } from "./machines/qemu/open.ts";
-import { lastProbe } from "./machines/qemu/probe.ts";
-import { qemuVersion } from "./machines/qemu/process.ts";
-import { Sandbox } from "./machines/qemu/sandbox.ts";
+import type { Config } from "../config/config.ts";
+import { readConfig } from "../config/env.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { Finding } from "../contract/finding.ts";
+import { childEnvironment } from "../core/child-environment.ts";
+import { lastBuiltImage } from "../machines/qemu/open.ts";
+import { lastProbe } from "../machines/qemu/probe.ts";
+import { qemuVersion } from "../machines/qemu/process.ts";
+import { Sandbox } from "../machines/qemu/sandbox.ts";
 
 // `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON (`Finding`).
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { AgentParams } from "../../contract/agents.ts";
-import { PortList, PortParams } from "../../contract/ports.ts";
-import { CreateShare, Share, ShareList, ShareParams } from "../../contract/shares.ts";
-import { TicketOnly } from "../../contract/tickets.ts";
+import { AgentParams } from "../agents.ts";
+import { PortList, PortParams } from "../ports.ts";
 import { account, route } from "../route.ts";
+import { CreateShare, Share, ShareList, ShareParams } from "../shares.ts";
+import { TicketOnly } from "../tickets.ts";
 
 /** What listens in agents' machines. */
 export const portRoutes = {

@@ -1,7 +1,7 @@
-import { AgentParams } from "../../contract/agents.ts";
-import { SshAccess, SshRequest } from "../../contract/ssh.ts";
-import { TicketOnly } from "../../contract/tickets.ts";
+import { AgentParams } from "../agents.ts";
 import { account, route } from "../route.ts";
+import { SshAccess, SshRequest } from "../ssh.ts";
+import { TicketOnly } from "../tickets.ts";
 
 /** SSH into agents' machines. */
 export const sshRoutes = {

@@ -1,5 +1,5 @@
-import { AgentParams } from "../../contract/agents.ts";
-import { ExportQuery, Import, ImportQuery } from "../../contract/archives.ts";
+import { AgentParams } from "../agents.ts";
+import { ExportQuery, Import, ImportQuery } from "../archives.ts";
 import { account, route } from "../route.ts";
 
 /** Agents that leave an installation, and come into one. */

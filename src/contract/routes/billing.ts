@@ -1,12 +1,5 @@
-import {
-  Billing,
-  ChangeBilling,
-  CreditEntryList,
-  EntriesQuery,
-  UsageQuery,
-  UsageReport,
-} from "../../contract/billing.ts";
-import { CreateTopUp, TopUp } from "../../contract/payments.ts";
+import { Billing, ChangeBilling, CreditEntryList, EntriesQuery, UsageQuery, UsageReport } from "../billing.ts";
+import { CreateTopUp, TopUp } from "../payments.ts";
 import { account, route } from "../route.ts";
 
 /** The account's credits, usage and entries. */

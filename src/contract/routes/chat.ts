@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentParams, ListQuery } from "../../contract/agents.ts";
+import { AgentParams, ListQuery } from "../agents.ts";
 import {
   AccountTurnList,
   AccountTurnsQuery,
@@ -9,7 +9,7 @@ import {
   TurnList,
   TurnParams,
   TurnRecord,
-} from "../../contract/chat.ts";
+} from "../chat.ts";
 import { account, chatting, route } from "../route.ts";
 
 /** Messages to agents and their turns. An external agent key sees only the turns that it began. */

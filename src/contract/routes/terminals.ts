@@ -1,7 +1,7 @@
-import { AgentParams } from "../../contract/agents.ts";
-import { TerminalQuery } from "../../contract/terminals.ts";
-import { Ticket, TicketRequest } from "../../contract/tickets.ts";
+import { AgentParams } from "../agents.ts";
 import { account, route } from "../route.ts";
+import { TerminalQuery } from "../terminals.ts";
+import { Ticket, TicketRequest } from "../tickets.ts";
 
 /** Terminals in agents' machines. */
 export const terminalRoutes = {

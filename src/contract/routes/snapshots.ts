@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { Agent, AgentParams, WaitQuery } from "../../contract/agents.ts";
-import { CreateSnapshot, Rollback, Snapshot, SnapshotList, SnapshotParams } from "../../contract/snapshots.ts";
+import { Agent, AgentParams, WaitQuery } from "../agents.ts";
 import { account, route } from "../route.ts";
+import { CreateSnapshot, Rollback, Snapshot, SnapshotList, SnapshotParams } from "../snapshots.ts";
 
 /** Moments of agents that are kept. */
 export const snapshotRoutes = {

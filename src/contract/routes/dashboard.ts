@@ -1,13 +1,6 @@
 import { z } from "zod";
-import {
-  DashboardToken,
-  dashboardPrefix,
-  dashboardSignIn,
-  SignedOut,
-  SignInQuery,
-  SignOutQuery,
-} from "../../contract/sign-in.ts";
 import { route } from "../route.ts";
+import { DashboardToken, dashboardPrefix, dashboardSignIn, SignedOut, SignInQuery, SignOutQuery } from "../sign-in.ts";
 
 /** The dashboard's own: its files, and the sign-in of a browser. No program needs them. */
 export const dashboardRoutes = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { Readiness } from "../../contract/health.ts";
-import { ProtectedResource } from "../../contract/sign-in.ts";
+import { Readiness } from "../health.ts";
 import { route } from "../route.ts";
+import { ProtectedResource } from "../sign-in.ts";
 
 /** Routes without credentials: monitoring, sign-in discovery, and signed events. */
 export const publicRoutes = {

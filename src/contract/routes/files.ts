@@ -9,7 +9,7 @@ import {
   RemoveQuery,
   WriteQuery,
   WrittenFile,
-} from "../../contract/files.ts";
+} from "../files.ts";
 import { account, route } from "../route.ts";
 
 const path = "/agents/{name}/files/{path}";

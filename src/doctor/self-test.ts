@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { usualResources } from "../contract/agents.ts";
 import type { MachineReport, MachineStep } from "../contract/machine-report.ts";
 import { unlessAborted } from "../core/abort.ts";
-import type { Machines } from "./machines.ts";
-import type { MachineSpec, StartFrom } from "./spec.ts";
+import type { Machines } from "../machines/machines.ts";
+import type { MachineSpec, StartFrom } from "../machines/spec.ts";
 
 const cloneCount = 20;
 const sleepCount = 3;

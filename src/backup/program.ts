@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { parseArgs } from "node:util";
-import { readKey, restoreBackup, type SecretKey, verifyBackup } from "./backup/restore.ts";
-import { readConfig } from "./config/env.ts";
+import { readConfig } from "../config/env.ts";
+import { readKey, restoreBackup, type SecretKey, verifyBackup } from "./restore.ts";
 
 // `berth admin restore` and `berth admin verify` run this on the machine of the service. Each line is one of JSON:
 // `doing`, then `restored` or `verified`. A failure is `failed` and exit code 1.

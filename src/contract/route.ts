@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { Credential } from "../contract/keys.ts";
-import type { TicketRequest } from "../contract/tickets.ts";
+import type { Credential } from "./keys.ts";
+import type { TicketRequest } from "./tickets.ts";
 
 /**
  * `all`: everything in the account. `named`: only the key's agents. `operator`: only for the operator's account. `no`:

@@ -12,7 +12,7 @@ import {
   LogQuery,
   RestartQuery,
   WaitQuery,
-} from "../../contract/agents.ts";
+} from "../agents.ts";
 import { account, chatting, route } from "../route.ts";
 
 /** Agents and their machines. */

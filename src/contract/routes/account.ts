@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { AccountEvent, AccountEventsQuery } from "../../contract/account-events.ts";
-import { ListQuery } from "../../contract/agents.ts";
-import { AuditList, AuditQuery } from "../../contract/audit.ts";
-import { CreatedKey, CreateKey, KeyList, KeyParams } from "../../contract/keys.ts";
-import { ProgramList, ProgramParams } from "../../contract/programs.ts";
-import { AccountRecord } from "../../contract/sign-in.ts";
+import { AccountEvent, AccountEventsQuery } from "../account-events.ts";
+import { ListQuery } from "../agents.ts";
+import { AuditList, AuditQuery } from "../audit.ts";
+import { CreatedKey, CreateKey, KeyList, KeyParams } from "../keys.ts";
+import { ProgramList, ProgramParams } from "../programs.ts";
 import { account, route } from "../route.ts";
+import { AccountRecord } from "../sign-in.ts";
 
 /** The caller's account, its programs, its events, its keys and its audit log. */
 export const accountRoutes = {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { ArchivedSettings, Checksums, Manifest, TranscriptLine } from "../contract/archives.ts";
-import { type CallTable, guestCalls } from "../contract/guest-calls.ts";
-import * as mcp from "../contract/mcp.ts";
-import { TerminalInput } from "../contract/terminals.ts";
+import { ArchivedSettings, Checksums, Manifest, TranscriptLine } from "./archives.ts";
+import { type CallTable, guestCalls } from "./guest-calls.ts";
+import * as mcp from "./mcp.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes.ts";
+import { TerminalInput } from "./terminals.ts";
 
 // Lists and records that others send, in every schema that reads them.
 

@@ -1,17 +1,17 @@
 import { chmod, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { cpus, freemem, loadavg, release, totalmem } from "node:os";
 import { dirname, join } from "node:path";
-import { readConfig } from "./config/env.ts";
-import type { MachineReport, MachineReportLine, MachineStep } from "./contract/machine-report.ts";
-import { unlessAborted } from "./core/abort.ts";
-import { hasEnded } from "./core/process-table.ts";
-import { openDemoMachines } from "./machines/demo.ts";
-import type { Machines } from "./machines/machines.ts";
-import type { QemuDriver } from "./machines/qemu/driver.ts";
-import { lastBuiltImage } from "./machines/qemu/open.ts";
-import { qemuVersion } from "./machines/qemu/process.ts";
-import { SelfTest } from "./machines/self-test.ts";
-import { runtimes } from "./runtimes/all.ts";
+import { readConfig } from "../config/env.ts";
+import type { MachineReport, MachineReportLine, MachineStep } from "../contract/machine-report.ts";
+import { unlessAborted } from "../core/abort.ts";
+import { hasEnded } from "../core/process-table.ts";
+import { openDemoMachines } from "../machines/demo.ts";
+import type { Machines } from "../machines/machines.ts";
+import type { QemuDriver } from "../machines/qemu/driver.ts";
+import { lastBuiltImage } from "../machines/qemu/open.ts";
+import { qemuVersion } from "../machines/qemu/process.ts";
+import { runtimes } from "../runtimes/all.ts";
+import { SelfTest } from "./self-test.ts";
 
 // `berth doctor --machine` runs this: the life of machines on this host, in a data folder of its own beside the
 // service's. It writes lines of JSON (`MachineReportLine`).
@@ -140,7 +140,7 @@ function hostFacts(): MachineReport["host"] {
 }
 
 async function version(): Promise<string> {
-  const text = await readFile(new URL("../package.json", import.meta.url), "utf8");
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }
 

@@ -1,7 +1,7 @@
-import { ListQuery } from "../../contract/agents.ts";
-import { ModelList } from "../../contract/models.ts";
-import { RuntimeList } from "../../contract/runtimes.ts";
+import { ListQuery } from "../agents.ts";
+import { ModelList } from "../models.ts";
 import { account, route } from "../route.ts";
+import { RuntimeList } from "../runtimes.ts";
 
 /** The choices for an agent: models and runtimes. */
 export const catalogRoutes = {

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { Agent, ListQuery } from "../../contract/agents.ts";
-import { Backup, BackupParams } from "../../contract/backups.ts";
-import { AccountCreditsList, CreditGrant, GrantCredits } from "../../contract/billing.ts";
-import { Capacity } from "../../contract/capacity.ts";
-import { GiveBackOrphan, OrphanList, OrphanParams } from "../../contract/orphans.ts";
+import { Agent, ListQuery } from "../agents.ts";
+import { Backup, BackupParams } from "../backups.ts";
+import { AccountCreditsList, CreditGrant, GrantCredits } from "../billing.ts";
+import { Capacity } from "../capacity.ts";
+import { GiveBackOrphan, OrphanList, OrphanParams } from "../orphans.ts";
+import { operatorOnly, route } from "../route.ts";
 import {
   CreateUser,
   ReplaceSigningKeys,
@@ -12,8 +13,7 @@ import {
   UserParams,
   UserRecord,
   UserWithLink,
-} from "../../contract/users.ts";
-import { operatorOnly, route } from "../route.ts";
+} from "../users.ts";
 
 /** Users of the built-in identity provider, the credits of all accounts, and the host. */
 export const adminRoutes = {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentParams } from "../../contract/agents.ts";
+import { AgentParams } from "../agents.ts";
 import {
   CommandEvent,
   CommandEventsQuery,
@@ -10,7 +10,7 @@ import {
   InputQuery,
   RunCommand,
   SignalCommand,
-} from "../../contract/commands.ts";
+} from "../commands.ts";
 import { account, route } from "../route.ts";
 
 /** Commands that an agent's owner runs in its machine. */
