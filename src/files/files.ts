@@ -42,9 +42,9 @@ export class Files {
     return this.#leases.use(agent, caller, (guest) => guest.listFolder(request), "again");
   }
 
-  /** A copy ends when `gone` aborts. */
+  /** Ends when `gone` aborts. A move does not: its files would be at both paths. */
   async change(agent: AgentState, caller: Asking, request: ChangeFile, gone?: AbortSignal): Promise<FileEntry | null> {
-    const options = gone && request.action === "copy" ? { signal: gone } : {};
+    const options = gone && request.action !== "move" ? { signal: gone } : {};
     const change = (guest: GuestClient) => guest.changeFile(request, options);
     return (await this.#leases.use(agent, caller, change, "once")).entry;
   }

@@ -45,11 +45,11 @@ export function fileRoutes(context: AppContext): FastifyPluginAsync {
       return (await files.change(agent, request.caller, change, goneOf(reply)))!;
     });
 
-    handle(app, routes.removeFile, async (request) => {
+    handle(app, routes.removeFile, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       const { user, recursive } = request.query;
       const change = { path: request.params.path, user, action: "remove", recursive: recursive === "true" } as const;
-      await files.change(agent, request.caller, change);
+      await files.change(agent, request.caller, change, goneOf(reply));
       return null;
     });
 

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, open, readdir, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
@@ -193,6 +194,36 @@ test("a copy ends with its client, and leaves nothing", async () => {
   await expect(copying).rejects.toThrow();
   await expect.poll(() => readdir(here)).toEqual(["many"]);
 });
+
+test("a removal ends with its client", async () => {
+  const path = join(here, "many");
+  await mkdir(path);
+  execFileSync("sh", ["-c", "seq 60000 | xargs touch"], { cwd: path });
+  const removers = () => processesWith(`${files.there}/many`);
+  const gone = new AbortController();
+  const { url, key } = files.client;
+  const removing = fetch(`${url}${files.at(`${folder}/many`)}?recursive=true`, {
+    method: "DELETE",
+    headers: { authorization: `Bearer ${key}` },
+    signal: gone.signal,
+  });
+  await expect.poll(() => removers().length, { interval: 5 }).toBe(1);
+  gone.abort();
+  await expect(removing).rejects.toThrow();
+  await expect.poll(removers).toEqual([]);
+  expect((await readdir(path)).length).toBeGreaterThan(0);
+});
+
+/** The processes that have this argument. */
+function processesWith(argument: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(argument);
+    } catch {
+      return false; // It has ended.
+    }
+  });
+}
 
 test("of many that make or replace the same file, one does", async () => {
   const once = async (headers: Record<string, string>, expected: number[]) => {

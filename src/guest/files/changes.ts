@@ -15,8 +15,8 @@ import { removeUnfinished, unfinishedName } from "./uploads.ts";
 const run = promisify(execFile);
 
 /**
- * Changes what is at a path, and returns the path of what there is then; null when it was removed. A copy ends when
- * `gone` aborts, and leaves nothing.
+ * Changes what is at a path, and returns the path of what there is then; null when it was removed. When
+ * `gone` aborts, a copy ends and leaves nothing, and a removal ends where it is.
  */
 export async function changeFile(request: ChangeFile, gone: AbortSignal): Promise<string | null> {
   const { path } = request;
@@ -25,13 +25,14 @@ export async function changeFile(request: ChangeFile, gone: AbortSignal): Promis
       await mkdir(path, { recursive: true });
       return path;
     case "remove":
-      await remove(path, request.recursive);
+      await remove(path, request.recursive, gone);
       return null;
     case "move":
       await toFreePlace(path, request.to);
       await rename(path, request.to).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== "EXDEV") throw error;
         await copy(path, request.to, gone);
+        // Completed even without its client: both would be there otherwise.
         await removeTree(path);
       });
       return request.to;
@@ -42,12 +43,12 @@ export async function changeFile(request: ChangeFile, gone: AbortSignal): Promis
   }
 }
 
-async function remove(path: string, recursive: boolean): Promise<void> {
+async function remove(path: string, recursive: boolean, gone: AbortSignal): Promise<void> {
   if (path === "/") throw new FileFault("permission_denied", "The machine's root folder cannot be removed.");
   const found = await lstat(path);
   if (!found.isDirectory()) return unlink(path);
   // Not by another rmdir of a folder that is not empty: it says so itself.
-  return recursive ? removeTree(path) : rmdir(path);
+  return recursive ? removeTree(path, gone) : rmdir(path);
 }
 
 /** Requires something at `from` and nothing at `to`, which is not within it, and makes the folders for it. */

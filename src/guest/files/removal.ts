@@ -15,11 +15,14 @@ const reasons: Readonly<Record<string, string>> = {
 /**
  * Removes what is at a path with everything in it, or nothing where nothing is. The machine's own program goes from folder
  * to folder by descriptors: a tree may be deeper than a path can say, and a folder may be replaced by a link meanwhile.
+ * It ends when `gone` aborts, and what it has not removed yet stays.
  */
-export async function removeTree(path: string): Promise<void> {
+export async function removeTree(path: string, gone?: AbortSignal): Promise<void> {
+  const options = { killSignal: "SIGKILL", env: archiveEnvironment, ...(gone && { signal: gone }) } as const;
   try {
-    await run("rm", ["--recursive", "--force", "--", path], { env: archiveEnvironment });
+    await run("rm", ["--recursive", "--force", "--", path], options);
   } catch (error) {
+    gone?.throwIfAborted();
     const { stderr = "" } = error as { stderr?: string };
     const [, entry, reason] = /^rm: cannot remove '(.*)': (.*)$/m.exec(stderr) ?? [];
     throw Object.assign(error as Error, { code: reasons[reason ?? ""] ?? "", path: entry ?? path });
