@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fastify from "fastify";
 import { beforeEach, expect, test } from "vitest";
+import { BerthError } from "../../contract/errors.ts";
 import { routes } from "../../contract/routes.ts";
 import type { Caller } from "./caller.ts";
 import { handleError } from "./errors.ts";
@@ -18,10 +19,11 @@ beforeEach(() => {
   const app = fastify();
   app.setErrorHandler(handleError);
   app.addHook("onRequest", async (request, reply) => {
-    await starts.wait(request, reply);
-    const credential = request.headers.authorization!;
-    const [accountId] = credential.split(" ");
-    starts.learn(credential, accountId!);
+    const [accountId] = request.headers.authorization!.split(" ");
+    await starts.admit(request, reply, async () => {
+      if (accountId === "wrong") throw new BerthError("credentials_invalid", "The key is not valid.");
+      return { accountId } as Caller;
+    });
   });
   app.get("/", async ({ headers }) => {
     begun.push(headers.authorization!);
@@ -59,6 +61,14 @@ test("requests with unknown credentials wait for others of their address", async
   expect(begun.length).toBeLessThan(50);
   answer.resolve();
   await Promise.all([...many, one]);
+});
+
+test("a wrong key that is repeated does not hold up new keys of the same address", async () => {
+  answer.resolve();
+  const many = Array.from({ length: 600 }, () => ask("wrong", "203.0.113.9"));
+  expect((await ask("new", "203.0.113.9")).statusCode).toBe(200);
+  const statuses = (await Promise.all(many)).map(({ statusCode }) => statusCode);
+  expect(new Set(statuses)).toEqual(new Set([401, 429]));
 });
 
 test("an account's requests that are not answered for long do not stop its others", async () => {

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BerthError } from "../../contract/errors.ts";
 import { Places } from "../places.ts";
+import type { Caller } from "./caller.ts";
 import { clientOf } from "./rate-limits.ts";
 
 /** How long a request waits at most. A query has 10 s. */
@@ -18,32 +19,53 @@ const maximumCredentials = 10_000;
 /**
  * Has the requests of one account begin a few at a time, so that many at once do not delay those of others: all share one
  * thread and the database's connections. Before its caller is found, a request counts for the account that its credential
- * had before, or for its client's address.
+ * had before, or for its client's address. Of requests with the same unknown credential, one at a time counts for the
+ * address: others of the address do not wait for a client that repeats a wrong key.
  */
 export class FairStarts {
   readonly #places = new Places(beginning);
-  /** The accounts of credentials, by their hashes. Says nothing about whether they are still valid. */
+  readonly #unknown = new Places({ ...beginning, perHolder: 1 });
+  /** The accounts of credentials, by their hashes; the last used is the last. Says nothing about whether they are still valid. */
   readonly #accounts = new Map<string, string>();
 
-  /** Resolves when the request may begin. Throws `too_many_requests`. */
-  async wait(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  /** Finds the request's caller with `find`, when the request may begin. Throws `too_many_requests`. */
+  async admit(request: FastifyRequest, reply: FastifyReply, find: () => Promise<Caller>): Promise<Caller> {
     const { authorization } = request.headers;
-    const account = authorization && this.#accounts.get(hash("sha256", authorization));
-    const leave = await this.#places.take(account ?? clientOf(request.ip));
-    if (!leave) throw new BerthError("too_many_requests", "Too many requests at once; try again later.");
+    const address = clientOf(request.ip);
+    if (!authorization) {
+      await this.#begin(address, reply);
+      return find();
+    }
+    const credential = hash("sha256", authorization);
+    const leave = this.#accounts.has(credential) ? null : await placeIn(this.#unknown, credential);
+    try {
+      await this.#begin(this.#accounts.get(credential) ?? address, reply);
+      const caller = await find();
+      this.#learn(credential, caller.accountId);
+      return caller;
+    } finally {
+      leave?.();
+    }
+  }
+
+  async #begin(holder: string, reply: FastifyReply): Promise<void> {
+    const leave = await placeIn(this.#places, holder);
     setTimeout(leave, beginningMs).unref();
     leaveWith(reply, leave);
   }
 
-  /** Remembers the account of a request that has an Authorization header. */
-  learn(authorization: string | undefined, accountId: string): void {
-    if (!authorization) return;
-    const credential = hash("sha256", authorization);
-    if (this.#accounts.get(credential) === accountId) return;
+  #learn(credential: string, accountId: string): void {
+    this.#accounts.delete(credential);
     this.#accounts.set(credential, accountId);
     const [oldest] = this.#accounts.keys();
     if (this.#accounts.size > maximumCredentials) this.#accounts.delete(oldest!);
   }
+}
+
+async function placeIn(places: Places, holder: string): Promise<() => void> {
+  const leave = await places.take(holder);
+  if (leave) return leave;
+  throw new BerthError("too_many_requests", "Too many requests at once; try again later.");
 }
 
 /**

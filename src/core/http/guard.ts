@@ -20,16 +20,15 @@ export function guard(app: FastifyInstance, context: AppContext): void {
     if (!route || route.permission === "public") return;
     const passport = passing?.admit(request, reply);
     if (passport?.caller) return takeOver(request, passport, passport.caller);
-    await starts.wait(request, reply);
+    const find = (credential: string) => principals.find(credential, route.audience);
     try {
-      const find = (credential: string) => principals.find(credential, route.audience);
-      request.caller = await authenticate(request, find, tickets);
+      request.caller = await starts.admit(request, reply, () => authenticate(request, find, tickets));
     } catch (error) {
+      if (!(error instanceof BerthError) || error.status !== 401) throw error;
       if (route.audience === "mcp") reply.header("www-authenticate", challengeOf(context.address.public, request));
-      if (error instanceof BerthError && error.status === 401) await limitAddress(context, request, reply);
+      await limitAddress(context, request, reply);
       throw error;
     }
-    starts.learn(request.headers.authorization, request.caller.accountId);
     await countRequest(context, request, reply);
     requirePermission(route, request.caller);
   });
