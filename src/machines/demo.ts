@@ -7,7 +7,8 @@ import { Gateway } from "../models/gateway.ts";
 import { Prices } from "../models/prices.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { Machines } from "./machines.ts";
-import { QemuDriver, type QemuOptions } from "./qemu/driver.ts";
+import { QemuDriver } from "./qemu/driver.ts";
+import type { QemuOptions } from "./qemu/parts.ts";
 
 /** What machines without a service are opened with. */
 interface DemoMachinesOptions

@@ -1,10 +1,6 @@
 import { rm, stat } from "node:fs/promises";
-import type { Basis, Layers } from "./layers.ts";
-import type { Layout } from "./layout.ts";
-import type { Step } from "./memory-image.ts";
-import type { Records } from "./record.ts";
-import type { SnapshotRecords } from "./snapshot-records.ts";
-import type { Snapshots } from "./snapshots.ts";
+import type { Basis } from "./layers.ts";
+import type { QemuParts } from "./parts.ts";
 
 /** A machine or a snapshot, whose record names layers. */
 interface Chain {
@@ -32,27 +28,16 @@ export function findMergeable(chains: readonly (readonly string[])[]): Pair | nu
   return null;
 }
 
-interface Parts {
-  layout: Layout;
-  records: Records;
-  kept: SnapshotRecords;
-  layers: Layers;
-  snapshots: Snapshots;
-  /** Called between any two steps. */
-  step: Step;
-  log: (message: string) => void;
-}
-
 /**
  * Joins layers that nothing tells apart any more, since the snapshots between them are gone: the upper one takes up what the
  * lower one holds. So what is overwritten since takes no space, and a read looks into fewer files. One at a time.
  */
 export class LayerMerging {
-  readonly #parts: Parts;
+  readonly #parts: QemuParts;
   #isClosed = false;
   #underway: Promise<void> | null = null;
 
-  constructor(parts: Parts) {
+  constructor(parts: QemuParts) {
     this.#parts = parts;
   }
 

@@ -1,42 +1,18 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { inParallel } from "../../core/in-parallel.ts";
-import type { Quarantine } from "../../core/quarantine.ts";
-import { type Compression, sleeper } from "./compression.ts";
+import { sleeper } from "./compression.ts";
 import { nullWhereMissing } from "./files.ts";
 import { sweepImages } from "./image.ts";
-import type { Layers } from "./layers.ts";
-import type { Layout, MachineFiles } from "./layout.ts";
-import type { MachineProcesses } from "./machine-processes.ts";
-import type { MemoryImages } from "./memory-image.ts";
+import type { MachineFiles } from "./layout.ts";
+import type { QemuParts } from "./parts.ts";
 import { killByMonitor, qemuProcesses } from "./process.ts";
 import { readQuarantined } from "./quarantined.ts";
-import { type MachineRecord, type Records, readsAtOnce } from "./record.ts";
-import type { MachineUser, Sandbox } from "./sandbox.ts";
-import type { SnapshotRecords } from "./snapshot-records.ts";
-import type { Snapshots } from "./snapshots.ts";
-import type { Suspension } from "./suspension.ts";
-import type { Templates } from "./template.ts";
-
-/** What recovery needs. */
-interface Parts {
-  layout: Layout;
-  sandbox: Sandbox;
-  records: Records;
-  templates: Templates;
-  images: MemoryImages;
-  compression: Compression;
-  running: MachineProcesses;
-  suspension: Suspension;
-  kept: SnapshotRecords;
-  layers: Layers;
-  snapshots: Snapshots;
-  quarantine: Quarantine;
-  log: (message: string) => void;
-}
+import { type MachineRecord, readsAtOnce } from "./record.ts";
+import type { MachineUser } from "./sandbox.ts";
 
 /** Runs at server startup: finds running machines and removes anything half made. */
-export async function recover(parts: Parts, currentImages: ReadonlySet<string>): Promise<void> {
+export async function recover(parts: QemuParts): Promise<void> {
   const { layout, records } = parts;
   await parts.snapshots.removeHalfMade();
   const known = new Set<string>();
@@ -77,36 +53,27 @@ export async function recover(parts: Parts, currentImages: ReadonlySet<string>):
   if (!isComplete) return;
   // As they are now: the layers of a machine may have been found only above.
   const latest = await inParallel(found, readsAtOnce, ({ id }) => records.require(id));
-  await removeUnneeded(parts, latest, currentImages);
+  await removeUnneeded(parts, latest);
 }
 
 /** Called now and then while machines run: removes templates and images that none of them needs any more. */
-export async function removeUnused(
-  parts: Pick<Parts, "layout" | "records" | "templates" | "kept" | "layers" | "snapshots" | "quarantine">,
-  currentImages: ReadonlySet<string>,
-): Promise<void> {
+export async function removeUnused(parts: QemuParts): Promise<void> {
   await parts.snapshots.sweeping(async () => {
     const found: MachineRecord[] = [];
     for (const id of await parts.records.ids()) {
       const record = await parts.records.read(id); // What an unreadable one needs is not known: it rejects.
       if (record) found.push(record);
     }
-    await removeUnneeded(parts, found, currentImages);
+    await removeUnneeded(parts, found);
   });
 }
 
 /** Removes the templates, images and layers that none of these machines, which are all, no snapshot and no new one needs. */
 async function removeUnneeded(
-  {
-    layout,
-    templates,
-    kept,
-    layers,
-    quarantine,
-  }: Pick<Parts, "layout" | "templates" | "kept" | "layers" | "quarantine">,
+  { layout, templates, kept, layers, quarantine, guestImages }: QemuParts,
   machines: readonly MachineRecord[],
-  currentImages: ReadonlySet<string>,
 ): Promise<void> {
+  const currentImages = guestImages.ids;
   const needing: Pick<MachineRecord, "template" | "imageId" | "bootImageId" | "layers">[] = [...machines];
   for (const id of await kept.ids()) {
     const record = await kept.read(id);
@@ -130,22 +97,19 @@ async function hasDisk({ disk, disks }: MachineFiles): Promise<boolean> {
   return found.some((each) => each !== null);
 }
 
-async function removeHalfMade({ layout, sandbox }: Parts, id: string, user: MachineUser | null): Promise<void> {
+async function removeHalfMade({ layout, sandbox }: QemuParts, id: string, user: MachineUser | null): Promise<void> {
   if (await sandbox.keepUser(user, id)) await sandbox.endAll(user);
   await rm(layout.machine(id).folder, { recursive: true, force: true });
   await sandbox.releaseUser(user, id);
 }
 
 /** False for a machine of an earlier version, which has none, and if another service's machine has it by now. */
-async function keepUser({ sandbox }: Parts, id: string, user: MachineUser | null | undefined): Promise<boolean> {
+async function keepUser({ sandbox }: QemuParts, id: string, user: MachineUser | null | undefined): Promise<boolean> {
   return user !== undefined && sandbox.keepUser(user, id);
 }
 
 /** Makes a machine's folder that of a user of its own. Its QEMU, if it runs, is ended. */
-export async function giveUser(
-  { layout, records, sandbox }: Pick<Parts, "layout" | "records" | "sandbox">,
-  id: string,
-): Promise<void> {
+export async function giveUser({ layout, records, sandbox }: QemuParts, id: string): Promise<void> {
   const { folder, qmp } = layout.machine(id);
   await killByMonitor(qmp);
   const user = await sandbox.newUser(id);
@@ -156,7 +120,7 @@ export async function giveUser(
 
 /** Recovers a machine after the previous server was killed, even in the middle of suspending or waking it. */
 async function recoverMachine(
-  { layout, records, images, compression, running, suspension, snapshots, log }: Parts,
+  { layout, records, images, compression, running, suspension, snapshots, log }: QemuParts,
   id: string,
   { memory: known }: MachineRecord,
   processes: ReadonlyMap<string, number>,

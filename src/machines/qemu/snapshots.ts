@@ -5,42 +5,27 @@ import { SharedLock } from "../../core/locks.ts";
 import type { SnapshotFacts } from "../driver.ts";
 import type { MachineSpec } from "../spec.ts";
 import { diskNode } from "./command.ts";
-import { type Compression, sleeper } from "./compression.ts";
+import { sleeper } from "./compression.ts";
 import { force, nullWhereMissing, writeWhole } from "./files.ts";
-import { type Layers, layersBelow, maximumLayers } from "./layers.ts";
+import { layersBelow, maximumLayers } from "./layers.ts";
 import type { Layout, MachineFiles } from "./layout.ts";
-import type { MemoryImage, Step } from "./memory-image.ts";
+import type { MemoryImage } from "./memory-image.ts";
+import type { QemuParts } from "./parts.ts";
 import type { QemuProcess } from "./process.ts";
-import type { MachineRecord, Records } from "./record.ts";
-import type { Sandbox } from "./sandbox.ts";
-import { keptOf, partialEnding, type SnapshotRecord, type SnapshotRecords } from "./snapshot-records.ts";
+import type { MachineRecord } from "./record.ts";
+import { keptOf, partialEnding, type SnapshotRecord } from "./snapshot-records.ts";
 import { stageSnapshots } from "./staging.ts";
-import type { Suspension } from "./suspension.ts";
-
-/** What snapshots need. */
-interface Parts {
-  layout: Layout;
-  sandbox: Sandbox;
-  records: Records;
-  kept: SnapshotRecords;
-  layers: Layers;
-  suspension: Suspension;
-  compression: Compression;
-  /** Called between any two steps. */
-  step: Step;
-  log: (message: string) => void;
-}
 
 /**
  * Moments of machines: a memory image, and the disk of that moment as a layer that nothing writes to. A machine goes on
  * with an empty disk over it; so does each machine that is restored from it.
  */
 export class Snapshots {
-  readonly #parts: Parts;
+  readonly #parts: QemuParts;
   /** Shared by whatever names a layer, an image or a template; alone: the sweep that removes those without a name. */
   readonly #files = new SharedLock();
 
-  constructor(parts: Parts) {
+  constructor(parts: QemuParts) {
     this.#parts = parts;
   }
 

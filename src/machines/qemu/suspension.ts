@@ -5,36 +5,19 @@ import type { RunningMachine } from "../driver.ts";
 import type { MachineSpec } from "../spec.ts";
 import { machineOptions } from "./command.ts";
 import { nullWhereMissing } from "./files.ts";
-import type { Launcher } from "./launcher.ts";
-import type { Layout } from "./layout.ts";
-import type { MachineProcesses } from "./machine-processes.ts";
-import type { Conditions, MemoryImage, MemoryImages, Step } from "./memory-image.ts";
+import type { Conditions, MemoryImage } from "./memory-image.ts";
+import type { QemuParts } from "./parts.ts";
 import { isLocked, type QemuProcess } from "./process.ts";
-import { describe, type MachineRecord, type Records } from "./record.ts";
-import type { HostBasis, Templates } from "./template.ts";
+import { describe, type MachineRecord } from "./record.ts";
 
 /** Failures of an intact image are usually transient: a process was killed, or the host ran out of something. */
 const wakeTries = 2;
 
-/** What suspending and waking need. */
-interface Parts {
-  layout: Layout;
-  records: Records;
-  templates: Templates;
-  images: MemoryImages;
-  running: MachineProcesses;
-  launcher: Launcher;
-  host: HostBasis;
-  /** Called between any two steps. */
-  step: Step;
-  log: (message: string) => void;
-}
-
 /** Saves machines' memories and restores them. Only what a machine's record names may be restored. */
 export class Suspension {
-  readonly #parts: Parts;
+  readonly #parts: QemuParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: QemuParts) {
     this.#parts = parts;
   }
 

@@ -1,0 +1,141 @@
+import { chmod, mkdir } from "node:fs/promises";
+import type { Socket } from "node:net";
+import type { Resources } from "../../contract/agents.ts";
+import type { DiskReserve } from "../../core/disk-reserve.ts";
+import { Quarantine } from "../../core/quarantine.ts";
+import { Compression } from "./compression.ts";
+import { GuestImages } from "./guest-images.ts";
+import { idOfBuilt } from "./image.ts";
+import { Launcher } from "./launcher.ts";
+import { LayerMerging } from "./layer-merging.ts";
+import { Layers } from "./layers.ts";
+import { Layout } from "./layout.ts";
+import { MachineProcesses } from "./machine-processes.ts";
+import { MemoryImages, type Step } from "./memory-image.ts";
+import { PageJobs } from "./page-jobs.ts";
+import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
+import { qemuVersion } from "./process.ts";
+import { Records } from "./record.ts";
+import { Sandbox } from "./sandbox.ts";
+import { SnapshotRecords } from "./snapshot-records.ts";
+import { Snapshots } from "./snapshots.ts";
+import { Suspension } from "./suspension.ts";
+import { type HostBasis, Templates } from "./template.ts";
+
+export interface QemuOptions {
+  dataFolder: string;
+  /** Free space that is kept: below it, nothing is created. */
+  reserve: DiskReserve;
+  /** The folder of the built image; null when none was built. */
+  builtImage: string | null;
+  /**
+   * A read-only folder of images outside of the data folder, with root disks in qcow2. Another folder may stand there at the
+   * next start, so machines' disks are copies.
+   */
+  imagesApart?: string;
+  accelerator: AcceleratorChoice;
+  /** A runtime's default machine size, which its templates have. */
+  usualResources: (runtime: string) => Resources;
+  /** Serves the model calls of the throwaway turns that warm a template. */
+  serveTemplateUplink: (socket: Socket) => void;
+  /** Only `prepare` makes templates: a new machine without a template boots. */
+  onlyMadeTemplates?: boolean;
+  log: (message: string) => void;
+  /** Always saves the whole memory through QEMU, even where it can be read from outside. */
+  onlyWholeMemory?: boolean;
+  /** Called between any two steps of suspending and waking. A test stops the driver there. */
+  step?: Step;
+}
+
+/** What opening takes time for. */
+interface Found {
+  layout: Layout;
+  sandbox: Sandbox;
+  guestImages: GuestImages;
+  host: HostBasis;
+}
+
+/** The parts of the QEMU driver, in the order in which they are made. Each gets this object and uses the others through it. */
+export class QemuParts {
+  readonly log: (message: string) => void;
+  readonly step: Step;
+  readonly reserve: DiskReserve;
+  readonly usualResources: (runtime: string) => Resources;
+  readonly onlyMadeTemplates: boolean;
+  readonly layout: Layout;
+  readonly sandbox: Sandbox;
+  readonly guestImages: GuestImages;
+  readonly host: HostBasis;
+  readonly templates: Templates;
+  readonly records: Records;
+  readonly kept: SnapshotRecords;
+  readonly quarantine: Quarantine;
+  readonly pageJobs = PageJobs.forWakes();
+  readonly images: MemoryImages;
+  readonly compression: Compression;
+  readonly running: MachineProcesses;
+  readonly launcher: Launcher;
+  readonly suspension: Suspension;
+  readonly layers: Layers;
+  readonly snapshots: Snapshots;
+  readonly merging: LayerMerging;
+
+  private constructor(options: QemuOptions, { layout, sandbox, guestImages, host }: Found) {
+    const { log, reserve, step = async () => {}, onlyWholeMemory = false, onlyMadeTemplates = false } = options;
+    this.log = log;
+    this.step = step;
+    this.reserve = reserve;
+    this.usualResources = options.usualResources;
+    this.onlyMadeTemplates = onlyMadeTemplates;
+    this.layout = layout;
+    this.sandbox = sandbox;
+    this.guestImages = guestImages;
+    this.host = host;
+    this.templates = new Templates(layout, sandbox, reserve, options.serveTemplateUplink, log);
+    this.records = new Records(layout);
+    this.kept = new SnapshotRecords(layout);
+    this.quarantine = new Quarantine(options.dataFolder);
+    this.images = new MemoryImages(this.pageJobs, sandbox, onlyWholeMemory, step, log);
+    this.compression = new Compression(layout, PageJobs.inBackground(), step, log);
+    this.running = new MachineProcesses(layout, log);
+    this.launcher = new Launcher(layout, sandbox, host, this.running);
+    this.suspension = new Suspension(this);
+    this.layers = new Layers(layout, sandbox);
+    this.snapshots = new Snapshots(this);
+    this.merging = new LayerMerging(this);
+  }
+
+  /**
+   * Checks the prerequisites and imports the image. Throws `qemu_missing`, `image_missing`, `privilege_missing`,
+   * `accelerator_unavailable`.
+   */
+  static async open(options: QemuOptions): Promise<QemuParts> {
+    const { dataFolder, builtImage, log } = options;
+    const layout = new Layout(dataFolder, options.imagesApart);
+    // First, since it starts no program: while the image is being built, this is tried again every second.
+    await idOfBuilt(builtImage);
+    const qemu = await qemuVersion();
+    const sandbox = await Sandbox.open();
+    await makeFolders(layout);
+    const guestImages = await GuestImages.open(builtImage, layout, options.reserve);
+    const image = guestImages.plain;
+    const accelerator = await chooseAccelerator(options.accelerator, dataFolder, image, qemu, sandbox, log);
+    const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), hostKhz: await hostKhz() };
+    return new QemuParts(options, { layout, sandbox, guestImages, host });
+  }
+
+  async close(): Promise<void> {
+    this.guestImages.close();
+    this.running.beginClosing();
+    await Promise.all([this.templates.close(), this.pageJobs.close(), this.compression.close(), this.merging.close()]);
+    this.running.close();
+  }
+}
+
+async function makeFolders(layout: Layout): Promise<void> {
+  const { images, templates, machines, layers, snapshots, exports } = layout;
+  for (const folder of [...(layout.areImagesApart ? [] : [images]), templates, machines, layers, snapshots, exports]) {
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o711);
+  }
+}
