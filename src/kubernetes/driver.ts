@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { isDeepStrictEqual } from "node:util";
-import type { V1Pod, V1StatefulSet } from "@kubernetes/client-node";
+import type { V1StatefulSet } from "@kubernetes/client-node";
 import type { Resources } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { inParallel } from "../core/in-parallel.ts";
@@ -12,7 +12,7 @@ import type { MachineSpec, Progress } from "../machines/spec.ts";
 import type { MachineObjects } from "./cluster.ts";
 import type { KeeperCall, Outcome, Sent } from "./keeper-calls.ts";
 import { type CallOptions, dialGuest } from "./keeper-client.ts";
-import { observedOf, snapshotsOf } from "./notes.ts";
+import { isQuarantined, observedOf, snapshotsOf } from "./notes.ts";
 import {
   observedAnnotation,
   quarantinedAnnotation,
@@ -20,13 +20,12 @@ import {
   volumeBytesOf,
   volumeMiBOf,
 } from "./objects.ts";
+import { nothingOf, Observations } from "./observations.ts";
 import type { PackedDisks } from "./packed-disks.ts";
 import { runOf } from "./pod-state.ts";
 import type { Pods } from "./pods.ts";
 import type { MadeTemplate, TemplateMachines } from "./template-machines.ts";
 
-/** How long a keeper that is said to run may fail to answer until it counts as out of reach. */
-const lookMs = 15_000;
 /** How many machines are looked at at once. */
 const looksAtOnce = 16;
 
@@ -55,6 +54,7 @@ export class KubernetesDriver implements Driver {
   readonly #objects: MachineObjects;
   readonly #templates: TemplateMachines;
   readonly #disks: PackedDisks;
+  readonly #observations: Observations;
   /** Calls that change which snapshots a machine has, one at a time: each rewrites the list in its annotation. */
   readonly #snapshotCalls = new SerialQueue();
   readonly #usual: (runtime: string) => Resources;
@@ -67,6 +67,7 @@ export class KubernetesDriver implements Driver {
     this.#objects = pods.objects;
     this.#templates = templates;
     this.#disks = disks;
+    this.#observations = new Observations(pods, log);
     this.imageId = imageId;
     this.#usual = usualResources;
     this.#log = log;
@@ -317,12 +318,12 @@ export class KubernetesDriver implements Driver {
       throw error;
     });
     if (set === "unknown") return this.#pods.ask(id, "observe", [id]);
-    return set ? this.#look(set) : { ...nothingOf(id), phase: "absent" };
+    return set ? this.#observations.of(set) : { ...nothingOf(id), phase: "absent" };
   }
 
   async list(): Promise<MachineObservation[]> {
     const sets = (await this.#objects.sets()).filter((set) => !isQuarantined(set));
-    return inParallel(sets, looksAtOnce, (set) => this.#look(set));
+    return inParallel(sets, looksAtOnce, (set) => this.#observations.of(set));
   }
 
   /** Not in its volume, which nobody can read while it has no pod. */
@@ -386,59 +387,11 @@ export class KubernetesDriver implements Driver {
     await this.#objects.annotate(id, { [snapshotsAnnotation]: JSON.stringify(snapshots) });
   }
 
-  async #look(set: V1StatefulSet): Promise<MachineObservation> {
-    const id = this.#objects.idOf(set);
-    const last = observedOf(set) ?? ({ ...nothingOf(id), phase: "absent" } as const);
-    if (last === "unreadable" || last.id !== id) return this.#lookAnew(id);
-    // Its pod was ended, which saves its memory if there is time. `wake` looks whether it has one.
-    const asleep = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
-    if (set.spec?.replicas !== 1) return asleep;
-    for (const until = performance.now() + lookMs; ; await this.#pods.pause()) {
-      const pod = await this.#objects.pod(id);
-      // It comes again.
-      if (pod === null) return asleep;
-      const isEnding = pod.metadata?.deletionTimestamp !== undefined;
-      const seen = isEnding || runOf(pod) === null ? null : await this.#observeAt(id, pod).catch(() => null);
-      if (seen) return seen;
-      if (await this.#pods.isOutOfReach(pod)) return { ...last, phase: "lost" };
-      if (isEnding || runOf(pod) === null) return asleep;
-      // What the cluster says of a pod is some moments old, so it may have ended.
-      if (performance.now() > until) return { ...last, phase: "lost" };
-    }
-  }
-
-  /** What the keeper says of a machine, whose pod comes for that. Lost where it does not. */
-  async #lookAnew(id: string): Promise<MachineObservation> {
-    this.#log(`what was last seen of machine ${id} cannot be read: the annotation ${observedAnnotation}. It is asked`);
-    try {
-      return await this.#pods.borrow(id, async () => {
-        const seen = await this.#pods.ask(id, "observe", [id]);
-        await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(seen) });
-        return seen;
-      });
-    } catch (error) {
-      this.#log(`machine ${id} does not say what it is: ${(error as Error).message}`);
-      return { ...nothingOf(id), phase: "lost" };
-    }
-  }
-
   #keptBy(set: V1StatefulSet): KeptSnapshot[] {
     const kept = snapshotsOf(set);
     if (!kept) this.#log(`the snapshots of machine ${this.#objects.idOf(set)} cannot be read: ${snapshotsAnnotation}`);
     return kept ?? [];
   }
-
-  async #observeAt(id: string, pod: V1Pod): Promise<MachineObservation> {
-    return this.#pods.askAt(await this.#pods.addressOf(id, pod), "observe", [id]);
-  }
-}
-
-function nothingOf(id: string) {
-  return { id, generation: 0, restarts: 0, restores: 0, image: null, isUnused: false };
-}
-
-function isQuarantined({ metadata }: V1StatefulSet): boolean {
-  return metadata?.annotations?.[quarantinedAnnotation] !== undefined;
 }
 
 function notThere(): BerthError {

@@ -2,7 +2,7 @@ import type { V1StatefulSet } from "@kubernetes/client-node";
 import type { z } from "zod";
 import type { KeptSnapshot, MachineObservation } from "../machines/driver.ts";
 import { KeptSnapshots, Observation } from "./keeper-answers.ts";
-import { observedAnnotation, snapshotsAnnotation } from "./objects.ts";
+import { observedAnnotation, quarantinedAnnotation, snapshotsAnnotation } from "./objects.ts";
 
 // What is noted with a machine's StatefulSet, for the time in which it has no pod. Whoever may edit it may edit it badly.
 
@@ -23,4 +23,9 @@ function noted<Schema extends z.ZodType>(text: string, schema: Schema): z.output
   } catch {
     return null;
   }
+}
+
+/** Whether the machine has no row; see `Driver.quarantine`. */
+export function isQuarantined({ metadata }: V1StatefulSet): boolean {
+  return metadata?.annotations?.[quarantinedAnnotation] !== undefined;
 }

@@ -29,7 +29,7 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
       const turn = (await earlierTurn(turns, request, agent)) ?? (await beginTurn(request, agent));
       await begun(context, request, reply);
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
-        visible(turns.events(turn, 0, gone), request.body.include),
+        visible(turns.events.follow(turn, 0, gone), request.body.include),
       );
       return reply;
     });
@@ -88,7 +88,7 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
       using _ = streams.enter(request);
       const after = lastEventId(request) ?? request.query.after;
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
-        visible(turns.events(turn, after, gone), request.query.include),
+        visible(turns.events.follow(turn, after, gone), request.query.include),
       );
       return reply;
     });

@@ -1,27 +1,22 @@
 import { type AgentState, requireHere } from "../agents/agent.ts";
 import { noUsage } from "../billing/usage.ts";
 import type { AppContext } from "../context.ts";
-import { type LastEvent, type SequencedEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
+import { type LastEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
 import type { Caller } from "../core/http/caller.ts";
-import { Backoff, isTransient, pause } from "../core/retry.ts";
+import { Backoff, pause } from "../core/retry.ts";
 import { lostError } from "../lifecycle/guest-leases.ts";
 import type { Facts } from "../telemetry/span.ts";
+import { TurnEvents } from "./events.ts";
+import { RefusedTurns } from "./refused.ts";
 import { runTurn } from "./run.ts";
 import { type FunctionCall, RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
 import type { TurnStore } from "./store.ts";
 import { TurnTrace } from "./trace.ts";
-import {
-  AgentChanged,
-  type AgentMoment,
-  type PastTurn,
-  type RecentTurn,
-  type TurnState,
-  turnInProgress,
-} from "./turn.ts";
+import { AgentChanged, type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "./turn.ts";
 
 /** What a turn takes from its agent. */
 export type TurnAgent = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "retold">;
@@ -51,9 +46,6 @@ interface TurnStart {
 const cancelGraceMs = 1_500;
 const leastPollMs = 200;
 const mostPollMs = 1_000;
-/** The highest event number: the database stores 32 bits. */
-const lastPossible = 2 ** 31 - 1;
-const databaseRetryMs = 500;
 
 /**
  * Turns: a message to an agent and the events of its answer. A turn continues whether or not anybody reads it. Its
@@ -65,10 +57,8 @@ export class Turns {
   readonly #context: AppContext;
   readonly #rows: TurnStore;
   readonly #running: RunningTurns;
-  /** Turns refused because it is unknown whether the database stored them. They are being removed. */
-  readonly #refused = new Set<string>();
-  /** Those and earlier ones: the database may take up a row that it was asked to remove before it had it. */
-  readonly #everRefused = new Set<string>();
+  readonly events: TurnEvents;
+  readonly #refused: RefusedTurns;
   /** Turns whose rows are being stored. */
   readonly #beginning = new Set<string>();
   /** The turns that this server knows of until `recover` has found all others, so that none is begun twice; null then. */
@@ -79,6 +69,8 @@ export class Turns {
     this.#context = context;
     this.#rows = context.stores.turns;
     this.#running = context.running;
+    this.#refused = new RefusedTurns(context);
+    this.events = new TurnEvents(context);
   }
 
   /**
@@ -138,7 +130,7 @@ export class Turns {
     this.#known?.add(id);
     this.#beginning.add(id);
     try {
-      await this.#insert(turn, agent, log.append({ type: "response.created" })!);
+      await this.#refused.insert(turn, agent, log.append({ type: "response.created" })!);
       log.stored(1);
       const trace = this.#trace(turn, caller.span, { "berth.agent.status": agent.status });
       this.#start(turn, log, agent, { retold, trace });
@@ -153,7 +145,7 @@ export class Turns {
    * refused one may still be stored.
    */
   async begun(agentId: string, id: string): Promise<TurnState | null> {
-    if (!this.#refused.has(id)) return this.#rows.find(agentId, id);
+    if (!this.#refused.mayBeStored(id)) return this.#rows.find(agentId, id);
     throw new BerthError("database_unavailable", "The database does not answer; try again soon.");
   }
 
@@ -181,52 +173,6 @@ export class Turns {
   /** A turn of the agent with its reply. Throws `turn_not_found`. */
   async past(agentId: string, turnId: string): Promise<PastTurn> {
     return (await this.#rows.past(agentId, turnId)) ?? noTurn(turnId);
-  }
-
-  /**
-   * A turn's events after `after`: stored ones, then new ones up to its last. A running turn that this server has not
-   * resumed yet is read from the store until it has.
-   */
-  async *events({ id, agentId }: TurnState, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
-    const backoff = new Backoff(leastPollMs, mostPollMs);
-    for (let cursor = Math.min(after, lastPossible); !signal.aborted; ) {
-      const running = this.#running.get(id);
-      if (running) {
-        yield* running.log.read(cursor, signal);
-        if (running.log.ended && cursor >= running.nextSeq - 1) yield this.#lastOf(id, cursor);
-        return;
-      }
-      // In this order: once a turn has ended, all its events are stored.
-      const turn = await this.#rows.find(agentId, id);
-      const page = await this.#rows.events(id, cursor);
-      if (page.length > 0) {
-        cursor = page.at(-1)!.seq;
-        backoff.reset();
-        yield page;
-        if (statusAfter(page.at(-1)!.event) !== "running") return;
-      } else if (turn?.status !== "running") {
-        if (turn && cursor > 0) yield this.#lastOf(id, cursor);
-        return;
-      } else {
-        await pause(backoff.next(), signal);
-      }
-    }
-  }
-
-  /**
-   * The last event of an ended turn, for a reader whose cursor is at or beyond it: it may have seen events that were
-   * lost with the machine before they were stored. Empty for other readers.
-   */
-  async #lastOf(id: string, cursor: number): Promise<SequencedEvent[]> {
-    const { last } = await this.#rows.progress(id);
-    const [entry] = cursor < last ? [] : await this.#rows.events(id, last - 1);
-    return entry && (cursor > last || entry.event.type !== "response.completed") ? [entry] : [];
-  }
-
-  /** The number of the turn's last event so far; 0: none. */
-  async lastEvent({ id }: TurnState): Promise<number> {
-    const running = this.#running.get(id);
-    return running ? running.log.nextSeq - 1 : (await this.#rows.progress(id)).last;
   }
 
   /**
@@ -323,8 +269,8 @@ export class Turns {
     if (this.#known || this.#stopped) return; // `recover` has not taken up all yet.
     for (const { turn, agent } of await this.#rows.running()) {
       const { id } = turn;
-      if (this.#running.get(id) || this.#beginning.has(id) || this.#refused.has(id) || this.#stopped) continue;
-      if (this.#everRefused.has(id)) {
+      if (this.#running.get(id) || this.#beginning.has(id) || this.#refused.mayBeStored(id) || this.#stopped) continue;
+      if (this.#refused.had(id)) {
         await this.#rows.remove(id);
         this.#context.log("a turn that was refused was found and removed", { turnId: id });
         continue;
@@ -352,6 +298,7 @@ export class Turns {
    */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#refused.stop();
     const turns = [...this.#running];
     for (const { over } of turns) over.abort();
     await Promise.all(turns.map(({ writer }) => writer.stop()));
@@ -372,36 +319,6 @@ export class Turns {
 
   #log(turnId: string, from: number): EventLog {
     return new EventLog({ from, older: (after) => this.#rows.events(turnId, after) });
-  }
-
-  /** Stores a new turn. If it is unknown whether that worked, the turn is removed, so that it cannot block others. */
-  async #insert(turn: TurnState, agent: AgentMoment, first: SequencedEvent): Promise<void> {
-    try {
-      await this.#rows.insert(turn, agent, first);
-    } catch (error) {
-      if (isTransient(error)) {
-        this.#refused.add(turn.id);
-        this.#everRefused.add(turn.id);
-        void this.#retryTransient(() => this.#rows.remove(turn.id))
-          .catch((cause: unknown) =>
-            this.#context.log("a turn that was refused could not be removed", { turnId: turn.id, error: cause }),
-          )
-          .finally(() => this.#refused.delete(turn.id));
-      }
-      throw error;
-    }
-  }
-
-  /** Retries while the database is down. */
-  async #retryTransient(step: () => Promise<void>): Promise<void> {
-    while (!this.#stopped) {
-      try {
-        return await step();
-      } catch (error) {
-        if (!isTransient(error)) throw error;
-        await pause(databaseRetryMs);
-      }
-    }
   }
 
   #start(turn: TurnState, log: EventLog, agent: TurnAgent, { retold, trace, progress }: TurnStart): void {

@@ -111,7 +111,7 @@ export class AgentTasks implements A2ARequestHandler {
     return this.#perform(routes.cancelTurn, async (operation) => {
       const turn = await this.#find(operation, id);
       await turns.cancel(this.#parts.agent, turn);
-      for await (const _ of turns.events(turn, 0, AbortSignal.timeout(cancelMs)));
+      for await (const _ of turns.events.follow(turn, 0, AbortSignal.timeout(cancelMs)));
       return this.#task(turn);
     });
   }
@@ -199,7 +199,7 @@ export class AgentTasks implements A2ARequestHandler {
   }
 
   #events(turn: TurnState) {
-    return this.#parts.turns.events(turn, 0, this.#parts.gone);
+    return this.#parts.turns.events.follow(turn, 0, this.#parts.gone);
   }
 
   /** As `CarriedOperations.perform`, with refusals as A2A names them. */

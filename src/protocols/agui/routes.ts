@@ -22,7 +22,7 @@ export function aguiRoutes(context: AppContext): FastifyPluginAsync {
       const earlier = await earlierTurn(turns, request, agent);
       const turn = earlier ?? (await turns.begin(attempt.resourceId, agent, message, caller));
       await begun(context, request, reply);
-      const events = (gone: AbortSignal) => projected(turns.events(turn, 0, gone), body, turn.id);
+      const events = (gone: AbortSignal) => projected(turns.events.follow(turn, 0, gone), body, turn.id);
       await sendEvents(reply, { "x-turn-id": turn.id }, events);
       return reply;
     });

@@ -126,7 +126,7 @@ export class OtherAgentsServer {
       if (queuedMs >= placeMs) impatient.abort();
     }, placeCheckMs);
     try {
-      for await (const batch of turns.events(turn, 0, AbortSignal.any([gone, impatient.signal]))) {
+      for await (const batch of turns.events.follow(turn, 0, AbortSignal.any([gone, impatient.signal]))) {
         for (const { event } of batch) progress.note(event);
       }
     } finally {

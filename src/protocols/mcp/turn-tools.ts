@@ -102,7 +102,7 @@ export function turnTools(turns: Turns): Tool[] {
 
   async function wait(turn: TurnState, seconds: number, { gone, progress }: ToolCall): Promise<void> {
     const over = AbortSignal.any([gone, AbortSignal.timeout(seconds * 1000)]);
-    for await (const batch of turns.events(turn, 0, over)) {
+    for await (const batch of turns.events.follow(turn, 0, over)) {
       for (const { event } of batch) progress.note(event);
     }
   }

@@ -39,7 +39,7 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
         return reply;
       }
       reply.header("x-turn-id", turn.id).header(...notAgain);
-      for await (const batch of turns.events(turn, readFrom(response), goneOf(reply))) {
+      for await (const batch of turns.events.follow(turn, readFrom(response), goneOf(reply))) {
         chat.take(batch);
         if (chat.ended) break;
       }
@@ -57,7 +57,7 @@ async function* chunks(
   gone: AbortSignal,
 ): AsyncGenerator<SseEvent[]> {
   yield chat.begin().map((data) => ({ data }));
-  for await (const batch of turns.events(turn, readFrom(response), gone)) {
+  for await (const batch of turns.events.follow(turn, readFrom(response), gone)) {
     yield chat.take(batch).map((data) => ({ data }));
     if (chat.ended) break;
   }

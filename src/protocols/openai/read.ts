@@ -20,7 +20,7 @@ export async function* responseEvents(
   const stream = new ResponseStream(response, model);
   const late = (events: ResponseEvent[]) => events.filter(({ sequence_number: number }) => number > after).map(asSse);
   yield late(stream.begin());
-  for await (const batch of turns.events(turn, readFrom(response), gone)) {
+  for await (const batch of turns.events.follow(turn, readFrom(response), gone)) {
     yield late(stream.take(batch));
     if (stream.ended) break;
   }
@@ -52,10 +52,10 @@ async function* batchesOf(
   after: number,
   until: AbortSignal | "so far",
 ): AsyncGenerator<SequencedEvent[]> {
-  if (until !== "so far") return yield* turns.events(turn, after, until);
-  const last = await turns.lastEvent(turn);
+  if (until !== "so far") return yield* turns.events.follow(turn, after, until);
+  const last = await turns.events.last(turn);
   if (last <= after) return;
-  for await (const batch of turns.events(turn, after, new AbortController().signal)) {
+  for await (const batch of turns.events.follow(turn, after, new AbortController().signal)) {
     yield batch;
     if (batch.at(-1)!.seq >= last) return;
   }

@@ -174,7 +174,7 @@ export class Responses {
   async #giveUpWaiting(agent: AgentState, caller: Caller): Promise<void> {
     const waiting = await this.#turns.waiting(agent);
     if (!waiting || !mayUseTurn(caller, waiting.turn)) return;
-    if ((await this.#turns.lastEvent(waiting.turn)) > waiting.call.seq) return; // It has its result, and works.
+    if ((await this.#turns.events.last(waiting.turn)) > waiting.call.seq) return; // It has its result, and works.
     await this.#turns.cancel(agent, waiting.turn);
     const until = performance.now() + giveUpMs;
     while ((await this.#turns.waiting(agent))?.turn.id === waiting.turn.id && performance.now() < until)
