@@ -1,32 +1,29 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { promisify } from "node:util";
-import { type Header, type Pack, pack } from "tar-stream";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { DiskReserve } from "../../src/core/disk-reserve.ts";
 import type { Passed } from "../../src/kubernetes/keeper-calls.ts";
-import { askKeeper, type KeeperAddress, KeeperLost, passFiles, readFiles } from "../../src/kubernetes/keeper-client.ts";
-import { KeeperServer } from "../../src/kubernetes/keeper-server.ts";
-import { PackedDisks } from "../../src/kubernetes/packed-disks.ts";
-import { PassedFiles } from "../../src/kubernetes/passed-files.ts";
-import { TemplateUplinks } from "../../src/kubernetes/template-uplinks.ts";
-import { QemuDriver } from "../../src/machines/qemu/driver.ts";
-import { hostKhz, hostProcessor } from "../../src/machines/qemu/probe.ts";
-import { qemuVersion } from "../../src/machines/qemu/process.ts";
-import { templateKey } from "../../src/machines/qemu/template.ts";
+import { askKeeper, type KeeperAddress, KeeperLost, passFiles } from "../../src/kubernetes/keeper-client.ts";
 import { newFolder } from "../support/config.ts";
+import {
+  answering,
+  filesOf,
+  fill,
+  type Keeper,
+  type Member,
+  mebibyte,
+  openKeeper,
+  packed,
+  record,
+  resources,
+  snapshot,
+  templateIn,
+} from "../support/keepers.ts";
 import { machineSpec } from "../support/machine-spec.ts";
 
 // Files that pass between the keepers of two machines. Keepers and drivers are real; there are no guests.
 
-const mebibyte = 1024 ** 2;
-const resources = { cpus: 1, memoryMiB: 64, diskGiB: 10 };
-const snapshot = { kind: "snapshots", name: "5ee2" } as const;
 const maximumBytes = 100 * mebibyte;
 const signal = new AbortController().signal;
 
@@ -34,128 +31,17 @@ let folder: string;
 let template: Passed;
 let one: Keeper;
 let other: Keeper;
-/** Where the server has disks. */
-let exportsFolder: string;
-let disks: PackedDisks;
-/** What a keeper's volume has left, in bytes. */
-let free: number;
-
-const run = promisify(execFile);
-
-interface Keeper extends AsyncDisposable {
-  address: KeeperAddress;
-  data: string;
-}
-
-async function openKeeper(name: string): Promise<Keeper> {
-  const data = join(folder, name);
-  await mkdir(data);
-  const images = join(folder, "images");
-  const driver = await QemuDriver.open({
-    dataFolder: data,
-    reserve: new (class extends DiskReserve {
-      override async left() {
-        return free;
-      }
-    })(data, 0),
-    builtImage: join(images, "img"),
-    imagesApart: images,
-    accelerator: "tcg",
-    usualResources: () => resources,
-    serveTemplateUplink: () => {},
-    onlyMadeTemplates: true,
-    onlyWholeMemory: true,
-    log: () => {},
-  });
-  const server = await KeeperServer.listen({
-    driver,
-    files: await PassedFiles.open(driver, join(data, "passed")),
-    uplinks: new TemplateUplinks(),
-    token: name,
-    epochFile: join(data, "epoch"),
-    host: "127.0.0.1",
-    port: 0,
-  });
-  return {
-    address: { host: "127.0.0.1", port: server.port, token: name, epoch: 1 },
-    data,
-    [Symbol.asyncDispose]: async () => {
-      await server[Symbol.asyncDispose]();
-      await driver.close();
-      await rm(data, { recursive: true });
-    },
-  };
-}
-
-const put = async (keeper: Keeper, path: string, content: string | Buffer) => {
-  const file = join(keeper.data, path);
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, content);
-};
-
-const record = (changes: object = {}) => ({
-  runtime: "claude-code",
-  resources,
-  imageId: "img",
-  bootImageId: "img",
-  template: template.name,
-  layers: ["layer"],
-  memory: null,
-  token: "secret",
-  nextToken: null,
-  ...changes,
-});
-
-/** A template with 64 MiB of memory, most of it holes, and a snapshot that lies on it. */
-async function fill(keeper: Keeper): Promise<void> {
-  const of = (part: string) => `templates/${template.name}/${part}`;
-  await put(keeper, of("disk.qcow2"), "a template's disk");
-  await put(keeper, of("state"), "its devices");
-  await put(keeper, of("memory"), "");
-  {
-    await using memory = await open(join(keeper.data, of("memory")), "w");
-    await memory.write(Buffer.from("its memory"), 0, 10, 20 * mebibyte);
-    await memory.truncate(64 * mebibyte);
-  }
-  const parts: Record<string, object> = {};
-  for (const part of ["disk.qcow2", "memory", "state"]) {
-    const { size, mtimeMs } = await stat(join(keeper.data, of(part)));
-    parts[part] = { size, mtimeMs };
-  }
-  await put(keeper, of("template.json"), JSON.stringify({ imageId: "img", token: "t", parts }));
-  await put(keeper, "layers/layer/disk.qcow2", Buffer.alloc(mebibyte, "layer"));
-  await put(keeper, `snapshots/${snapshot.name}/snapshot.json`, JSON.stringify(record()));
-}
-
-/** The files of a machine, beside what every keeper has. */
-async function filesOf({ data }: Keeper): Promise<string[]> {
-  const found = await readdir(data, { recursive: true, withFileTypes: true });
-  const files = found.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
-  return files
-    .map((file) => file.slice(data.length + 1))
-    .filter((file) => file !== "epoch")
-    .toSorted();
-}
-
 const pass = (passed: Passed, from: KeeperAddress = one.address, to: KeeperAddress = other.address) =>
   passFiles(passed, { from, to, maximumBytes, signal });
 
 beforeAll(async () => {
   folder = await newFolder();
-  const image = join(folder, "images/img");
-  await mkdir(image, { recursive: true });
-  await writeFile(join(image, "image.json"), JSON.stringify({ id: "img", handshake: "proof" }));
-  const host = { qemu: await qemuVersion(), ...(await hostProcessor("tcg")), hostKhz: await hostKhz() };
-  const basis = { ...host, accelerator: "tcg", image: { id: "img" }, runtime: "claude-code", resources } as const;
-  template = { kind: "templates", name: `${templateKey(basis as Parameters<typeof templateKey>[0])}-0123abcd` };
+  template = await templateIn(folder);
 });
 beforeEach(async () => {
-  free = 2 ** 40;
-  exportsFolder = join(folder, "exports");
-  disks = await PackedDisks.open(exportsFolder, new DiskReserve(folder, 0));
-  one = await openKeeper("one");
-  other = await openKeeper("other");
-  await fill(one);
+  one = await openKeeper(folder, "one", () => 2 ** 40);
+  other = await openKeeper(folder, "other", () => 2 ** 40);
+  await fill(one, template);
 });
 afterEach(async () => {
   await one[Symbol.asyncDispose]();
@@ -186,7 +72,7 @@ test("a template passes with its holes, and is one that passes on", async () => 
   expect(memory.size).toBe(64 * mebibyte);
   expect(memory.blocks * 512).toBeLessThan(2 * mebibyte);
   // It counts as unchanged there, whatever the times of its files are.
-  await using third = await openKeeper("third");
+  await using third = await openKeeper(folder, "third", () => 2 ** 40);
   await pass(template, other.address, third.address);
   expect(await filesOf(third)).toHaveLength(4);
   await rm(join(one.data, "templates", template.name, "state"));
@@ -196,7 +82,7 @@ test("a template passes with its holes, and is one that passes on", async () => 
 test("a template of another processor, image or size is refused before it comes", async () => {
   const name = "claude-code-0123456789abcdef-01234567";
   await expect(pass({ kind: "templates", name })).rejects.toMatchObject({ code: "template_failed" });
-  await using source = await answering((response) => response.write(Buffer.alloc(mebibyte)));
+  await using source = await answering(one, (response) => response.write(Buffer.alloc(mebibyte)));
   await expect(pass({ kind: "templates", name }, source.address)).rejects.toThrow("does not fit this machine");
 });
 
@@ -220,9 +106,9 @@ test("who has not the machine's key, or an older term, neither reads nor brings 
 
 test("a server that is deposed in the middle brings nothing", async () => {
   const begun = Promise.withResolvers<void>();
-  await using source = await answering((response) => {
+  await using source = await answering(one, (response) => {
     const archive = packed(response);
-    archive.entry({ name: `snapshots/${snapshot.name}/snapshot.json` }, JSON.stringify(record()));
+    archive.entry({ name: `snapshots/${snapshot.name}/snapshot.json` }, JSON.stringify(record(template)));
     archive
       .entry({ name: "layers/layer/disk.qcow2", size: 4096 })
       .on("error", () => {})
@@ -243,7 +129,6 @@ const listed = (path: string, text: string) => ({
   sha256: createHash("sha256").update(text).digest("hex"),
 });
 
-type Member = Partial<Header> & { name: string } & { content?: string };
 const own = `snapshots/${snapshot.name}/snapshot.json`;
 const sparse = (extents: string) => extents.padEnd(512, "\0");
 
@@ -266,7 +151,7 @@ test.each<[string, Member[], string]>([
   ["an end that is missing", [{ name: own, content: "{}" }], "is cut off"],
   ["no record", [{ name: "manifest.json", content: '{"files":[]}' }], "has no record"],
 ])("an archive with %s is refused, and leaves nothing", async (_, members, complaint) => {
-  await using source = await answering((response) => {
+  await using source = await answering(one, (response) => {
     const archive = packed(response);
     for (const { content = "", ...header } of members) archive.entry(header, content);
     archive.finalize();
@@ -283,8 +168,8 @@ test.each([
   // A machine that somebody has taken over gives what its own keeper would not make.
   await rm(join(one.data, "templates"), { recursive: true });
   await mkdir(join(one.data, "templates"));
-  const text = JSON.stringify(record({ template: null, ...changes }));
-  await using source = await answering((response) => {
+  const text = JSON.stringify(record(template, { template: null, ...changes }));
+  await using source = await answering(one, (response) => {
     const archive = packed(response);
     archive.entry({ name: own }, text);
     archive.entry({ name: "manifest.json" }, JSON.stringify({ files: [listed(own, text)] }));
@@ -295,7 +180,7 @@ test.each([
 });
 
 test("a keeper that gives without end, or ends in the middle, is told as lost, and leaves nothing", async () => {
-  await using endless = await answering(async (response) => {
+  await using endless = await answering(one, async (response) => {
     const archive = packed(response);
     const entry = archive.entry({ name: "layers/layer/disk.qcow2", size: 2 ** 40 });
     const zeros = async function* () {
@@ -304,7 +189,7 @@ test("a keeper that gives without end, or ends in the middle, is told as lost, a
     await pipeline(zeros, entry).catch(() => {});
   });
   await expect(pass(snapshot, endless.address)).rejects.toBeInstanceOf(KeeperLost);
-  await using cut = await answering((response) => {
+  await using cut = await answering(one, (response) => {
     const archive = packed(response);
     archive
       .entry({ name: "layers/layer/disk.qcow2", size: 4096 })
@@ -313,7 +198,7 @@ test("a keeper that gives without end, or ends in the middle, is told as lost, a
     setTimeout(() => response.destroy(), 50);
   });
   await expect(pass(snapshot, cut.address)).rejects.toBeInstanceOf(KeeperLost);
-  await using refusing = await answering((response) => {
+  await using refusing = await answering(one, (response) => {
     response.statusCode = 500;
     response.end("x".repeat(100_000));
   });
@@ -322,7 +207,7 @@ test("a keeper that gives without end, or ends in the middle, is told as lost, a
 });
 
 test("a template that came and is not usable is removed again", async () => {
-  await using source = await answering(async (response) => {
+  await using source = await answering(one, async (response) => {
     const record = JSON.stringify({ imageId: "img", token: "t", parts: {} });
     const path = `templates/${template.name}/template.json`;
     const archive = packed(response);
@@ -337,94 +222,3 @@ test("a template that came and is not usable is removed again", async () => {
   await expect(askKeeper(other.address, "create", [spec])).rejects.toThrow();
   expect(await filesOf(other)).toEqual([]);
 });
-
-const disk = { kind: "disks", name: snapshot.name } as const;
-const readDisk = (from: KeeperAddress) => {
-  const files = readFiles(disk, { from, maximumBytes, signal });
-  return disks.receive(snapshot.name, files, maximumBytes);
-};
-
-/** Has a keeper's snapshot have a real disk, of which `mebibytes` are written. */
-async function fillDisk({ data }: Keeper, mebibytes: number): Promise<void> {
-  const layer = join(data, "layers/layer/disk.qcow2");
-  await run("qemu-img", ["create", "-q", "-f", "qcow2", layer, "100M"]);
-  await run("qemu-io", ["-c", `write -q -P 7 0 ${mebibytes}M`, layer]);
-  const lone = JSON.stringify(record({ template: null, resources: { ...resources, diskGiB: 1 } }));
-  await writeFile(join(data, `snapshots/${snapshot.name}/snapshot.json`), lone);
-}
-
-test("a disk is packed, comes whole, and is given once", async () => {
-  await fillDisk(one, 4);
-  await askKeeper(one.address, "packDisk", [snapshot.name]);
-  const path = await readDisk(one.address);
-  const { stdout } = await run("qemu-img", ["info", "--output=json", path]);
-  expect(JSON.parse(stdout)).toMatchObject({ format: "qcow2", "virtual-size": 100 * mebibyte });
-  await run("qemu-io", ["-c", "read -P 7 0 4M", path]);
-  expect((await stat(path)).size).toBeLessThan(6 * mebibyte);
-  await rm(path);
-  expect(await readdir(join(one.data, "exports"))).toEqual([]);
-  await expect(readDisk(one.address)).rejects.toMatchObject({ code: "snapshot_not_found" });
-  await expect(askKeeper(one.address, "packDisk", ["5ee3"])).rejects.toMatchObject({ code: "snapshot_not_found" });
-  expect(await readdir(exportsFolder)).toEqual([]);
-});
-
-test("a disk for which the volume has no room is told, and leaves nothing", async () => {
-  await fillDisk(one, 4);
-  free = 2 * mebibyte;
-  await expect(askKeeper(one.address, "packDisk", [snapshot.name])).rejects.toMatchObject({
-    code: "disk_full",
-    message: expect.stringContaining("no room for the disk as one file"),
-  });
-  expect(await readdir(join(one.data, "exports"))).toEqual([]);
-});
-
-test("no keeper takes a disk, and what a pod gives for one is a disk and no more", async () => {
-  await fillDisk(one, 1);
-  await askKeeper(one.address, "packDisk", [snapshot.name]);
-  await expect(pass(disk)).rejects.toMatchObject({ code: "path_not_found" });
-  const name = `disks/${snapshot.name}/disk.qcow2`;
-  const gives = async (...members: Member[]) => {
-    await using source = await answering((response) => {
-      const archive = packed(response);
-      for (const { content = "", ...header } of members) archive.entry(header, content);
-      archive.finalize();
-    });
-    return await readDisk(source.address);
-  };
-  const end = { name: "manifest.json", content: '{"files":[]}' };
-  await expect(gives(end)).rejects.toMatchObject({ code: "machine_failed" });
-  await expect(gives({ name })).rejects.toThrow("is cut off");
-  await expect(gives({ name, content: "x" }, end)).rejects.toMatchObject({ code: "machine_failed" });
-  await expect(gives({ name: `disks/${snapshot.name}/other` })).rejects.toThrow("no file with the name");
-  await expect(gives({ name, type: "symlink", linkname: "/etc/passwd" })).rejects.toThrow("is a symlink");
-  const huge = `disks/${snapshot.name}/GNUSparseFile.0/disk.qcow2`;
-  await expect(gives({ name: huge, content: sparse("1\n9007199254740000\n0\n") })).rejects.toThrow("more than");
-  await using cut = await answering((response) => response.destroy());
-  await expect(readDisk(cut.address)).rejects.toBeInstanceOf(KeeperLost);
-  expect(await readdir(exportsFolder)).toEqual([]);
-});
-
-/** An archive that is written as it is answered. Whoever reads it may leave. */
-function packed(response: ServerResponse): Pack {
-  const archive = pack();
-  archive.on("error", () => {});
-  archive.pipe(response, () => {});
-  return archive;
-}
-
-/** Somebody in a machine's pod, in place of its keeper. */
-async function answering(answer: (response: ServerResponse) => unknown) {
-  const server: Server = createServer((_, response) => {
-    response.on("error", () => {});
-    void answer(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    address: { ...one.address, port },
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}

@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { WebSocket } from "ws";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createKey } from "../../src/accounts/key-format.ts";
 import { ErrorBody } from "../../src/contract/agents.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
@@ -349,61 +347,4 @@ test("an external key of another account's agent does not find this one", async 
   const key = await newKey(stranger, { name: "narrow", kind: "agent", agents: ["their-own"] });
   const statuses = await statusesOf(key, await ownersTarget());
   expect(statuses).toEqual(statusesFor(({ agentKeys: [, , foreign] }) => foreign));
-});
-
-describe("external agent keys", () => {
-  test("reset no conversation, by no header of another operation", async () => {
-    await owner.createAgent("shared");
-    const key = await newKey(owner, { name: "narrow", kind: "agent", agents: ["shared"] });
-    const conversation = async () => (await owner.call("GET", "/agents/shared")).body.conversation;
-    const message = [{ role: "user", content: "hello" }];
-    const headers = { "x-berth-conversation": "new" };
-    const asked = [
-      ["/v1/chat/completions", { model: "shared", messages: message }],
-      ["/v1/responses", { model: "shared", input: message }],
-    ] as const;
-    for (const [path, body] of asked) {
-      expect((await key.call("POST", path, body, headers)).status, path).toBe(403);
-      expect((await key.call("POST", path, body)).status, path).toBe(200);
-    }
-    expect(await conversation()).toBe(1);
-    expect((await owner.call("POST", "/v1/responses", asked[1][1], headers)).status).toBe(200);
-    expect(await conversation()).toBe(2);
-    const { data } = (await owner.call("GET", "/audit?agent=shared")).body;
-    expect(data.filter(({ operation }: { operation: string }) => operation.includes("conversation"))).toMatchObject([
-      { operation: "POST /agents/{name}/conversation/reset", status: 200 },
-    ]);
-  });
-
-  test("reset no conversation by the header of a WebSocket", async () => {
-    await owner.createAgent("by-socket");
-    const key = await newKey(owner, { name: "narrow", kind: "agent", agents: ["by-socket"] });
-    const answered = async ({ key: credential }: TestClient) => {
-      const headers = { authorization: `Bearer ${credential}`, "x-berth-conversation": "new" };
-      const socket = new WebSocket(`${owner.url.replace("http", "ws")}/v1/responses`, { headers });
-      await once(socket, "open");
-      const frames: { type: string; status?: number }[] = [];
-      socket.on("message", (data) => frames.push(JSON.parse(String(data))));
-      const last = () => frames.at(-1);
-      socket.send(JSON.stringify({ type: "response.create", model: "by-socket", input: "hello" }));
-      await expect.poll(() => last()?.type).toMatch(/^(error|response\.completed)$/);
-      socket.close();
-      return last()!;
-    };
-    expect(await answered(key)).toMatchObject({ type: "error", status: 403 });
-    const conversation = async () => (await owner.call("GET", "/agents/by-socket")).body.conversation;
-    expect(await conversation()).toBe(1);
-    expect(await answered(owner)).toMatchObject({ type: "response.completed" });
-    expect(await conversation()).toBe(2);
-  });
-
-  test("see no settings of their agents", async () => {
-    const settings = { instructions: "Private.", mcpServers: { a: { command: "true", env: { TOKEN: "plain" } } } };
-    await owner.createAgent("settings", settings);
-    const key = await newKey(owner, { name: "narrow", kind: "agent", agents: ["settings"] });
-    const shown = [(await key.call("GET", "/agents/settings")).body, (await key.call("GET", "/agents")).body];
-    expect(JSON.stringify(shown)).not.toMatch(/Private|plain/);
-    expect(shown[0]).toMatchObject({ name: "settings", instructions: null, mcpServers: {} });
-    expect((await owner.call("GET", "/agents/settings")).body).toMatchObject(settings);
-  });
 });

@@ -1,9 +1,7 @@
-import { sql } from "kysely";
 import OpenAI, { APIError } from "openai";
 import type { ResponseStreamEvent, ResponsesServerEvent } from "openai/resources/responses/responses";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The `openai` package, unmodified, with an agent as its model.
@@ -23,6 +21,15 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   for await (const item of items) found.push(item);
   return found;
 }
+
+const image = { type: "input_image" as const, detail: "auto" as const, image_url: "data:image/png;base64,aW1hZ2U=" };
+const weather = {
+  type: "function" as const,
+  name: "weather",
+  description: "Of a city",
+  parameters: { type: "object", properties: { city: { type: "string" } } },
+  strict: false,
+};
 
 /** A fresh agent, since a test's turns are part of its agent's conversation. */
 async function newAgent(name: string): Promise<string> {
@@ -137,59 +144,6 @@ test("what a response was asked is listed; a deleted one is gone, and its turn s
   await expect(openai.responses.retrieve(unkept.id)).rejects.toMatchObject({ status: 404 });
 });
 
-const image = { type: "input_image" as const, detail: "auto" as const, image_url: "data:image/png;base64,aW1hZ2U=" };
-const pdf = { type: "input_file" as const, filename: "../q3.pdf", file_data: "data:application/pdf;base64,cGRm" };
-
-test("images and files of a message are in the agent's machine, and the message names them", async () => {
-  const agent = await newAgent("attached");
-  const { client } = service;
-  const content = [{ type: "input_text" as const, text: "What is this?" }, image, pdf, pdf];
-  const request = { model: agent, input: [{ role: "user" as const, content }] };
-  const key = { "idempotency-key": "attached-1" };
-  const first = await client.call("POST", "/v1/responses", request, key);
-  const { data } = (await client.call("GET", `/agents/${agent}/turns`)).body;
-  const folder = `inbox/${data[0].id}`;
-  const [message, list] = data[0].message.split("\n\n");
-  expect(message).toBe("What is this?");
-  expect(list.split("\n")).toEqual([
-    "Attached files:",
-    ...["image-1.png", "q3.pdf", "3-q3.pdf"].map((name) =>
-      expect.stringMatching(new RegExp(`^/.*/${folder}/${name}$`)),
-    ),
-  ]);
-  const read = async (name: string) => (await client.fetch("GET", `/agents/${agent}/files/${folder}/${name}`)).text();
-  expect([await read("image-1.png"), await read("q3.pdf"), await read("3-q3.pdf")]).toEqual(["image", "pdf", "pdf"]);
-  const items = await all(await openai.responses.inputItems.list(first.body.id));
-  expect(items).toMatchObject([{ content: [content[0], { ...image, image_url: null }, { type: "input_file" }, {}] }]);
-  const again = await client.call("POST", "/v1/responses", request, key);
-  expect(again.body.id).toBe(first.body.id);
-  expect((await client.call("GET", `/agents/${agent}/files/inbox`)).body.data).toHaveLength(1);
-});
-
-test("chat completions take images and files too, without a word", async () => {
-  const agent = await newAgent("chat-attached");
-  const content = [
-    { type: "image_url" as const, image_url: { url: image.image_url } },
-    { type: "file" as const, file: { filename: "q3.pdf", file_data: pdf.file_data } },
-  ];
-  const { choices } = await openai.chat.completions.create({ model: agent, messages: [{ role: "user", content }] });
-  expect(choices[0]!.message.content).toMatch(/^Attached files:\n\/.*\/image-1\.png\n\/.*\/q3\.pdf$/);
-});
-
-test("no turn begins where its files cannot be written, and none are left where it cannot begin", async () => {
-  const agent = await newAgent("unwritten");
-  const { client } = service;
-  const input = [{ role: "user" as const, content: [image] }];
-  await openai.responses.create({ model: agent, input: "hang", background: true });
-  await expect(openai.responses.create({ model: agent, input })).rejects.toMatchObject({ code: "turn_in_progress" });
-  const [turn] = (await client.call("GET", `/agents/${agent}/turns`)).body.data;
-  await client.call("POST", `/agents/${agent}/turns/${turn.id}/cancel`);
-  expect((await client.call("GET", `/agents/${agent}/files/inbox`)).status).toBe(404);
-  await client.call("PUT", `/agents/${agent}/files/inbox`, "a file");
-  await expect(openai.responses.create({ model: agent, input })).rejects.toMatchObject({ code: "not_a_folder" });
-  expect((await client.call("GET", `/agents/${agent}/turns`)).body.data).toHaveLength(1);
-});
-
 test("instructions of the request and of its system messages are for that turn", async () => {
   const response = await openai.responses.create({
     model: "ada",
@@ -200,95 +154,6 @@ test("instructions of the request and of its system messages are for that turn",
     ],
   });
   expect(response.instructions).toBe("Be brief.");
-});
-
-const weather = {
-  type: "function" as const,
-  name: "weather",
-  description: "Of a city",
-  parameters: { type: "object", properties: { city: { type: "string" } } },
-  strict: false,
-};
-
-test("a function of the client ends a response, and its output goes into the same turn", async () => {
-  const agent = await newAgent("functions");
-  const tools = [weather];
-  const first = await openai.responses.create({ model: agent, input: 'call weather {"city":"Oslo"}', tools });
-  expect(first).toMatchObject({
-    status: "completed",
-    output: [{ type: "function_call", name: "weather", arguments: '{"city":"Oslo"}', status: "completed" }],
-  });
-  const [call] = first.output;
-  const output = {
-    type: "function_call_output" as const,
-    call_id: (call as { call_id: string }).call_id,
-    output: "rain",
-  };
-  const history = [{ role: "user" as const, content: "call weather" }, call!, output];
-  const second = await openai.responses.create({ model: agent, input: history as never, tools });
-  expect(second.output_text).toBe("rain");
-  const alone = await openai.responses.create({ model: agent, input: 'call weather {"city":"Rome"}', tools });
-  const next = { ...output, call_id: (alone.output[0] as { call_id: string }).call_id, output: "sun" };
-  const last = await openai.responses.create({ model: agent, input: [next], previous_response_id: alone.id, tools });
-  expect(last.output_text).toBe("sun");
-  const { data } = (await service.client.call("GET", `/agents/${agent}/turns`)).body;
-  expect(data.map(({ reply }: { reply: string }) => reply)).toEqual(["sun", "rain"]);
-  await expect(openai.responses.create({ model: agent, input: [next], tools })).rejects.toMatchObject({
-    status: 409,
-    code: "function_not_waiting",
-  });
-});
-
-test("the usages of a turn's responses add up to the turn's", async () => {
-  const agent = await newAgent("usage");
-  const [input, tools] = ["think weather", [weather]];
-  const first = await openai.responses.create({ model: agent, input, tools });
-  expect(first).toMatchObject({ status: "completed", completed_at: expect.any(Number) });
-  const call = first.output[0] as { call_id: string };
-  const output = { type: "function_call_output" as const, call_id: call.call_id, output: "rain" };
-  const second = await openai.responses.create({ model: agent, input: [output], tools });
-  const turn = (await service.client.call("GET", `/agents/${agent}/turns`)).body.data[0];
-  const [one, other] = [first.usage!, second.usage!];
-  expect(one.total_tokens).toBeGreaterThan(0);
-  expect(other.total_tokens).toBeGreaterThan(0);
-  expect([one.input_tokens + other.input_tokens, one.output_tokens + other.output_tokens]).toEqual([
-    turn.usage.inputTokens,
-    turn.usage.outputTokens,
-  ]);
-  for (const response of [first, second]) {
-    expect((await openai.responses.retrieve(response.id)).usage).toEqual(response.usage);
-  }
-  const { type, ...definition } = weather;
-  const messages = [{ role: "user" as const, content: "think weather" }];
-  const answer = await openai.chat.completions.create({
-    model: agent,
-    messages,
-    tools: [{ type, function: definition }],
-  });
-  expect(answer.usage).toMatchObject({ prompt_tokens: one.input_tokens, completion_tokens: one.output_tokens });
-});
-
-test("functions that are called at once are asked for one after the other", async () => {
-  const agent = await newAgent("several");
-  const tools = [weather];
-  let response = await openai.responses.create({ model: agent, input: "calls weather 3", tools });
-  for (let n = 1; n <= 3; n++) {
-    expect(response.output).toMatchObject([{ type: "function_call" }]);
-    const call = response.output[0] as { call_id: string; arguments: string };
-    const output = `answer ${JSON.parse(call.arguments).n}`;
-    const input = [{ type: "function_call_output" as const, call_id: call.call_id, output }];
-    response = await openai.responses.create({ model: agent, input, tools });
-  }
-  expect(response.output_text).toBe("answer 1, answer 2, answer 3");
-});
-
-test("a new message gives up a turn that waits for a function", async () => {
-  const agent = await newAgent("moved-on");
-  await openai.responses.create({ model: agent, input: "call weather", tools: [weather] });
-  const next = await openai.responses.create({ model: agent, input: "never mind" });
-  expect(next.output_text).toBe("never mind");
-  const { data } = (await service.client.call("GET", `/agents/${agent}/turns`)).body;
-  expect(data.map(({ status }: { status: string }) => status)).toEqual(["completed", "cancelled"]);
 });
 
 test("what an agent cannot do is refused by its name", async () => {
@@ -344,18 +209,6 @@ test("empty settings pass, other values are refused, and the error names the fie
     await expect(create({ [param]: { 1: 1 } }), param).rejects.toMatchObject({ status: 400, param });
 });
 
-test("a client's functions are not called where tool_choice is none", async () => {
-  const agent = await newAgent("no-tools");
-  const response = await openai.responses.create({
-    model: agent,
-    input: "call weather",
-    tools: [weather],
-    tool_choice: "none",
-  });
-  expect(response.status).toBe("completed");
-  expect(response.output.map(({ type }) => type)).not.toContain("function_call");
-});
-
 test("errors have OpenAI's shape, whoever finds them", async () => {
   const stranger = new OpenAI({ baseURL: openai.baseURL, apiKey: "wrong", maxRetries: 0 });
   await expect(stranger.models.list()).rejects.toMatchObject({ status: 401, code: "invalid_api_key" });
@@ -398,24 +251,6 @@ test("a chat completion answers the last user message", async () => {
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("1 2 3 ");
   expect(chunks.at(-2)!.choices[0]!.finish_reason).toBe("stop");
   expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 0 } });
-});
-
-test("a function of the client is called by chat completions too", async () => {
-  const { type, ...definition } = weather;
-  const agent = await newAgent("chat-functions");
-  const tools = [{ type, function: definition }];
-  const user = { role: "user" as const, content: 'call weather {"city":"Oslo"}' };
-  const stream = openai.chat.completions.stream({ model: agent, messages: [user], tools });
-  const { choices } = await stream.finalChatCompletion();
-  expect(choices[0]).toMatchObject({ finish_reason: "tool_calls", message: { content: "" } });
-  const [call] = choices[0]!.message.tool_calls!;
-  expect(call).toMatchObject({ function: { name: "weather", arguments: '{"city":"Oslo"}' } });
-  const answer = await openai.chat.completions.create({
-    model: agent,
-    messages: [user, choices[0]!.message, { role: "tool", tool_call_id: call!.id, content: "rain" }],
-    tools,
-  });
-  expect(answer.choices[0]!.message.content).toBe("rain");
 });
 
 test("a failed turn is not sent again by a client that retries", async () => {
@@ -516,55 +351,4 @@ test("a request of too many values is refused before it is read; an answer in on
   expect(choices[0]).toMatchObject({ finish_reason: "length" });
   const chunks = await all(await openai.chat.completions.create({ model: agent, messages, stream: true }));
   expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("").length).toBe(6_000_000);
-});
-
-test("a turn whose agent's conversation was reset while its attachments waited begins in the new one", async () => {
-  const agent = await newAgent("reset");
-  await service.client.call("POST", `/agents/${agent}/suspend`);
-  const gate = Promise.withResolvers<void>();
-  service.driver.gate = gate.promise;
-  const content = [{ type: "input_text" as const, text: "hello" }, image];
-  const answer = openai.responses.create({ model: agent, input: [{ role: "user", content }] });
-  await expect.poll(() => service.driver.waiting).toBe(1);
-  expect((await service.client.call("POST", `/agents/${agent}/conversation/reset`)).status).toBe(200);
-  service.driver.gate = Promise.resolve();
-  gate.resolve();
-  const { id } = await answer;
-  const [turn] = (await service.client.call("GET", `/agents/${agent}/turns`)).body.data;
-  expect(turn.conversation).toBe(2);
-  const next = await openai.responses.create({ model: agent, input: "count 2", previous_response_id: id });
-  expect(next.output_text).toBe("1 2 ");
-});
-
-test("a function's result that was stored and not delivered is delivered by the retry", async () => {
-  const agent = await newAgent("redeliver");
-  const first = await openai.responses.create({
-    model: agent,
-    input: 'call weather {"city":"Oslo"}',
-    tools: [weather],
-  });
-  const call = first.output[0] as { call_id: string };
-  const input = [{ type: "function_call_output" as const, call_id: call.call_id, output: "rain" }];
-  const database = await databaseOf(service);
-  await sql`create function late() returns trigger language plpgsql as $$
-    begin perform pg_sleep(11); return new; end $$`.execute(database);
-  await sql`create trigger late before insert on responses for each row execute function late()`.execute(database);
-  const resume = () =>
-    openai.responses.create(
-      { model: agent, input, previous_response_id: first.id },
-      { headers: { "idempotency-key": "result" } },
-    );
-  await expect(resume()).rejects.toMatchObject({ status: 503 });
-  const stored = () =>
-    database
-      .selectFrom("responses")
-      .innerJoin("agents", "agents.id", "responses.agent_id")
-      .select("responses.id")
-      .where("agents.name", "=", agent)
-      .where("after_seq", ">", 0)
-      .execute();
-  await expect.poll(stored).toHaveLength(1);
-  await sql`drop trigger late on responses`.execute(database);
-  await database.destroy();
-  expect((await resume()).output_text).toContain("rain");
 });

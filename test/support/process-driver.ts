@@ -4,17 +4,16 @@ import type { Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
-import { Quarantine, type Quarantined } from "../../src/core/quarantine.ts";
-import { dialPort, type Handshake } from "../../src/machines/connect.ts";
+import { dialPort } from "../../src/machines/connect.ts";
 import type {
   Driver,
-  KeptSnapshot,
   MachineObservation,
   MachineOrigin,
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
 import type { MachineSpec, Progress } from "../../src/machines/spec.ts";
+import { FolderDriver } from "./folder-driver.ts";
 import { isAlive, kill } from "./process-table.ts";
 import type { MachineIdentity, MachineRecord, MachineRuntime } from "./scripted-machine.ts";
 
@@ -39,29 +38,19 @@ const noDesire: DesiredState = { generation: 0, restarts: 0, restores: 0, suspen
  * are detached from their server and outlive it; another driver on the same folder finds them. All state is in the
  * folder and none in the driver, so any number of drivers agree.
  */
-export class ProcessDriver implements Driver {
+export class ProcessDriver extends FolderDriver implements Driver {
   readonly imageId = "scripted";
-  readonly accelerator = "none";
-  readonly #folder: string;
   readonly #runtime: MachineRuntime;
-  readonly #quarantine: Quarantine;
 
   constructor(folder: string, runtime: MachineRuntime = "scripted") {
-    this.#folder = folder;
+    super(folder);
     this.#runtime = runtime;
-    this.#quarantine = new Quarantine(dirname(folder));
   }
-
-  async prepare(): Promise<null> {
-    return null;
-  }
-
-  async sweep(): Promise<void> {}
 
   async create(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
     progress.plan(["disk", "machine", "runtime"]);
     progress.begin("disk");
-    await mkdir(join(this.#folder, spec.id), { recursive: true });
+    await mkdir(join(this.folder, spec.id), { recursive: true });
     progress.begin("machine");
     return this.#taken(spec, "boot");
   }
@@ -112,8 +101,8 @@ export class ProcessDriver implements Driver {
     if ((await this.observe(id)).phase === "absent") throw new BerthError("machine_lost", "The agent has no machine.");
     // A crash may have left either.
     for (const left of [snapshot, `${snapshot}.partial`]) await this.removeSnapshot(left);
-    await cp(join(this.#folder, id), this.#snapshot(`${snapshot}.partial`), { recursive: true });
-    await rename(this.#snapshot(`${snapshot}.partial`), this.#snapshot(snapshot));
+    await cp(join(this.folder, id), this.snapshotFolder(`${snapshot}.partial`), { recursive: true });
+    await rename(this.snapshotFolder(`${snapshot}.partial`), this.snapshotFolder(snapshot));
     return { bytes: 4096, hasMemory: false };
   }
 
@@ -122,24 +111,8 @@ export class ProcessDriver implements Driver {
       throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
     }
     await this.destroy(id);
-    await cp(this.#snapshot(snapshot!), join(this.#folder, id), { recursive: true });
+    await cp(this.snapshotFolder(snapshot!), join(this.folder, id), { recursive: true });
     await this.#write(id, "desired.json", { generation, restarts, restores, suspended: false });
-  }
-
-  async removeSnapshot(snapshot: string): Promise<void> {
-    await rm(this.#snapshot(snapshot), { recursive: true, force: true });
-  }
-
-  /** The "disk" is a folder, of which a line stands for the image. */
-  async packDisk(snapshot: string): Promise<string> {
-    const path = `${this.#folder}-packed-${snapshot}`;
-    await writeFile(path, `the disk of snapshot ${snapshot}\n`);
-    return path;
-  }
-
-  async snapshots(): Promise<KeptSnapshot[]> {
-    const found = await readdir(this.#snapshot("")).catch(() => []);
-    return found.filter((name) => !name.endsWith(".partial")).map((id) => ({ id, bytes: 4096 }));
   }
 
   async stage(): Promise<void> {
@@ -148,11 +121,7 @@ export class ProcessDriver implements Driver {
 
   /** What driver and machine note of a machine, beside its disk, which is its agent's home: an import replaces that. */
   #file(id: string, ...name: string[]): string {
-    return join(`${this.#folder}-records`, id, ...name);
-  }
-
-  #snapshot(id: string): string {
-    return join(`${this.#folder}-snapshots`, id);
+    return join(`${this.folder}-records`, id, ...name);
   }
 
   async stop(id: string): Promise<void> {
@@ -165,7 +134,7 @@ export class ProcessDriver implements Driver {
 
   async destroy(id: string): Promise<void> {
     await this.stop(id);
-    for (const folder of [join(this.#folder, id), this.#file(id)]) {
+    for (const folder of [join(this.folder, id), this.#file(id)]) {
       await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     }
   }
@@ -176,15 +145,7 @@ export class ProcessDriver implements Driver {
 
   async quarantine(id: string): Promise<void> {
     await this.stop(id);
-    await this.#quarantine.add(join(this.#folder, id), { id, kind: "machine", agent: null, runtime: null });
-  }
-
-  async quarantineSnapshot(id: string): Promise<void> {
-    await this.#quarantine.add(this.#snapshot(id), { id, kind: "snapshot", agent: null, runtime: null });
-  }
-
-  async quarantined(): Promise<Quarantined[]> {
-    return this.#quarantine.list();
+    await this.quarantineFolder.add(join(this.folder, id), { id, kind: "machine", agent: null, runtime: null });
   }
 
   async quarantinedMachine(): Promise<never> {
@@ -195,12 +156,8 @@ export class ProcessDriver implements Driver {
     return this.quarantinedMachine();
   }
 
-  async removeQuarantined(id: string): Promise<void> {
-    for (const kind of ["machine", "snapshot"] as const) await this.#quarantine.remove(id, kind);
-  }
-
   async observe(id: string): Promise<MachineObservation> {
-    const there = await stat(join(this.#folder, id)).catch(() => null);
+    const there = await stat(join(this.folder, id)).catch(() => null);
     const desired = await readJson<DesiredState>(this.#file(id, "desired.json"));
     const { generation, restarts, restores, suspended } = desired ?? noDesire;
     const off = suspended ? "suspended" : there ? "stopped" : "absent";
@@ -210,12 +167,8 @@ export class ProcessDriver implements Driver {
   }
 
   async list(): Promise<MachineObservation[]> {
-    await mkdir(this.#folder, { recursive: true });
-    return Promise.all((await readdir(this.#folder)).map((id) => this.observe(id)));
-  }
-
-  async handshake(): Promise<Handshake> {
-    return "proof";
+    await mkdir(this.folder, { recursive: true });
+    return Promise.all((await readdir(this.folder)).map((id) => this.observe(id)));
   }
 
   async dial(id: string): Promise<Socket> {
@@ -227,8 +180,6 @@ export class ProcessDriver implements Driver {
     // Does not keep a server from exiting.
     while (record && isAlive(record)) await sleep(pollMs, undefined, { ref: false });
   }
-
-  async close(): Promise<void> {}
 
   /** The record that the machine's last run wrote. That run may have ended. */
   record(id: string): Promise<MachineRecord | null> {
@@ -245,7 +196,7 @@ export class ProcessDriver implements Driver {
     const { id, generation, restarts, restores } = spec;
     if ((await this.observe(id)).generation > generation)
       throw new BerthError("machine_failed", "A later change has superseded this one.");
-    const running = (await this.#running(id)) ?? (await this.#start(join(this.#folder, id)));
+    const running = (await this.#running(id)) ?? (await this.#start(join(this.folder, id)));
     await this.#write(id, "desired.json", { generation, restarts, restores, suspended: false });
     const identity = await readJson<MachineIdentity>(this.#file(id, "identity.json"));
     const adopted = identity?.pid === running.pid;

@@ -1,25 +1,11 @@
-import { once } from "node:events";
-import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import type { Server as HttpServer } from "node:http";
-import type { AddressInfo, Server, Socket } from "node:net";
-import { dirname, join } from "node:path";
+import { cp, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { join } from "node:path";
 import { BerthError } from "../../src/contract/errors.ts";
 import type { GuestSecrets } from "../../src/contract/guest.ts";
-import { freePort } from "../../src/core/ports.ts";
-import { startOf } from "../../src/core/process-table.ts";
-import { Quarantine, type Quarantined } from "../../src/core/quarantine.ts";
-import { ClientFunctions } from "../../src/guest/client-functions.ts";
-import { killGroup } from "../../src/guest/commands/command-process.ts";
-import { Downloads } from "../../src/guest/downloads.ts";
-import { listenEgressProxy } from "../../src/guest/egress-proxy.ts";
-import { createRunner } from "../../src/guest/runner.ts";
-import { writePlaceholders } from "../../src/guest/secrets.ts";
-import { Uplink } from "../../src/guest/uplink.ts";
-import { dialPort, type Handshake } from "../../src/machines/connect.ts";
+import { dialPort } from "../../src/machines/connect.ts";
 import type {
   Driver,
-  KeptSnapshot,
   MachineObservation,
   MachineOrigin,
   QuarantinedMachine,
@@ -28,16 +14,13 @@ import type {
 } from "../../src/machines/driver.ts";
 import type { MachineSpec, Progress } from "../../src/machines/spec.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
-import { spliceProgram } from "./splice-program.ts";
+import { FolderDriver } from "./folder-driver.ts";
+import { ScriptedGuest } from "./scripted-guest.ts";
 
 interface ScriptedMachine {
   spec: MachineSpec;
   origin: MachineOrigin;
-  runner: Server;
-  gateway: HttpServer;
-  proxy: HttpServer;
-  functionServer: HttpServer;
-  sockets: Set<Socket>;
+  guest: ScriptedGuest;
   token: string;
   nextToken: string | null;
   unadopted: boolean;
@@ -48,8 +31,7 @@ interface ScriptedMachine {
  * Machines without VMs: each is the real runner with the scripted runtime, listening on a local port. Its "disk" is a
  * folder. Like real machines, they outlive the server that created them.
  */
-export class ScriptedDriver implements Driver {
-  readonly #folder: string;
+export class ScriptedDriver extends FolderDriver implements Driver {
   readonly #runtimes: readonly Runtime[];
   readonly #machines = new Map<string, ScriptedMachine>();
   /** Each machine's last start. As with QEMU's disk lock, two starts never overlap. */
@@ -61,7 +43,6 @@ export class ScriptedDriver implements Driver {
   readonly #specs = new Map<string, MachineSpec>();
   /** Those that have had an agent. */
   readonly #used = new Set<string>();
-  readonly #quarantine: Quarantine;
   /** How often each machine was restored. */
   readonly #restores = new Map<string, number>();
   /** Each running machine's sessions, by its home. Real runtimes are processes, which end with their machine. */
@@ -99,8 +80,7 @@ export class ScriptedDriver implements Driver {
     runtimes: readonly Runtime[],
     packages = join(import.meta.dirname, "../../node_modules"),
   ) {
-    this.#folder = folder;
-    this.#quarantine = new Quarantine(dirname(folder));
+    super(folder);
     this.#packages = packages;
     this.#runtimes = runtimes.map((runtime) => ({
       ...runtime,
@@ -113,14 +93,6 @@ export class ScriptedDriver implements Driver {
         return session;
       },
     }));
-  }
-
-  get accelerator(): string {
-    return "none";
-  }
-
-  async prepare(): Promise<null> {
-    return null;
   }
 
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
@@ -189,8 +161,7 @@ export class ScriptedDriver implements Driver {
     this.suspending = false;
     this.#machines.delete(id);
     this.#suspended.set(id, machine);
-    machine.runner.close();
-    for (const socket of machine.sockets) socket.destroy();
+    machine.guest.hide();
     machine.ended.resolve();
   }
 
@@ -198,53 +169,31 @@ export class ScriptedDriver implements Driver {
   async snapshot(id: string, snapshot: string): Promise<SnapshotFacts> {
     await this.#gated();
     if ((await this.observe(id)).phase === "absent") throw new BerthError("machine_lost", "The agent has no machine.");
-    await cp(join(this.#folder, id), this.#snapshot(snapshot), { recursive: true });
+    await cp(join(this.folder, id), this.snapshotFolder(snapshot), { recursive: true });
     return { bytes: 4096, hasMemory: false };
   }
 
   async restore(spec: MachineSpec): Promise<void> {
     this.#requireLatest(spec);
     await this.#gated();
-    const disk = join(this.#folder, spec.id);
+    const disk = join(this.folder, spec.id);
     if (!(await this.snapshots()).some(({ id }) => id === spec.snapshot)) {
       throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
     }
     await this.destroy(spec.id);
-    await cp(this.#snapshot(spec.snapshot!), disk, { recursive: true });
+    await cp(this.snapshotFolder(spec.snapshot!), disk, { recursive: true });
     this.#restores.set(spec.id, spec.restores);
-  }
-
-  async removeSnapshot(snapshot: string): Promise<void> {
-    await rm(this.#snapshot(snapshot), { recursive: true, force: true });
-  }
-
-  /** The "disk" is a folder, of which a line stands for the image. */
-  async packDisk(snapshot: string): Promise<string> {
-    const path = `${this.#folder}-packed-${snapshot}`;
-    await writeFile(path, `the disk of snapshot ${snapshot}\n`);
-    return path;
-  }
-
-  async snapshots(): Promise<KeptSnapshot[]> {
-    const found = await readdir(this.#snapshot("")).catch(() => []);
-    return found.map((id) => ({ id, bytes: 4096 }));
   }
 
   async stage(snapshots: readonly string[], folder: string): Promise<void> {
     for (const id of snapshots) {
-      await cp(this.#snapshot(id), join(folder, "snapshots", id), { recursive: true });
+      await cp(this.snapshotFolder(id), join(folder, "snapshots", id), { recursive: true });
     }
-  }
-
-  #snapshot(id: string): string {
-    return join(dirname(this.#folder), "snapshots", id);
   }
 
   async stop(id: string): Promise<void> {
     this.kill(id);
   }
-
-  async sweep(): Promise<void> {}
 
   async endHung(id: string): Promise<void> {
     this.kill(id);
@@ -254,15 +203,7 @@ export class ScriptedDriver implements Driver {
   async quarantine(id: string): Promise<void> {
     const { hostname: agent, runtime } = this.#specs.get(id) ?? { hostname: null, runtime: null };
     this.kill(id);
-    await this.#quarantine.add(join(this.#folder, id), { id, kind: "machine", agent, runtime });
-  }
-
-  async quarantineSnapshot(id: string): Promise<void> {
-    await this.#quarantine.add(this.#snapshot(id), { id, kind: "snapshot", agent: null, runtime: null });
-  }
-
-  async quarantined(): Promise<Quarantined[]> {
-    return (await this.#quarantine.list()).filter(({ kind }) => kind !== "import");
+    await this.quarantineFolder.add(join(this.folder, id), { id, kind: "machine", agent, runtime });
   }
 
   async quarantinedMachine(id: string): Promise<QuarantinedMachine> {
@@ -275,11 +216,7 @@ export class ScriptedDriver implements Driver {
 
   async releaseQuarantined(id: string): Promise<void> {
     const { kind } = (await this.quarantined()).find((each) => each.id === id)!;
-    await this.#quarantine.release(id, kind, kind === "machine" ? join(this.#folder, id) : this.#snapshot(id));
-  }
-
-  async removeQuarantined(id: string): Promise<void> {
-    for (const kind of ["machine", "snapshot"] as const) await this.#quarantine.remove(id, kind);
+    await this.quarantineFolder.release(id, kind, kind === "machine" ? join(this.folder, id) : this.snapshotFolder(id));
   }
 
   /** Ends the machine as if its process had been killed or its memory lost. */
@@ -288,33 +225,27 @@ export class ScriptedDriver implements Driver {
     if (!machine) return;
     this.#machines.delete(id);
     this.#suspended.delete(id);
-    machine.runner.close();
-    for (const server of [machine.gateway, machine.proxy, machine.functionServer]) {
-      server.close();
-      server.closeAllConnections();
-    }
-    const home = join(this.#folder, id);
+    const home = join(this.folder, id);
     for (const session of this.#sessions.get(home) ?? []) session.stop();
     this.#sessions.delete(home);
-    for (const socket of machine.sockets) socket.destroy();
-    killCommands(join(this.#folder, id, "commands"));
+    machine.guest.end();
     machine.ended.resolve();
   }
 
   /** The proxy address for a machine's programs. */
   proxyOf(id: string): string {
-    return urlOf(this.#require(id).proxy);
+    return this.#require(id).guest.proxyUrl;
   }
 
   /** The gateway's address for the programs of the agent with that name, whose machine runs. */
   gatewayOf(agent: string): string {
-    return urlOf([...this.#machines.values()].find(({ spec }) => spec.hostname === agent)!.gateway);
+    return [...this.#machines.values()].find(({ spec }) => spec.hostname === agent)!.guest.gatewayUrl;
   }
 
   /** A file of the agent with that name, whose machine runs; null if the file does not exist. */
   async fileOf(agent: string, name: string): Promise<string | null> {
     const { spec } = [...this.#machines.values()].find(({ spec }) => spec.hostname === agent)!;
-    return readFile(join(this.#folder, spec.id, name), "utf8").catch(() => null);
+    return readFile(join(this.folder, spec.id, name), "utf8").catch(() => null);
   }
 
   /** Kills one of these machines, if any runs. */
@@ -325,12 +256,12 @@ export class ScriptedDriver implements Driver {
 
   /** Breaks all connections to a machine, which keeps running. */
   disconnect(id: string): void {
-    for (const socket of this.#require(id).sockets) socket.destroy();
+    this.#require(id).guest.disconnect();
   }
 
   async destroy(id: string): Promise<void> {
     this.kill(id);
-    await rm(join(this.#folder, id), { recursive: true, force: true });
+    await rm(join(this.folder, id), { recursive: true, force: true });
   }
 
   async invalidate(id: string): Promise<void> {
@@ -340,7 +271,7 @@ export class ScriptedDriver implements Driver {
 
   async observe(id: string): Promise<MachineObservation> {
     const machine = this.#machines.get(id) ?? this.#suspended.get(id);
-    const hasDisk = await stat(join(this.#folder, id)).catch(() => null);
+    const hasDisk = await stat(join(this.folder, id)).catch(() => null);
     const phase = this.#machines.has(id) ? "running" : machine ? "suspended" : hasDisk ? "stopped" : "absent";
     const { generation, restarts } = machine?.spec ?? { generation: 0, restarts: 0 };
     const image = phase === "absent" ? null : (this.#images.get(id) ?? this.imageId);
@@ -357,23 +288,17 @@ export class ScriptedDriver implements Driver {
   }
 
   async list(): Promise<MachineObservation[]> {
-    await mkdir(this.#folder, { recursive: true });
-    return Promise.all((await readdir(this.#folder)).map((id) => this.observe(id)));
-  }
-
-  async handshake(): Promise<Handshake> {
-    return "proof";
+    await mkdir(this.folder, { recursive: true });
+    return Promise.all((await readdir(this.folder)).map((id) => this.observe(id)));
   }
 
   async dial(id: string): Promise<Socket> {
-    return dialPort((this.#require(id).runner.address() as AddressInfo).port);
+    return dialPort(this.#require(id).guest.port);
   }
 
   async ended(id: string): Promise<void> {
     await this.#machines.get(id)?.ended.promise;
   }
-
-  async close(): Promise<void> {}
 
   /** The ids of all running machines. */
   get running(): string[] {
@@ -406,8 +331,7 @@ export class ScriptedDriver implements Driver {
     const machine = this.#suspended.get(id);
     if (!machine) return null;
     this.#suspended.delete(id);
-    machine.runner.listen(0, "127.0.0.1");
-    await once(machine.runner, "listening");
+    await machine.guest.listen();
     Object.assign(machine, { origin: "wake", unadopted: true, ended: Promise.withResolvers<void>() });
     this.#machines.set(id, machine);
     return machine;
@@ -429,56 +353,16 @@ export class ScriptedDriver implements Driver {
 
   async #run(spec: MachineSpec): Promise<ScriptedMachine> {
     const { id } = spec;
-    const disk = join(this.#folder, id);
+    const disk = join(this.folder, id);
     this.#images.set(id, this.imageId);
-    await mkdir(disk, { recursive: true });
-    await writeFile(join(disk, "disk"), "");
-    const logFile = join(disk, "runner.log");
-    const environmentFile = join(disk, "environment");
-    const log = (line: string) => {
-      this.log.push(line);
-      appendFileSync(logFile, `${line}\n`);
-    };
-    log("The runner begins.");
     this.#sessions.set(disk, []);
-    const uplink = new Uplink();
-    const gateway = uplink.listen(0);
-    await once(gateway, "listening");
-    const downloads = new Downloads(spliceProgram);
-    const proxy = listenEgressProxy(uplink, downloads, 0);
-    await once(proxy, "listening");
-    const functions = new ClientFunctions();
-    const functionServer = functions.listen(0);
-    await once(functionServer, "listening");
-    const runner = await createRunner({
+    const guest = await ScriptedGuest.start({
+      id,
+      disk,
       runtimes: this.#runtimes,
-      context: {
-        uid: process.getuid!(),
-        gid: process.getgid!(),
-        home: disk,
-        stateFolder: disk,
-        packages: this.#packages,
-        gatewayUrl: urlOf(gateway),
-        proxyUrl: urlOf(proxy),
-        functionsUrl: `${urlOf(functionServer)}/mcp`,
-        runtimePort: await freePort(),
-        environmentFile,
-        log,
-      },
-      journalFolder: join(disk, "turns"),
-      uplink,
-      downloads,
-      functions,
-      identity: null,
-      firstToken: `first-${id}`,
-      adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
-      provide: async (secrets) => {
-        this.provided.set(id, secrets);
-        await writePlaceholders(environmentFile, secrets.placeholders);
-      },
-      setClock: async () => {},
-      sync: async () => {},
-      logFile,
+      packages: this.#packages,
+      log: (line) => this.log.push(line),
+      provided: (secrets) => this.provided.set(id, secrets),
       busy: async () => {
         const answer = this.busy.has(id);
         this.looking = true;
@@ -487,22 +371,11 @@ export class ScriptedDriver implements Driver {
         return answer;
       },
     });
-    const sockets = new Set<Socket>();
-    runner.on("connection", (socket) => {
-      sockets.add(socket);
-      socket.on("close", () => sockets.delete(socket));
-    });
-    runner.listen(0, "127.0.0.1");
-    await once(runner, "listening");
     const machine: ScriptedMachine = {
       spec,
       origin: "boot",
-      runner,
-      gateway,
-      proxy,
-      functionServer,
-      sockets,
-      token: `first-${id}`,
+      guest,
+      token: guest.firstToken,
       nextToken: null,
       unadopted: true,
       ended: Promise.withResolvers<void>(),
@@ -516,18 +389,4 @@ export class ScriptedDriver implements Driver {
     if (!machine) throw new BerthError("machine_lost", "The agent has no machine.");
     return machine;
   }
-}
-
-/** Ends the commands that run in a machine, as its end does with those of a real one. */
-function killCommands(folder: string): void {
-  // An import may have replaced the folder that they are in.
-  if (!existsSync(folder)) return;
-  for (const id of readdirSync(folder)) {
-    const { record, leader } = JSON.parse(readFileSync(join(folder, id, "record.json"), "utf8"));
-    if (record.status === "running" && leader && startOf(leader.pid) === leader.start) killGroup(leader.pid, "SIGKILL");
-  }
-}
-
-function urlOf(server: HttpServer): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
