@@ -106,25 +106,29 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     if (time > Date.now() + toleratedMs) await options.setClock(time);
   });
 
-  const server = createServer((socket) => {
+  const serve = async (socket: Socket) => {
+    const { channel, download } = await proved(socket, token);
+    if (channel === "download") await options.downloads.take(socket, download!);
+    writeJsonLine(socket, { ok: true } satisfies Welcome);
+    if (channel === "control") control.emit("connection", socket);
+    else if (channel === "uplink") uplink.attach(socket);
+    else socket.write("", () => socket.destroy()); // Not ended: whoever moves the download has it, too.
+  };
+  return listener(sockets, serve).on("close", () => files.end());
+}
+
+/** A server that adds each connection to `sockets` and serves it. A connection that is refused gets the reason. */
+function listener(sockets: Set<Socket>, serve: (socket: Socket) => Promise<void>): Server {
+  return createServer((socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.setNoDelay(true);
     socket.on("error", () => {});
-    const served = async () => {
-      const { channel, download } = await proved(socket, token);
-      if (channel === "download") await options.downloads.take(socket, download!);
-      writeJsonLine(socket, { ok: true } satisfies Welcome);
-      if (channel === "control") control.emit("connection", socket);
-      else if (channel === "uplink") uplink.attach(socket);
-      else socket.write("", () => socket.destroy()); // Not ended: whoever moves the download has it, too.
-    };
-    served().catch((error: Error) => {
+    serve(socket).catch((error: Error) => {
       writeJsonLine(socket, { ok: false, reason: error.message } satisfies Welcome);
       socket.end();
     });
   });
-  return server.on("close", () => files.end());
 }
 
 function known(journal: Journal | null): Journal {

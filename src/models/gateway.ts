@@ -220,16 +220,26 @@ export class Gateway {
       body: request.body,
       signal: over,
     };
+    // Awaited, since the body is held until then.
+    await this.#perform(modelRequest, request, chosen, call, caller);
+  }
+
+  /** Makes a call, and pays for it where it generates text. `provider`: null without a key. */
+  async #perform(
+    modelRequest: ModelRequest,
+    request: PreparedRequest,
+    provider: Provider | null,
+    call: ModelCall,
+    caller: Caller,
+  ): Promise<void> {
+    const { wire, turn, model } = modelRequest;
     if (!wire.generates) {
-      // Awaited, since the body is held until then.
-      return await (chosen
-        ? this.#pass(modelRequest, chosen, call)
-        : refuse(modelRequest, unconfigured(wire.provider)));
+      return provider ? this.#pass(modelRequest, provider, call) : refuse(modelRequest, unconfigured(wire.provider));
     }
     modelRequest.span = turn?.called(model) ?? null;
     try {
-      if (!chosen) return await refuse(modelRequest, unconfigured(wire.provider));
-      if (await this.#charge(modelRequest, request, caller.payer())) await this.#pay(modelRequest, chosen, call);
+      if (!provider) return await refuse(modelRequest, unconfigured(wire.provider));
+      if (await this.#charge(modelRequest, request, caller.payer())) await this.#pay(modelRequest, provider, call);
     } finally {
       this.#note(modelRequest);
     }

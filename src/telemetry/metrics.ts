@@ -18,19 +18,72 @@ const lagBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 15, 60, 300];
  */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #machine: Histogram<"what">;
-  readonly #turns: Counter<"outcome" | "code">;
-  readonly #firstDelta: Histogram;
-  readonly #stored: Histogram;
-  readonly #model: Histogram<"provider">;
-  readonly #modelCalls: Counter<"provider" | "outcome">;
-  readonly #tokens: Counter<"provider" | "kind">;
-  readonly #credits: Counter<"provider">;
-  readonly #requests: Counter<"status">;
-  readonly #passed: Counter<"outcome">;
-  readonly #takeOvers: Counter;
-  readonly #connections: Counter<"verdict">;
-  readonly #egressBytes: Counter<"way">;
+  readonly #machine = this.#histogram(
+    "berth_machine_seconds",
+    "Time until an agent's machine was ready (create, wake) or asleep (suspend), waiting for a place included.",
+    machineBuckets,
+    ["what"],
+  );
+  readonly #turns = this.#counter(
+    "berth_turns_total",
+    "Turns that have ended, by outcome and, of those that failed, by the error's code.",
+    ["outcome", "code"],
+  );
+  readonly #firstDelta = this.#histogram(
+    "berth_first_delta_seconds",
+    "Time from a message to the first text of its reply.",
+    deltaBuckets,
+  );
+  readonly #stored = this.#histogram(
+    "berth_event_store_lag_seconds",
+    "Time from an event, the first of some that were stored together, to its place in the database.",
+    lagBuckets,
+  );
+  readonly #model = this.#histogram(
+    "berth_model_first_byte_seconds",
+    "Time from a model call at the gateway to the first byte of its answer, retries included.",
+    deltaBuckets,
+    ["provider"],
+  );
+  readonly #modelCalls = this.#counter(
+    "berth_model_calls_total",
+    "Model calls that are over: answered, gone (nobody waited for them any longer), or the error's code.",
+    ["provider", "outcome"],
+  );
+  readonly #tokens = this.#counter(
+    "berth_model_tokens_total",
+    "Tokens of model calls, as they are paid for. Cached input is part of the input, reasoning of the output.",
+    ["provider", "kind"],
+  );
+  readonly #credits = this.#counter(
+    "berth_model_credits_total",
+    "The price of these tokens in credits, where it is known.",
+    ["provider"],
+  );
+  readonly #requests = this.#counter(
+    "berth_requests_total",
+    "Requests that are answered, by the status's class (2xx). One that is passed on counts at both servers.",
+    ["status"],
+  );
+  readonly #passed = this.#counter(
+    "berth_requests_passed_on_total",
+    "Times that a request was passed on to another server: answered, refused (it did not lead), or unknown.",
+    ["outcome"],
+  );
+  readonly #takeOvers = this.#counter(
+    "berth_takeovers_total",
+    "Times that this server began to lead its host's agents, where several share them.",
+  );
+  readonly #connections = this.#counter(
+    "berth_web_connections_total",
+    "Connections to the web that agents asked for, by what was decided.",
+    ["verdict"],
+  );
+  readonly #egressBytes = this.#counter(
+    "berth_web_bytes_total",
+    "Bytes of agents' connections to the web that have ended, sent and received.",
+    ["way"],
+  );
 
   /** `server`: this server's name. */
   constructor(server: string, version: string) {
@@ -41,85 +94,6 @@ export class Metrics {
       1,
     );
     collectDefaultMetrics({ register: this.#registry, prefix: "berth_" });
-    this.#machine = new Histogram({
-      name: "berth_machine_seconds",
-      help: "Time until an agent's machine was ready (create, wake) or asleep (suspend), waiting for a place included.",
-      labelNames: ["what"],
-      buckets: machineBuckets,
-      registers,
-    });
-    this.#turns = new Counter({
-      name: "berth_turns_total",
-      help: "Turns that have ended, by outcome and, of those that failed, by the error's code.",
-      labelNames: ["outcome", "code"],
-      registers,
-    });
-    this.#firstDelta = new Histogram({
-      name: "berth_first_delta_seconds",
-      help: "Time from a message to the first text of its reply.",
-      buckets: deltaBuckets,
-      registers,
-    });
-    this.#stored = new Histogram({
-      name: "berth_event_store_lag_seconds",
-      help: "Time from an event, the first of some that were stored together, to its place in the database.",
-      buckets: lagBuckets,
-      registers,
-    });
-    this.#model = new Histogram({
-      name: "berth_model_first_byte_seconds",
-      help: "Time from a model call at the gateway to the first byte of its answer, retries included.",
-      labelNames: ["provider"],
-      buckets: deltaBuckets,
-      registers,
-    });
-    this.#modelCalls = new Counter({
-      name: "berth_model_calls_total",
-      help: "Model calls that are over: answered, gone (nobody waited for them any longer), or the error's code.",
-      labelNames: ["provider", "outcome"],
-      registers,
-    });
-    this.#tokens = new Counter({
-      name: "berth_model_tokens_total",
-      help: "Tokens of model calls, as they are paid for. Cached input is part of the input, reasoning of the output.",
-      labelNames: ["provider", "kind"],
-      registers,
-    });
-    this.#credits = new Counter({
-      name: "berth_model_credits_total",
-      help: "The price of these tokens in credits, where it is known.",
-      labelNames: ["provider"],
-      registers,
-    });
-    this.#requests = new Counter({
-      name: "berth_requests_total",
-      help: "Requests that are answered, by the status's class (2xx). One that is passed on counts at both servers.",
-      labelNames: ["status"],
-      registers,
-    });
-    this.#passed = new Counter({
-      name: "berth_requests_passed_on_total",
-      help: "Times that a request was passed on to another server: answered, refused (it did not lead), or unknown.",
-      labelNames: ["outcome"],
-      registers,
-    });
-    this.#takeOvers = new Counter({
-      name: "berth_takeovers_total",
-      help: "Times that this server began to lead its host's agents, where several share them.",
-      registers,
-    });
-    this.#connections = new Counter({
-      name: "berth_web_connections_total",
-      help: "Connections to the web that agents asked for, by what was decided.",
-      labelNames: ["verdict"],
-      registers,
-    });
-    this.#egressBytes = new Counter({
-      name: "berth_web_bytes_total",
-      help: "Bytes of agents' connections to the web that have ended, sent and received.",
-      labelNames: ["way"],
-      registers,
-    });
   }
 
   /** An agent's machine is ready or suspended. */
@@ -242,5 +216,18 @@ export class Metrics {
         else this.set(now);
       },
     });
+  }
+
+  #counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  #histogram<Label extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: Label[] = [],
+  ): Histogram<Label> {
+    return new Histogram({ name, help, buckets, labelNames, registers: [this.#registry] });
   }
 }

@@ -93,40 +93,11 @@ async function runProbes(files: ImageFiles, sandbox: Sandbox): Promise<string | 
 }
 
 function runProbe(
-  { kernel, initrd }: ImageFiles,
+  files: ImageFiles,
   sandbox: Sandbox,
   timeoutMs: number,
 ): Promise<{ fault: string | null; isSilent: boolean }> {
-  const paths = { readable: [kernel, initrd], writable: [] };
-  const [program, args] = sandbox.command(
-    { paths, user: null, memoryMiB: probeMiB, group: null, outlivesServer: false },
-    "qemu-system-x86_64",
-    [
-      "-nodefaults",
-      "-no-user-config",
-      "-display",
-      "none",
-      "-no-reboot",
-      "-sandbox",
-      "on",
-      "-machine",
-      "microvm,acpi=on",
-      "-accel",
-      "kvm",
-      "-cpu",
-      processorOption("kvm"),
-      "-m",
-      `${probeMiB}M`,
-      "-kernel",
-      kernel,
-      "-initrd",
-      initrd,
-      "-append",
-      "console=ttyS0 panic=-1 reboot=t berth.probe",
-      "-serial",
-      "stdio",
-    ],
-  );
+  const [program, args] = probeCommand(files, sandbox);
   const child = spawn(program, args, {
     env: childEnvironment,
     stdio: ["ignore", "pipe", "pipe", "ignore", "pipe"],
@@ -152,6 +123,29 @@ function runProbe(
       else resolve({ fault: words.trim().split("\n")[0] || `QEMU ended with ${signal ?? code}`, isSilent });
     });
   });
+}
+
+function probeCommand({ kernel, initrd }: ImageFiles, sandbox: Sandbox): [string, string[]] {
+  const confinement = {
+    paths: { readable: [kernel, initrd], writable: [] },
+    user: null,
+    memoryMiB: probeMiB,
+    group: null,
+    outlivesServer: false,
+  };
+  return sandbox.command(confinement, "qemu-system-x86_64", [
+    ...["-nodefaults", "-no-user-config", "-no-reboot"],
+    ...["-display", "none"],
+    ...["-sandbox", "on"],
+    ...["-machine", "microvm,acpi=on"],
+    ...["-accel", "kvm"],
+    ...["-cpu", processorOption("kvm")],
+    ...["-m", `${probeMiB}M`],
+    ...["-kernel", kernel],
+    ...["-initrd", initrd],
+    ...["-append", "console=ttyS0 panic=-1 reboot=t berth.probe"],
+    ...["-serial", "stdio"],
+  ]);
 }
 
 /**
