@@ -137,7 +137,8 @@ async function buildImage(base: string, runner: Uint8Array, preparation: Uint8Ar
   const id = hash.digest("hex").slice(0, 16);
   return inFolder(`image-${id}`, async (folder) => {
     await writeFile(join(folder, "runner.mjs"), runner);
-    // Initial RAM disks can be concatenated: the runner follows the base.
+    // Initial RAM disks can be concatenated: the runner follows the base. So a changed runner makes a new image in a second,
+    // and a machine that boots again gets the server's runner, however old its disk.
     const initrd = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
     const shared = ["rootfs.img", "services.img", "vmlinuz"].map((name) => `"${base}/${name}"`).join(" ");
     await run("sh", ["-c", `${initrd} && ln ${shared} . && rm runner.mjs`], { cwd: folder });
