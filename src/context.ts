@@ -157,7 +157,7 @@ export class AppContext extends Foundation {
     return this.leadership?.leads ?? true;
   }
 
-  /** The term in which this server leads; 0 where it is the only one. */
+  /** The term in which this server leads; 0 if it is the only one. */
   get epoch(): number {
     return this.leadership?.term?.epoch ?? 0;
   }

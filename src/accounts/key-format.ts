@@ -8,7 +8,7 @@ const randomLength = 33; // 33 × log2(62) = 196 bits
 const checksumLength = 6;
 const shape = new RegExp(`^(?:${Object.values(prefixes).join("|")})[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
-/** A new key, and what is stored of it. The key itself is shown once and never stored. */
+/** A new key, and its stored form. The key itself is shown once and never stored. */
 export function createKey(kind: KeyKind): { key: string; prefix: string; hash: Buffer } {
   const body = prefixes[kind] + randomText(randomLength);
   const key = body + checksum(body);

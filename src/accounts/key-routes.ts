@@ -27,7 +27,7 @@ export function keyRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.revokeKey, async (request) => {
       const { id } = request.params;
       // An invalid id is not repeated: it may be a key.
-      if (!isUuid(id)) throw new BerthError("key_not_found", "This is not a key's id; GET /keys lists them.");
+      if (!isUuid(id)) throw new BerthError("key_not_found", "Not a valid key id; GET /keys lists them.");
       const revoked = await keys.revoke(request.caller.accountId, id);
       if (!revoked) throw new BerthError("key_not_found", `There is no key ${id}.`);
       return null;

@@ -74,7 +74,7 @@ export class KeyStore {
   /** Throws `request_invalid` if the account has too many keys. */
   async insert(key: KeyState): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
-      // One after the other, so that they are counted.
+      // One at a time, so that their count is correct.
       await transaction.selectFrom("accounts").select("id").where("id", "=", key.accountId).forNoKeyUpdate().execute();
       const { count } = await transaction
         .selectFrom("api_keys")
@@ -135,7 +135,7 @@ export class KeyStore {
     return numUpdatedRows > 0n;
   }
 
-  /** Not awaited: if the database is down, only a time is lost. */
+  /** Not awaited: if the database is down, only a timestamp is lost. */
   #noteUse(id: string): void {
     if (this.#noting.has(id)) return;
     this.#noting.add(id);

@@ -85,10 +85,10 @@ function newKey(
 
 function agentsOf({ kind, agents: names }: CreateKey, agents: readonly { id: string; name: string }[]) {
   if (kind === "full") {
-    if (names) throw new BerthError("request_invalid", "agents: only a key of the kind `agent` names agents.");
+    if (names) throw new BerthError("request_invalid", "agents: only keys of kind `agent` can be limited to agents.");
     return null;
   }
-  if (!names) throw new BerthError("request_invalid", "agents: a key of the kind `agent` names at least one agent.");
+  if (!names) throw new BerthError("request_invalid", "agents: a key of kind `agent` needs at least one agent.");
   return [...new Set(names)].map((name) => {
     const agent = agents.find((each) => each.name === name);
     if (!agent) throw new BerthError("request_invalid", `agents: there is no agent ${name}.`);
@@ -98,17 +98,20 @@ function agentsOf({ kind, agents: names }: CreateKey, agents: readonly { id: str
 
 function limitOf(kind: CreateKey["kind"], creditLimit: string): number {
   if (kind === "agent") return fromCredits(creditLimit);
-  throw new BerthError("request_invalid", "creditLimit: only a key of the kind `agent` has a limit of its own.");
+  throw new BerthError("request_invalid", "creditLimit: only keys of kind `agent` can have their own limit.");
 }
 
-/** A new key may not outlive the caller's: an expiring key could otherwise replace itself. */
+/** A new key must not outlive the caller's: an expiring key could otherwise replace itself. */
 function expiryOf(caller: Caller, { expiresAt }: CreateKey, now: Date): Date | null {
   const expiry = expiresAt ? new Date(expiresAt) : null;
   if (expiry && expiry <= now) throw new BerthError("request_invalid", "expiresAt: this time is in the past.");
   const last = caller.expiresAt;
   if (last && (!expiry || expiry > last)) {
     const until = last.toISOString();
-    throw new BerthError("forbidden", `The key that makes this one ends at ${until}: give an expiresAt until then.`);
+    throw new BerthError(
+      "forbidden",
+      `A key cannot outlive the key that creates it: set \`expiresAt\` to ${until} or earlier.`,
+    );
   }
   return expiry;
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 
 const lifetimeMs = 72 * 3_600_000;
 
-/** A new token for a one-time link, and what is stored of it. */
+/** A new token for a one-time link, and its stored form. */
 export function createLink(): { token: string; tokenHash: Buffer; expiresAt: Date } {
   const token = randomBytes(32).toString("base64url");
   return { token, tokenHash: hashLinkToken(token), expiresAt: new Date(Date.now() + lifetimeMs) };

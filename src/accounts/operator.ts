@@ -12,7 +12,7 @@ export async function makeOperator(accounts: AccountStore, dataFolder: string, l
   await writeFile(partial, `${key}\n`, { mode: 0o600, flush: true });
   // The file is renamed within the account's transaction: a crash leaves neither, or a file that is replaced.
   const made = await accounts.createOperator(stored, async () => {
-    // The key of another database, which may come back.
+    // The key of another database, which may be used again.
     await rename(file, `${file}.previous`).catch(unlessMissing);
     await rename(partial, file);
   });

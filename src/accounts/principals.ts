@@ -23,8 +23,8 @@ export class Principals {
   }
 
   /**
-   * Whether what the caller has opened may stay open: its key and its account are valid, and its token has not been ended
-   * by a new password, by its expiry, or by the end of its program.
+   * Whether the caller's open connections may stay open: its key and its account are valid, and its token has not been
+   * revoked by a new password, by its expiry, or by its program's sign-out.
    */
   async isValid({ accountId, keyId, token }: Pick<Caller, "accountId" | "keyId" | "token">): Promise<boolean> {
     const { stores, signIn } = this.#context;

@@ -5,13 +5,13 @@ import { dashboardClient, toolClient } from "../contract/sign-in.ts";
 import type { Database } from "../core/database/database.ts";
 import type { ProgramState } from "./programs.ts";
 
-/** The most programs that are listed. */
+/** The maximum number of programs in a list. */
 const maximumListed = 100;
 
-/** A program's id: a part of the SHA-256 of what it is called at the provider, which may have thousands of characters. */
+/** A program's id: a part of the SHA-256 of its client id at the provider, which may have thousands of characters. */
 const idHash = sql`substring(sha256(convert_to(record.payload ->> 'clientId', 'UTF8')) for 16)`;
 
-/** Programs of others, in the identity provider's records. */
+/** Third-party programs, in the identity provider's records. */
 export class ProgramStore {
   readonly #database: Database;
 
@@ -19,7 +19,7 @@ export class ProgramStore {
     this.#database = database;
   }
 
-  /** A sign-in counts as long as it has a refresh token. */
+  /** A sign-in is valid as long as it has a refresh token. */
   async list(accountId: string): Promise<ProgramState[]> {
     const { rows } = await sql<{ client_id: string; first: number; last: number }>`
       select record.payload ->> 'clientId' as client_id,

@@ -4,20 +4,22 @@ import type { ProgramRecord } from "../contract/programs.ts";
 import { describeProgram } from "../sign-in/program-clients.ts";
 import type { ProgramStore } from "./program-store.ts";
 
-/** A program of others with a sign-in that counts. */
+/** A third-party program with a valid sign-in. */
 export interface ProgramState {
   id: string;
-  /** What it is called at the identity provider. */
+  /** Its client id at the identity provider. */
   clientId: string;
   signedInAt: Date;
   lastUsedAt: Date;
 }
 
-/** Programs of others that act for an account. Every call throws `users_managed_elsewhere` with an external provider. */
+/**
+ * Third-party programs that act for an account. Every call throws `users_managed_elsewhere` with an external provider.
+ */
 export class Programs {
   readonly #rows: ProgramStore | null;
 
-  /** `rows`: null if an external identity provider signs programs in. */
+  /** `rows`: null if programs sign in at an external identity provider. */
   constructor(rows: ProgramStore | null) {
     this.#rows = rows;
   }
@@ -32,13 +34,13 @@ export class Programs {
     }));
   }
 
-  /** Ends a program's sign-ins: its tokens are refused from now on. Throws `program_not_found`. */
+  /** Revokes a program's sign-ins: its tokens are refused from now on. Throws `program_not_found`. */
   async end(accountId: string, id: string): Promise<void> {
     const ended = isUuid(id) && (await this.#requireLocal().end(accountId, id));
     if (!ended)
       throw new BerthError(
         "program_not_found",
-        "No program of this id is signed in; GET /account/programs lists them.",
+        "No program with this id is signed in; GET /account/programs lists them.",
       );
   }
 
@@ -46,7 +48,7 @@ export class Programs {
     if (this.#rows) return this.#rows;
     throw new BerthError(
       "users_managed_elsewhere",
-      "Programs sign in at the configured identity provider, and end there.",
+      "Programs sign in at the configured identity provider; manage their sign-ins there.",
     );
   }
 }

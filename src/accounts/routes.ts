@@ -3,7 +3,7 @@ import type { AppContext } from "../context.ts";
 import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 
-/** `/account`: the caller, and the programs of others that act for it. */
+/** `/account`: the caller, and the third-party programs that act for it. */
 export function accountRoutes(context: AppContext): FastifyPluginAsync {
   const { principals, programs } = context;
   return async (app) => {

@@ -20,7 +20,7 @@ export class AccountStore {
    */
   async createOperator(key: { prefix: string; hash: Buffer }, publish: () => Promise<void>): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
-      // If two servers start at once on one database, the second waits here and then sees the first one's account.
+      // Another server that starts at the same time on this database waits here and then sees the first one's account.
       await sql`lock table accounts in share row exclusive mode`.execute(transaction);
       const exists = await transaction
         .selectFrom("accounts")

@@ -6,7 +6,7 @@ import { handle } from "../core/http/handle.ts";
 import { enterLink } from "../previews/preview-server.ts";
 import { previewLabel, previewPurpose } from "../previews/previews.ts";
 
-/** `/agents/{name}/tickets`: what opens a WebSocket, a download or a page in a browser. */
+/** `/agents/{name}/tickets`: tickets for WebSockets, downloads and pages in a browser. */
 export function ticketRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, tickets, previewHosts: hosts } = context;
   return async (app) => {

@@ -1,7 +1,7 @@
 import type { Database } from "../core/database/database.ts";
 import type { StoredAdmission } from "./tickets.ts";
 
-/** Tickets that were given and not used. The clean-up removes those that have expired. */
+/** Unused tickets. The clean-up removes expired ones. */
 export class TicketStore {
   readonly #database: Database;
 
@@ -14,7 +14,7 @@ export class TicketStore {
     await this.#database.insertInto("tickets").values(row).execute();
   }
 
-  /** Removes a ticket; null where there is none, or it has expired. */
+  /** Removes a ticket; null if there is none, or it has expired. */
   async take(hash: string): Promise<StoredAdmission | null> {
     const taken = this.#database.deleteFrom("tickets").where("hash", "=", hash).returning(["admission", "expires_at"]);
     const row = await taken.executeTakeFirst();

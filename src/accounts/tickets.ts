@@ -5,19 +5,19 @@ import { type CallerRecord, fromCallerRecord, toCallerRecord } from "../hosts/pa
 import type { Principals } from "./principals.ts";
 import type { TicketStore } from "./ticket-store.ts";
 
-/** What a ticket stands for: its holder is that caller, with that one agent, for that one purpose. */
+/** A ticket's rights: those of its holder, for one agent and one purpose. */
 export interface Admission {
   caller: Caller;
   agentId: string;
   purpose: string;
-  /** For files: the one path that may be read. */
+  /** For files: the only path that may be read. */
   path?: string;
 }
 
 export type StoredAdmission = Omit<Admission, "caller"> & { caller: CallerRecord };
 
 /**
- * One-time tickets, for those who cannot send a key: a browser's WebSockets, links and downloads. Good for half a
+ * One-time tickets for clients that cannot send a key: a browser's WebSockets, links and downloads. Valid for half a
  * minute, at any server.
  */
 export class Tickets {
@@ -36,7 +36,7 @@ export class Tickets {
     return { ticket, expiresAt: expiresAt.toISOString() };
   }
 
-  /** Uses up a ticket; null if it is not good, or what it was given for no longer is. */
+  /** Uses up a ticket; null if it is invalid, or if its holder or agent no longer is. */
   async take(ticket: string): Promise<Admission | null> {
     const found = await this.#rows.take(hashOf(ticket));
     if (!found) return null;
@@ -45,7 +45,7 @@ export class Tickets {
   }
 }
 
-/** The hash takes the same time whatever the ticket, so nothing can be learned by guessing. */
+/** The hash takes the same time whatever the ticket, so guesses reveal nothing. */
 function hashOf(ticket: string): string {
   return createHash("sha256").update(ticket).digest("base64url");
 }

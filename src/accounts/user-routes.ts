@@ -46,5 +46,5 @@ export function userRoutes(context: AppContext): FastifyPluginAsync {
 /** Throws `user_not_found` for an invalid name, which the database might not accept. */
 function possibleName(name: string): string {
   if (UserName.safeParse(name).success) return name;
-  throw new BerthError("user_not_found", "There is no user of this name.");
+  throw new BerthError("user_not_found", "There is no user with this name.");
 }

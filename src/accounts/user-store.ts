@@ -88,7 +88,7 @@ export class UserStore {
   async setDisabled(name: string, disabled: boolean): Promise<UserState> {
     const { id, operator } = await this.require(name);
     if (operator && disabled) {
-      const message = "The operator's own user cannot be disabled: nobody could enable it again.";
+      const message = "The operator's own user cannot be disabled: no other user could enable it again.";
       throw new BerthError("operator_not_disabled", message);
     }
     const disabledAt = disabled ? new Date() : null;
@@ -128,7 +128,10 @@ export class UserStore {
     return link ?? null;
   }
 
-  /** Ends all that a local user's account has signed in with: sessions, the tool's logins, and tokens that are out. */
+  /**
+   * Ends everything that a local user's account has signed in with: sessions, the command line tool's logins, and
+   * issued tokens.
+   */
   async endSignIns(accountId: string): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
       const users = transaction.selectFrom("users").select("id").where("account_id", "=", accountId);
@@ -194,7 +197,7 @@ async function insertUser(
     .execute()
     .catch((error: unknown) => {
       if (!isDuplicate(error, "users_name_key_key")) throw error;
-      throw new BerthError("user_exists", `There is a user ${name} already.`);
+      throw new BerthError("user_exists", `There is already a user ${name}.`);
     });
 }
 

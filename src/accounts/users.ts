@@ -74,8 +74,8 @@ export class Users {
   }
 
   /**
-   * Replaces the keys that sign tokens and sign-in cookies. Older ones count for as long as the longest token, or, with
-   * `now`, no more. Answers until when.
+   * Replaces the keys that sign tokens and sign-in cookies. Older keys stay valid for the longest lifetime of a token or, with
+   * `now`, become invalid immediately. Returns the time until which they are valid.
    */
   async replaceSigningKeys({ now }: { now: boolean }): Promise<Date> {
     const retiresAt = new Date(Date.now() + (now ? 0 : retirementMs));

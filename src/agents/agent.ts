@@ -11,7 +11,7 @@ import {
 } from "../contract/agents.ts";
 import { BerthError, type ErrorCode } from "../contract/errors.ts";
 
-/** The state that an agent's owner, or the service on their behalf, wants. */
+/** The state that an agent's owner, or the service on their behalf, requests. */
 export type DesiredState = "running" | "suspended" | "deleted";
 
 /** An agent as the service stores it; clients see the part that `toAgentView` returns. */
@@ -20,14 +20,14 @@ export interface AgentState extends AgentSettings {
   accountId: string;
   name: string;
   runtime: string;
-  /** What was said in this conversation with another runtime: the id of its retelling; null: nothing. */
+  /** The id of the replay of another runtime's conversation; null: none. */
   retold: string | null;
   /** 1, 2, …: incremented by each reset of the conversation. */
   conversation: number;
   resources: Resources;
-  /** The image whose runtimes its machine runs; null until that is known. */
+  /** The image that its machine's runtimes come from; null until that is known. */
   image: string | null;
-  /** Whether its machine belongs to this host. Only that host's server starts, stops and talks to it. */
+  /** Whether its machine belongs to this host. Only that host's server starts, stops and calls it. */
   isHere: boolean;
   /** Whether its machine has ever run. If the machine no longer exists, it was lost. */
   hasMachine: boolean;
@@ -41,11 +41,11 @@ export interface AgentState extends AgentSettings {
   restores: number;
   /** The snapshot that its machine is to be made from; null once it is. */
   snapshot: string | null;
-  /** Where a fork comes from, by the names then; null: it is no fork. */
+  /** A fork's source, with the names at that time; null: the agent is not a fork. */
   forkedFrom: ForkedFrom | null;
-  /** Where an import comes from; null: it is no import. */
+  /** An import's source; null: the agent was not imported. */
   imported: ImportedFrom | null;
-  /** Whether its machine is still to be given the files of an import. */
+  /** Whether its machine has not received the files of an import yet. */
   isImporting: boolean;
   error: Fault | null;
   installSteps: InstallStep[];
@@ -55,7 +55,7 @@ export interface AgentState extends AgentSettings {
 
 type Operation = "chat" | "change" | "restart" | "suspend" | "resume" | "log" | "delete";
 
-/** Which operations an agent allows in which status; otherwise the error code. */
+/** The operations that an agent allows in each status; otherwise the error code. */
 const permissions = {
   chat: {
     provisioning: "allowed",
@@ -111,7 +111,7 @@ const permissions = {
 /** Throws `agent_elsewhere` if the agent's machine belongs to another host. */
 export function requireHere({ name, isHere }: AgentState): void {
   if (isHere) return;
-  const message = `The agent ${name} lives on another host of this installation: ask the server there.`;
+  const message = `The agent ${name} is on another host of this installation: use the server there.`;
   throw new BerthError("agent_elsewhere", message);
 }
 
@@ -124,11 +124,11 @@ export function requireAllowed(operation: Operation, agent: AgentState): void {
   throw new BerthError(permission, `The agent ${agent.name} is ${agent.status}${reason}`);
 }
 
-/** What this server knows of an agent beside its row. */
+/** This server's knowledge of an agent in addition to its row. */
 export interface AgentSurroundings {
-  /** Among those that wait for a slot; null if it does not. */
+  /** Its position in the queue for a slot; null if it is not queued. */
   queuePosition: number | null;
-  /** The image that machines of this host get now; null where that is not known. */
+  /** The image for new machines of this host; null if unknown. */
   newestImage: string | null;
 }
 

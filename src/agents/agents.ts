@@ -17,16 +17,16 @@ import { pendingSteps, toInstallStatus } from "../lifecycle/provisioning.ts";
 import { resourcesOf } from "../runtimes/runtime.ts";
 import { type AgentState, requireAllowed, toAgentView } from "./agent.ts";
 
-/** The runtime of an agent that is created without one. */
+/** The default runtime. */
 const defaultRuntime = "claude-code";
 
-/** The most that an agent's settings may have together, in bytes of JSON: every look-up of the agent reads them. */
+/** The maximum size of an agent's settings together, in bytes of JSON: every look-up of the agent reads them. */
 const maximumSettings = 256 * 1024;
 
-/** How long a caller waits for an agent to be ready. */
+/** How long a caller waits for an agent to become ready. */
 const settleMs = 60_000;
 
-/** What owners do with agents: create, change, start, stop and delete. */
+/** The owner's operations on agents: create, change, start, stop and delete. */
 export class Agents {
   readonly #context: AppContext;
 
@@ -41,7 +41,7 @@ export class Agents {
     return toAgentView(agent, { queuePosition, newestImage: machines.newestImage });
   }
 
-  /** By name, after the name `after`; with `ids`, only those agents. */
+  /** Agents by name, after the name `after`; with `ids`, only those agents. */
   list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]> {
     return this.#context.stores.agents.list(accountId, limit, after, ids);
   }
@@ -51,13 +51,13 @@ export class Agents {
     const possible = AgentName.safeParse(name).success;
     const agent = possible ? await this.#context.stores.agents.byName(accountId, name) : null;
     // An invalid name is not repeated: it may be a secret, such as a key pasted by mistake.
-    if (!agent) throw new BerthError("agent_not_found", `There is no agent ${possible ? name : "of this name"}.`);
+    if (!agent) throw new BerthError("agent_not_found", `There is no agent ${possible ? name : "with this name"}.`);
     return agent;
   }
 
   /**
    * Creates an agent and begins provisioning its machine. Returns an agent that an earlier attempt has created. Throws
-   * `runtime_not_available`, `model_not_available`, `agent_not_found` (one that it may ask), `insufficient_credits`,
+   * `runtime_not_available`, `model_not_available`, `agent_not_found` (one that it may call), `insufficient_credits`,
    * `disk_full`, `agent_exists`, `no_capacity`, and what `requireReady` throws.
    */
   async create(accountId: string, asked: CreateAgent, attempt: Attempt): Promise<AgentState> {
@@ -67,7 +67,7 @@ export class Agents {
     if (made) return made;
     await this.requireCreatable(accountId, asked);
     const agent = this.newAgent(resourceId, accountId, asked);
-    // A name that is taken is refused below, and shall cost no spare.
+    // A name that is in use is refused below, and must not cost a spare.
     const mayTake = earlier === "none" && !(await stores.agents.byName(accountId, asked.name));
     const spare = mayTake ? await spares.take(agent.runtime, agent.resources) : null;
     if (spare === null) await lifecycle.create(agent);
@@ -75,7 +75,7 @@ export class Agents {
     return agent;
   }
 
-  /** Throws what `create` throws before it makes anything. */
+  /** Throws the errors of `create` before it changes anything. */
   async requireCreatable(accountId: string, asked: CreateAgent): Promise<void> {
     const { runtime = defaultRuntime } = asked;
     requireSmall(asked);
@@ -100,7 +100,7 @@ export class Agents {
     await reserve.require();
   }
 
-  /** Creates an agent whose machine waits already. */
+  /** Creates an agent from a spare. */
   async #adopt(spare: string, agent: AgentState, { moveTo }: Attempt): Promise<void> {
     const { lifecycle, spares } = this.#context;
     try {
@@ -109,16 +109,16 @@ export class Agents {
       agent.installSteps = pendingSteps(["runtime"]);
       await lifecycle.create(agent);
     } catch (error) {
-      // Its id may be that of a later attempt now, so no other agent may have it. Nobody waits for the end of it.
+      // Its id may belong to a later attempt now, so no other agent may get it. Nothing waits for the removal.
       void spares.remove(spare);
       throw error;
     }
   }
 
   /**
-   * Changes the agent's settings as of its next turn, or has another runtime go on with its files and its conversation.
-   * Throws `model_not_available`, `agent_not_found` (one that it may ask), `agent_deleting`; for a runtime also
-   * `turn_in_progress` and what `create` throws before it makes anything.
+   * Changes the agent's settings from its next turn on, or switches to another runtime with its files and conversation.
+   * Throws `model_not_available`, `agent_not_found` (one that it may call), `agent_deleting`; for a runtime also
+   * `turn_in_progress` and the errors that `create` throws before it changes anything.
    */
   async change(agent: AgentState, asked: ChangeAgent): Promise<AgentState> {
     requireAllowed("change", agent);
@@ -136,7 +136,7 @@ export class Agents {
     return (await this.#context.stores.agents.configure(agent.id, settings)) ?? deleting(agent);
   }
 
-  /** The machine boots with the runtime, and has at least the memory that it needs. */
+  /** The machine boots with the runtime, and gets at least the memory that the runtime needs. */
   async #goOnWith(runtime: string, agent: AgentState, settings: Partial<AgentSettings>): Promise<AgentState> {
     const { lifecycle, turns, runtimes } = this.#context;
     const { resources } = agent;
@@ -149,7 +149,7 @@ export class Agents {
     return changed ?? turns.refuseAnother(agent.id);
   }
 
-  /** Begins an empty conversation. Throws `turn_in_progress`. */
+  /** Starts an empty conversation. Throws `turn_in_progress`. */
   async resetConversation(agent: AgentState, attempt: Attempt): Promise<AgentState> {
     requireAllowed("change", agent);
     const { stores, leases, lifecycle, turns, log } = this.#context;
@@ -174,7 +174,7 @@ export class Agents {
     return (await lifecycle.suspend(agent.id)) ?? turns.refuseAnother(agent.id);
   }
 
-  /** Begins to wake the agent, or to retry a failed one. Throws `insufficient_credits`, `no_capacity`. */
+  /** Starts to wake the agent, or to retry a failed one. Throws `insufficient_credits`, `no_capacity`. */
   async resume(agent: AgentState): Promise<AgentState> {
     requireAllowed("resume", agent);
     await this.#context.ledger.requireCredits(agent.accountId, null);
@@ -182,7 +182,7 @@ export class Agents {
   }
 
   /**
-   * Ends a running turn and reboots the agent from its disk. `newMachine`: replace a lost machine by an empty one.
+   * Ends a running turn and reboots the agent from its disk. `newMachine`: replace a lost machine with an empty one.
    * Throws `insufficient_credits`, and what `requireReady` throws.
    */
   async restart(agent: AgentState, newMachine: boolean, attempt: Attempt): Promise<AgentState> {
@@ -202,7 +202,7 @@ export class Agents {
     await this.#context.lifecycle.delete(agent.id);
   }
 
-  /** The agent once it is neither starting nor waking, or after a minute as it is. */
+  /** The agent once it is neither starting nor waking, or its state after a minute. */
   async settled(agent: AgentState): Promise<AgentState> {
     let latest = agent;
     for await (const seen of this.#context.lifecycle.watch(agent.id, AbortSignal.timeout(settleMs))) {
@@ -223,7 +223,7 @@ export class Agents {
 
   /**
    * The last `tail` log lines of the agent's runner and runtime and, with `follow`, new ones until `gone` is aborted or
-   * the machine ends. The agent is not idle while its log is being read.
+   * the machine stops. The agent is not idle while its log is being read.
    */
   async *log(agent: AgentState, tail: number, follow: boolean, gone: AbortSignal): AsyncGenerator<string[]> {
     requireAllowed("log", agent);
@@ -233,13 +233,13 @@ export class Agents {
 
   /** Throws `agent_not_found` for a name that no other agent of the account has. */
   async #requireOthers({ accountId, name }: Pick<AgentState, "accountId" | "name">, asked: string[] = []) {
-    if (asked.includes(name)) throw new BerthError("request_invalid", `An agent asks others, not itself (${name}).`);
+    if (asked.includes(name)) throw new BerthError("request_invalid", `An agent cannot call itself (${name}).`);
     const found = asked.length === 0 ? [] : await this.#context.stores.agents.byNames(accountId, asked);
     const missing = asked.filter((each) => !found.some((agent) => agent.name === each));
     if (missing.length > 0) throw new BerthError("agent_not_found", `There is no agent ${missing.join(", ")}.`);
   }
 
-  /** The row of an agent that is to be made. */
+  /** The row of a new agent. */
   newAgent(id: string, accountId: string, asked: CreateAgent): AgentState {
     const now = new Date();
     const { runtime = defaultRuntime } = asked;
@@ -283,7 +283,7 @@ function deleting({ name }: AgentState): never {
   throw new BerthError("agent_deleting", `The agent ${name} is being deleted.`);
 }
 
-/** Throws `request_invalid` for settings that are too large together. */
+/** Throws `request_invalid` if settings are too large together. */
 function requireSmall({
   instructions,
   mcpServers,

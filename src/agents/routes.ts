@@ -56,7 +56,7 @@ export function agentRoutes(context: AppContext): FastifyPluginAsync {
   };
 }
 
-/** The agent as the caller may see it. Settings, which may hold credentials, are not for external agent keys. */
+/** The agent as the caller may see it. Settings, which may contain credentials, are hidden from external agent keys. */
 function viewFor({ credential }: Caller, agent: Agent): Agent {
   return credential === "agent" ? { ...agent, instructions: null, mcpServers: {}, agents: [] } : agent;
 }

@@ -36,7 +36,7 @@ const columns = {
 type Field = keyof typeof columns;
 const fields = Object.entries(columns) as [Field, (typeof columns)[Field]][];
 
-/** What is read of agents: all that is small. */
+/** The columns of the agents that are read: all that is small. */
 export const agentColumns = [...Object.values(columns), "host" as const];
 export type AgentRow = Pick<Selectable<Tables["agents"]>, (typeof agentColumns)[number]>;
 
@@ -46,7 +46,7 @@ export function toState(row: AgentRow, host: string): AgentState {
   return { ...state, isHere: row.host === host } as AgentState;
 }
 
-/** Fields as they are written; those that are undefined are left out. */
+/** Fields in their stored form; undefined ones are left out. */
 export function toColumns(state: Partial<Omit<AgentState, "isHere">>): Partial<Insertable<Tables["agents"]>> {
   const given = fields.filter(([field]) => state[field] !== undefined);
   return Object.fromEntries(given.map(([field, column]) => [column, written(state[field])]));

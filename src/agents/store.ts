@@ -132,7 +132,7 @@ export class AgentStore {
     return row?.import_detail ?? null;
   }
 
-  /** The ids of this host's agents whose machines are still to be given the files of an import. */
+  /** The ids of this host's agents whose machines have not received the files of an import yet. */
   async importing(): Promise<Set<string>> {
     const rows = this.#database.selectFrom("agents").select("id").where("host", "=", this.#host);
     return new Set((await rows.where("importing", "=", true).execute()).map(({ id }) => id));

@@ -136,7 +136,7 @@ export class ImportFolders {
     await this.#quarantine.remove(id, "import");
   }
 
-  /** The ids of all that are whole. */
+  /** The ids of all complete snapshots. */
   ids(): Promise<string[]> {
     return receivedIn(this.#dataFolder);
   }

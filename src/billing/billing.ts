@@ -117,7 +117,7 @@ export class Billing {
   }
 
   /**
-   * Gives micro-credits to an account, or takes them back, once per `reference`. Throws `account_not_found`,
+   * Gives micro-credits to an account, or withdraws them, once per `reference`. Throws `account_not_found`,
    * `user_not_found`, `users_managed_elsewhere`, `request_invalid`.
    */
   async grant(
@@ -152,7 +152,7 @@ export class Billing {
     if (this.#payments) return this.#payments;
     throw new BerthError(
       "payments_not_configured",
-      "This installation takes no payments (STRIPE_SECRET_KEY is not set). Its operator grants credits.",
+      "This installation does not accept payments (STRIPE_SECRET_KEY is not set). Its operator grants credits.",
     );
   }
 }

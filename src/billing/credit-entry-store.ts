@@ -16,11 +16,11 @@ interface NewEntry {
   model?: string;
   tokens?: TokenCounts;
   note?: string | null;
-  /** What the entry is for; an entry of a kind is written only once per reference. */
+  /** The entry's purpose; an entry of a kind is written only once per reference. */
   reference?: string;
 }
 
-/** The entry as the database's functions take it. */
+/** The entry in the form of the database's functions. */
 export function entryRow(entry: NewEntry): RawBuilder<unknown> {
   return sql`jsonb_populate_record(null::credit_entries, ${JSON.stringify(entry)}::jsonb)`;
 }

@@ -6,7 +6,7 @@ import { Backoff, isTransient, pause } from "../core/retry.ts";
 import { entryRow } from "./credit-entry-store.ts";
 import { type Hold, insufficientCredits, type ShortOf, type Spender, type TokenCounts } from "./ledger.ts";
 
-/** A hold that has not been renewed for this long belongs to a server that is gone. */
+/** A hold that has not been renewed for this long belongs to a server that has stopped. */
 const leaseSeconds = 60;
 const renewMs = 20_000;
 /** Pause between attempts to write usage. */
@@ -17,7 +17,7 @@ const closingMs = 2_000;
 
 /**
  * The ledger in PostgreSQL. Functions of the database (migration 9) keep its invariants, one transaction per call. This
- * class keeps what outlives a call: the holds' leases, and settlements that could not be written yet.
+ * class keeps state that outlives a call: the holds' leases, and settlements that could not be written yet.
  */
 export class Ledger {
   readonly #database: Database;
@@ -63,7 +63,7 @@ export class Ledger {
     const tried = this.#write(hold, micro, tokens).then(
       () => null,
       (error: unknown) => {
-        this.#log("what a model call has used cannot be written yet", { holdId: hold.id, error });
+        this.#log("a model call's usage could not be written; trying again", { holdId: hold.id, error });
         return { written: this.#writeLater(hold, micro, tokens) };
       },
     );
@@ -86,7 +86,7 @@ export class Ledger {
     if (reason) throw insufficientCredits(reason);
   }
 
-  /** Releases the holds of servers that are gone. */
+  /** Releases the holds of servers that have stopped. */
   async sweep(): Promise<void> {
     const { rows } = await sql<{ account_id: string }>`
       select distinct account_id from credit_holds where leased_until < now()`.execute(this.#database);
@@ -157,7 +157,7 @@ export class Ledger {
       } catch (error) {
         if (isTransient(error) && !signal.aborted) continue;
         const { accountId, turnId } = hold.spender;
-        this.#log("what a model call has used is lost", { accountId, turnId, micro, error });
+        this.#log("a model call's usage is lost", { accountId, turnId, micro, error });
         this.#open.delete(hold.id); // Its lease expires.
         return;
       }

@@ -1,6 +1,9 @@
 import { BerthError } from "../contract/errors.ts";
 
-/** Who pays for an agent's usage. Both ids are null outside turns; `keyId` also for turns begun with a token. */
+/**
+ * The account and key that pay for an agent's usage. Both ids are null outside turns; `keyId` also for turns started
+ * with a token.
+ */
 export interface Spender {
   accountId: string;
   agentId: string;
@@ -30,7 +33,7 @@ export interface TokenCounts {
   /** The part of `cacheWrite` that is cached for an hour, which costs more. */
   cacheWriteHour?: number;
   reasoning?: number;
-  /** The parts of `input` and `output` that are sound, which costs more. */
+  /** The parts of `input` and `output` that are audio, which costs more. */
   inputAudio?: number;
   outputAudio?: number;
   /** Web searches made by the provider itself. */
@@ -41,10 +44,10 @@ export interface TokenCounts {
 export type ShortOf = "balance" | "monthly_limit" | "key_limit";
 
 const reasons: Record<ShortOf, string> = {
-  balance: "The account has no credits left for this: it needs more (`berth billing` shows what there is).",
+  balance: "The account does not have enough credits left for this (`berth billing` shows the balance).",
   monthly_limit:
     "The account's monthly limit is used up: raise it (`berth billing limit`), or wait for the next month (UTC).",
-  key_limit: "The turns of this key have used its limit of credits: take another key, or make one with a higher limit.",
+  key_limit: "The turns of this key have used up its credit limit: use another key, or create one with a higher limit.",
 };
 
 /** The error for a lack of credits. */

@@ -3,7 +3,7 @@ import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { MachineTime } from "./machine-time-store.ts";
 
 /**
- * Charges running machines, then suspends those of accounts without credits. An agent that answers a message continues.
+ * Charges running machines, then suspends those of accounts without credits. An agent with a running turn continues.
  */
 export async function chargeMachines(
   machineTime: MachineTime,

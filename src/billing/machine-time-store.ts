@@ -10,7 +10,9 @@ export class MachineTime {
   readonly #host: string;
   readonly #price: number;
 
-  /** `host`: the one that this server leads, whose machines are charged. `price`: micro-credits per GiB of memory and hour. */
+  /**
+   * `host`: the host that this server leads, whose machines are charged. `price`: micro-credits per GiB of memory and hour.
+   */
   constructor(database: Database, host: string, price: number) {
     this.#database = database;
     this.#host = host;
@@ -18,8 +20,8 @@ export class MachineTime {
   }
 
   /**
-   * Charges this host's machines of ready agents up to now. Other hosts' servers charge theirs: a host that has lost its
-   * server may have lost its machines. Concurrent servers charge none twice.
+   * Charges this host's machines of ready agents up to now. Other hosts' servers charge theirs: a host that has lost
+   * its server may have lost its machines. Concurrent servers never charge one twice.
    */
   async charge(): Promise<void> {
     const ready = await this.#database

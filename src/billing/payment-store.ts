@@ -11,7 +11,10 @@ export class Payments {
     this.#database = database;
   }
 
-  /** Adds `micro` micro-credits to an account, once per reference. False if already done, or there is no account. */
+  /**
+   * Adds `micro` micro-credits to an account, once per reference. False if this was done before, or there is no
+   * account.
+   */
   async enter(entry: {
     accountId: string;
     kind: Extract<EntryKind, "top_up" | "refund">;

@@ -10,7 +10,7 @@ import { toCredits } from "./credits.ts";
 /** A grant by the operator. */
 interface Grant {
   accountId: string;
-  /** Micro-credits; negative: taken back. */
+  /** Micro-credits; negative: withdrawn. */
   micro: number;
   note: string | null;
   /** The same in each attempt, so that the grant is made only once. */
@@ -44,7 +44,7 @@ export class BillingStore {
     return rows.map(toState);
   }
 
-  /** `micro`: the most that a month may cost; null: no limit. */
+  /** `micro`: the monthly limit; null: none. */
   async setMonthlyLimit(accountId: string, micro: number | null): Promise<void> {
     await this.#database
       .updateTable("accounts")
@@ -128,7 +128,7 @@ function utcDay(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-/** What was used in a period: sums of whole days, and entries of the parts of days at its ends. */
+/** Usage in a period: sums of complete days, and entries of the partial days at its ends. */
 function usedIn(accountId: string, since: Date, until: Date): RawBuilder<unknown> {
   const first = new Date(Math.ceil(since.getTime() / dayMs) * dayMs);
   const last = new Date(Math.floor(until.getTime() / dayMs) * dayMs);
@@ -195,11 +195,11 @@ function toState(row: AccountRow & { spent: string }): AccountState {
 function requireBalance(balance: number, micro: number): void {
   if (micro < 0 && balance + micro < 0) {
     const most = toCredits(Math.max(0, balance));
-    throw new BerthError("request_invalid", `credits: the account has ${most}; no more than that can be taken back.`);
+    throw new BerthError("request_invalid", `credits: the account has ${most}; no more than that can be withdrawn.`);
   }
   if (balance + micro > Number.MAX_SAFE_INTEGER) {
     const most = toCredits(Number.MAX_SAFE_INTEGER);
-    throw new BerthError("request_invalid", `credits: the account would have more than ${most}, which is the most.`);
+    throw new BerthError("request_invalid", `credits: the account would have more than ${most}, which is the maximum.`);
   }
 }
 

@@ -39,9 +39,7 @@ export class StripePayments {
     });
   }
 
-  /**
-   * Creates a page for paying for credits. The same `id` gives the same payment again. Throws `payments_unavailable`.
-   */
+  /** Creates a page for paying for credits. The same `id` returns the same payment. Throws `payments_unavailable`. */
   async begin(id: string, accountId: string, credits: number, returnUrl: string): Promise<TopUp> {
     const metadata = { [accountField]: accountId };
     try {
@@ -120,7 +118,7 @@ export class StripePayments {
     });
   }
 
-  /** A refund counts as soon as it is on its way. If it fails later, the account gets its credits back. */
+  /** A refund counts as soon as it is initiated. If it fails later, the account gets its credits back. */
   async #refunded({ id, amount, status, payment_intent: of }: Stripe.Refund): Promise<void> {
     const given = status === "pending" || status === "succeeded";
     const returned = status === "failed" || status === "canceled";
@@ -145,7 +143,7 @@ export class StripePayments {
 
   /**
    * The account that made the payment; null if it was not for this service. Events come in any order: if the payment
-   * was begun here but is not recorded yet, this throws `payments_unavailable`, and Stripe sends the event again.
+   * started here but is not recorded yet, this throws `payments_unavailable`, and Stripe sends the event again.
    */
   async #accountOf(payment: string): Promise<string | null> {
     const known = await this.#options.ledger.accountOf(payment);

@@ -49,9 +49,9 @@ test("nothing to set, and one and the other at once, are wrong use; a rule that 
   expect(await set("--allow", "a.com", "--allow-all")).toMatchObject({ code: 2, stdout: "" });
   expect(await set("--deny", "a.com", "--deny-nothing")).toMatchObject({ code: 2, stdout: "" });
   expect(api.seen).toEqual([]);
-  api.answers["PUT /agents/ada/network"] = [refuse(400, "allow.0: This is no rule.", "request_invalid")];
+  api.answers["PUT /agents/ada/network"] = [refuse(400, "allow.0: Not a valid rule.", "request_invalid")];
   const refused = await set("--allow", "http://a.com", "--deny-nothing");
-  expect(refused).toEqual({ code: 1, stdout: "", stderr: "berth: allow.0: This is no rule.\n" });
+  expect(refused).toEqual({ code: 1, stdout: "", stderr: "berth: allow.0: Not a valid rule.\n" });
 });
 
 function entry(changes: Partial<NetworkLogEntry>): NetworkLogEntry {

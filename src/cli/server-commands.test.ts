@@ -44,7 +44,13 @@ if (process.env.CRASH) throw new Error("crash");
 `;
 
 const step = { name: "create", ok: true, found: "ready after 530 ms", ms: [530] };
-const twins = { name: "entropy", ok: false, found: "equal: boot id", problem: "Two machines are twins.", ms: [] };
+const twins = {
+  name: "entropy",
+  ok: false,
+  found: "equal: boot id",
+  problem: "Two machines share properties that must differ.",
+  ms: [],
+};
 const report = {
   format: 1,
   berth: "0.1.0",
@@ -204,7 +210,7 @@ test("doctor --machine shows each check of the machines, and with --json the rep
   const { code, stdout, stderr } = await berth(["doctor", "--machine"]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: "creating a machine\n" });
   expect(stdout).toContain(
-    "✔ create           ready after 530 ms\n✘ entropy          equal: boot id\n    Two machines are twins.\n",
+    "✔ create           ready after 530 ms\n✘ entropy          equal: boot id\n    Two machines share properties that must differ.\n",
   );
   expect(stdout).toContain("1 of 2 checks failed in 150 s.\n2 × EPYC, Linux 6.1, QEMU 7.2, kvm, guest Linux 6.1.0\n");
   const json = await berth(["doctor", "--machine", "--json"]);

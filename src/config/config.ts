@@ -110,7 +110,7 @@ export interface Config {
   turnDays: number;
   /** How many bytes an account's finished turns may take, beyond which the oldest go; 0: no limit. */
   maximumStoredBytes: number;
-  /** A turn whose events take more bytes fails. */
+  /** The limit of a turn's events, in bytes; a turn that exceeds it fails. */
   maximumTurnBytes: number;
   /** Names of tools that providers run and that every agent may use. */
   hostedTools: readonly string[];

@@ -11,7 +11,7 @@ export const AccountEventsQuery = z.strictObject({
 });
 
 const Place = {
-  id: z.int().meta({ description: "The place in the stream, to continue from later. It rises, with gaps." }),
+  id: z.int().meta({ description: "The event's position in the stream, for resuming later. It increases, with gaps." }),
   at: z.iso.datetime(),
 };
 const agent = z.string().meta({ description: "The agent's name." });
@@ -24,7 +24,7 @@ const AgentNow = {
   status: AgentStatus,
   desired: z
     .enum(["running", "suspended", "deleted"])
-    .meta({ description: "The state that the agent is brought to: `running` while it is `suspended` is a wake." }),
+    .meta({ description: "The requested state of the agent: `running` while it is `suspended` is a wake." }),
   conversation: z.int(),
   error: Fault.nullable(),
 };
@@ -35,14 +35,14 @@ export const AccountEvent = z
   .discriminatedUnion("type", [
     z
       .object({ type: z.literal("events.opened"), ...Place })
-      .meta({ description: "The first event of a stream without `after`. All that happens after it follows." }),
+      .meta({ description: "The first event of a stream without `after`. Every later event follows." }),
     z.object({ type: z.literal("events.dropped"), ...Place }).meta({
-      description: "Some events after `after` are no longer kept. All that happens after this one follows.",
+      description: "Some events after `after` have expired. Every event after this one follows.",
     }),
     z.object({ type: z.literal("agent.created"), ...AgentNow }),
     z
       .object({ type: z.literal("agent.changed"), ...AgentNow })
-      .meta({ description: "Also where its instructions have changed, which are not shown." }),
+      .meta({ description: "Also set when its instructions changed; their text is not included." }),
     z.object({ type: z.literal("agent.deleted"), ...Place, agent }),
     z.object({
       type: z.literal("turn.started"),
@@ -63,16 +63,16 @@ export const AccountEvent = z
       .meta({ description: "Not sent for a turn that ends with its agent's deletion." }),
     z.object({ type: z.literal("credits.changed"), ...Place, balance: z.string() }).meta({
       description:
-        "The balance now. Sent when a stream begins, then every few seconds while it changes. It is not kept: its `id` is that of the event before it.",
+        "The current balance. Sent when a stream begins, then every few seconds while it changes. It is not stored: its `id` is that of the event before it.",
     }),
     z.object({
       type: z.literal("host.refused"),
       ...Place,
       agent,
-      host: z.string().meta({ description: "`*` for refusals of many hosts together." }),
+      host: z.string().meta({ description: "`*` for a group of refused hosts." }),
       port: z.int().nullable(),
       reason: EgressRefusal,
-      count: z.int().meta({ description: "How many connections this is." }),
+      count: z.int().meta({ description: "The number of connections." }),
     }),
     z.object({ type: z.literal("key.created"), ...Key }),
     z.object({ type: z.literal("key.revoked"), ...Key }),

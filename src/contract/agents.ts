@@ -2,11 +2,11 @@ import { z } from "zod";
 import { errorStatuses } from "./errors.ts";
 import { McpServers } from "./mcp-servers.ts";
 
-/** The most forks that one request makes. */
+/** The most forks per request. */
 const maximumForks = 20;
 
 const nameRule =
-  "3 to 30 characters: small letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen";
+  "3 to 30 characters: lowercase letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen";
 
 export const AgentName = z
   .string(`name is required: ${nameRule}`)
@@ -27,17 +27,17 @@ const maximumInstructionsBytes = 64 * 1024;
 
 const Instructions = z
   .string()
-  .refine((text) => Buffer.byteLength(text) <= maximumInstructionsBytes, "Instructions have 64 KiB of UTF-8 at most.")
-  .refine((text) => !text.includes("\0"), "Instructions have no null characters.")
+  .refine((text) => Buffer.byteLength(text) <= maximumInstructionsBytes, "Instructions are limited to 64 KiB of UTF-8.")
+  .refine((text) => !text.includes("\0"), "Instructions must not contain null characters.")
   .nullable()
-  .meta({ description: "Instructions for every turn, 64 KiB at most. Null or empty: nothing." });
+  .meta({ description: "Instructions for every turn, up to 64 KiB. Null or empty: none." });
 
 const ModelId = z
   .string()
   .min(1)
   .max(200)
   .nullable()
-  .meta({ description: "An id of `GET /models`. Null: the runtime's own default.", examples: ["demo/demo"] });
+  .meta({ description: "A model id from `GET /models`. Null: the runtime's default.", examples: ["demo/demo"] });
 
 export const agentStatuses = ["provisioning", "ready", "suspended", "failed", "deleting"] as const;
 
@@ -49,21 +49,23 @@ export const maximumMemoryMiB = 65_536;
 
 const ResourcesRequest = z
   .strictObject({
-    cpus: z.int().min(1).max(16).optional().meta({ description: "Virtual processors; 2 where not given." }),
+    cpus: z.int().min(1).max(16).optional().meta({ description: "Virtual processors. Default: 2." }),
     memoryMiB: z
       .int()
       .min(1024)
       .max(maximumMemoryMiB)
       .optional()
-      .meta({ description: "Memory, MiB; what the runtime needs where not given." }),
+      .meta({ description: "Memory in MiB. Default: what the runtime needs." }),
     diskGiB: z
       .int()
       .min(10)
       .max(1024)
       .optional()
-      .meta({ description: "Size of the disk, GiB; it takes what is used. 10 where not given." }),
+      .meta({ description: "Maximum disk size in GiB; only what is used takes space. Default: 10." }),
   })
-  .meta({ description: "The machine's size. Only the usual one is there in a second: another boots from its disk." });
+  .meta({
+    description: "The machine's size. Only the default size starts within a second; other sizes boot from disk.",
+  });
 
 const Resources = z.object({ cpus: z.int(), memoryMiB: z.int(), diskGiB: z.int() });
 export type Resources = z.infer<typeof Resources>;
@@ -76,37 +78,37 @@ export function usualResources(memoryMiB: number): Resources {
 /** Why something failed, in a record or an event. */
 export const Fault = z
   .object({
-    code: z.enum(Object.keys(errorStatuses) as [keyof typeof errorStatuses]).meta({ description: "A stable word." }),
-    message: z.string().meta({ description: "What happened, in a sentence." }),
+    code: z.enum(Object.keys(errorStatuses) as [keyof typeof errorStatuses]).meta({ description: "A stable code." }),
+    message: z.string().meta({ description: "The reason, as a sentence." }),
   })
   .meta({ id: "Fault" });
 export type Fault = z.infer<typeof Fault>;
 
-/** A snapshot by its name or its id. */
+/** A snapshot's name or id. */
 export const SnapshotReference = z
   .string()
   .min(1)
   .max(100)
-  .refine((text) => !text.includes("\0"), "A name or id has no null character.")
+  .refine((text) => !text.includes("\0"), "A name or id must not contain null characters.")
   .meta({ description: "A snapshot's name or id." });
 
 export const ForkSource = z
   .strictObject({
-    agent: z.string().max(100).meta({ description: "The agent whose state the new one begins with." }),
+    agent: z.string().max(100).meta({ description: "The source agent." }),
     snapshot: SnapshotReference.optional().meta({
-      description: "One of its snapshots, by name or id. Without one, as the agent is now.",
+      description: "A snapshot of the source agent, by name or id. Default: its current state.",
     }),
-    secrets: z.boolean().default(false).meta({ description: "Whether the agent's secrets come along." }),
+    secrets: z.boolean().default(false).meta({ description: "Whether to copy the agent's secrets." }),
   })
   .meta({ id: "ForkSource" });
 export type ForkSource = z.infer<typeof ForkSource>;
 
 const OtherAgents = z
   .array(AgentName)
-  .max(16, "16 agents are allowed.")
-  .refine((names) => new Set(names).size === names.length, "Each agent is named once.");
+  .max(16, "Up to 16 agents are allowed.")
+  .refine((names) => new Set(names).size === names.length, "List each agent once.");
 
-/** The most snapshots from before turns that an agent may keep. */
+/** The most automatic snapshots that an agent may keep. */
 const maximumAutoSnapshots = 20;
 
 export const AutoSnapshot = z
@@ -114,14 +116,17 @@ export const AutoSnapshot = z
   .min(0)
   .max(maximumAutoSnapshots)
   .meta({
-    description: `How many snapshots from before its last turns are kept, 0 to ${maximumAutoSnapshots}. 0: none is made.`,
+    description: `How many automatic snapshots to keep, one before each turn, 0 to ${maximumAutoSnapshots}. 0 turns them off.`,
   });
 
 const time = z.iso.datetime().meta({ description: "ISO 8601 in UTC, with milliseconds." });
 
 const ForkedFrom = z.object({
-  agent: z.string().meta({ description: "The name of the agent then." }),
-  snapshot: z.string().nullable().meta({ description: "The name of the snapshot. Null: the agent as it was then." }),
+  agent: z.string().meta({ description: "The source agent's name at that time." }),
+  snapshot: z
+    .string()
+    .nullable()
+    .meta({ description: "The source snapshot's name. Null: the agent's state at that time." }),
 });
 export type ForkedFrom = z.infer<typeof ForkedFrom>;
 
@@ -133,21 +138,21 @@ export type ImportedFrom = z.infer<typeof ImportedFrom>;
 
 const AgentImage = z
   .object({
-    id: z.string().meta({ description: "The image whose runtimes the agent has." }),
+    id: z.string().meta({ description: "The image that the agent's runtimes come from." }),
     upgradeAvailable: z.boolean().meta({
-      description: "Whether the service has a newer one, which an upgrade or a restart gives to the agent.",
+      description: "Whether a newer image is available. An upgrade or a restart moves the agent to it.",
     }),
   })
   .meta({ id: "AgentImage" });
 
 /** An agent's settings as they are stored and shown. */
 const settings = {
-  model: z.string().nullable().meta({ description: "Null: the runtime's own default." }),
+  model: z.string().nullable().meta({ description: "Null: the runtime's default." }),
   instructions: z.string().nullable(),
   mcpServers: McpServers,
   agents: z
     .array(z.string())
-    .meta({ description: "The names of the account's agents that it may ask as tools of its own." }),
+    .meta({ description: "The names of agents in the account that this agent may call as tools." }),
   autoSnapshot: AutoSnapshot,
 };
 export type AgentSettings = z.infer<z.ZodObject<typeof settings>>;
@@ -166,7 +171,7 @@ export function settingsOf(agent: AgentSettings): AgentSettings {
   return givenSettings(agent) as AgentSettings;
 }
 
-/** The settings that were given. Empty instructions are none. */
+/** Only the given settings. Empty instructions become null. */
 export function givenSettings(
   given: { [Name in keyof AgentSettings]?: AgentSettings[Name] | undefined },
 ): Partial<AgentSettings> {
@@ -175,13 +180,13 @@ export function givenSettings(
   return Object.fromEntries(found.map((name) => [name, given[name] === "" ? null : given[name]]));
 }
 
-/** The settings that a request may have. */
+/** The settings that a request may contain. */
 const askedSettings = {
   model: ModelId.optional(),
   instructions: Instructions.optional(),
   mcpServers: McpServers.optional(),
   agents: OtherAgents.optional().meta({
-    description: "Other agents of the account, by name, that it may ask as tools of its own; 16 at most.",
+    description: "Names of up to 16 agents in the account that this agent may call as tools.",
   }),
   autoSnapshot: AutoSnapshot.optional(),
 };
@@ -196,14 +201,16 @@ export const Agent = z
     lastActiveAt: time,
     conversation: z.int().meta({ description: "The number of its conversation: 1, 2, …; a reset begins the next." }),
     error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
-    forkedFrom: ForkedFrom.nullable().meta({ description: "Where a fork comes from. Null: the agent is no fork." }),
-    importedFrom: ImportedFrom.nullable().meta({ description: "Where an import comes from. Null: it is no import." }),
+    forkedFrom: ForkedFrom.nullable().meta({ description: "The fork's source. Null: the agent is not a fork." }),
+    importedFrom: ImportedFrom.nullable().meta({
+      description: "The import's source. Null: the agent was not imported.",
+    }),
     queuePosition: z
       .int()
       .nullable()
-      .meta({ description: "Its position among the agents that wait for a slot, 1 is next. Null: it does not wait." }),
+      .meta({ description: "Its position in the queue for a slot; 1 is next. Null: it is not queued." }),
     resources: Resources,
-    image: AgentImage.nullable().meta({ description: "Null until its machine is made." }),
+    image: AgentImage.nullable().meta({ description: "Null until the machine exists." }),
   })
   .meta({ id: "Agent" });
 export type Agent = z.infer<typeof Agent>;
@@ -212,13 +219,13 @@ export const CreateAgent = z
   .strictObject({
     name: AgentName,
     runtime: RuntimeName.optional().meta({
-      description: "claude-code where not given; a fork has that of its source.",
+      description: "Default: claude-code, or the source's runtime for a fork.",
     }),
     ...askedSettings,
     resources: ResourcesRequest.optional(),
     from: ForkSource.optional().meta({
       description:
-        "Begin with what another agent is or was: its files, its running programs and its conversation. Settings that are not given are its too.",
+        "Start from another agent's current or saved state: its files, running programs and conversation. Omitted settings are copied too.",
     }),
     count: z
       .int()
@@ -226,10 +233,10 @@ export const CreateAgent = z
       .max(maximumForks)
       .optional()
       .meta({
-        description: `With \`from\`: make so many, named NAME-1, NAME-2, …; ${maximumForks} at most. The answer is the first.`,
+        description: `With \`from\`: create this many forks, named NAME-1, NAME-2, …; up to ${maximumForks}. The response is the first.`,
       }),
   })
-  .refine(({ from, count }) => count === undefined || from !== undefined, "count is for forks, which have `from`.")
+  .refine(({ from, count }) => count === undefined || from !== undefined, "count requires `from`.")
   .meta({ id: "CreateAgent" });
 export type CreateAgent = z.infer<typeof CreateAgent>;
 
@@ -237,12 +244,12 @@ export const ChangeAgent = z
   .strictObject({
     runtime: RuntimeName.optional().meta({
       description:
-        "Another runtime: the machine boots with it, and it gets the messages and replies of the conversation. Files stay.",
+        "The new runtime. The machine reboots with it and the conversation's messages and replies are replayed to it. Files are kept.",
     }),
     ...askedSettings,
-    mcpServers: askedSettings.mcpServers.meta({ description: "All of them: those that are not named are removed." }),
+    mcpServers: askedSettings.mcpServers.meta({ description: "The complete list: other agents are removed from it." }),
     agents: askedSettings.agents.meta({
-      description: "Other agents of the account that it may ask, by name. All of them, 16 at most.",
+      description: "The complete list of up to 16 agents in the account that this agent may call, by name.",
     }),
   })
   .refine(
@@ -252,7 +259,7 @@ export const ChangeAgent = z
   .meta({
     id: "ChangeAgent",
     description:
-      "What is left out stays. A change holds from the next turn on; one of the runtime is refused while a turn runs.",
+      "Omitted settings do not change. A change applies from the next turn; the runtime cannot be changed while a turn is running.",
   });
 export type ChangeAgent = z.infer<typeof ChangeAgent>;
 
@@ -260,14 +267,14 @@ export const WaitQuery = z.strictObject({
   wait: z
     .literal("ready")
     .optional()
-    .meta({ description: "Hold the answer until the agent is ready or has failed, 60 s at most." }),
+    .meta({ description: "Delay the response until the agent is ready or has failed, for up to 60 s." }),
 });
 
 export const RestartQuery = WaitQuery.extend({
   machine: z
     .literal("new")
     .optional()
-    .meta({ description: "Where the agent's machine was lost, begin with an empty one: its files are gone." }),
+    .meta({ description: "If the agent's machine was lost, start with an empty one. The agent's files are gone." }),
 });
 
 export const LogQuery = z.strictObject({
@@ -277,18 +284,18 @@ export const LogQuery = z.strictObject({
     .min(0)
     .max(1000)
     .default(100)
-    .meta({ description: "How many of the last lines, 0 to 1000." }),
+    .meta({ description: "The number of most recent lines, 0 to 1000." }),
   follow: z
     .enum(["true", "false"])
     .default("false")
-    .meta({ description: "`true`: an event stream that continues with new lines." }),
+    .meta({ description: "`true`: an event stream that follows the log." }),
 });
 
 /** The last lines of an agent's log. */
 export const AgentLog = z.object({ lines: z.array(z.string()) }).meta({ id: "AgentLog" });
 export type AgentLog = z.infer<typeof AgentLog>;
 
-/** One line; the last event says that the machine, and so its log, has ended. */
+/** A line of the log. The last event reports that the machine, and so its log, has ended. */
 export const LogEvent = z
   .union([z.object({ line: z.string() }), z.object({ ended: z.literal(true) })])
   .meta({ id: "LogEvent" });
@@ -297,8 +304,8 @@ export type LogEvent = z.infer<typeof LogEvent>;
 export const AgentParams = z.object({ name: z.string().meta({ description: "The agent's name." }) });
 
 export const ListQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(100).default(50).meta({ description: "How many, 1 to 100." }),
-  cursor: z.string().min(1).max(200).optional().meta({ description: "The `nextCursor` of the page before." }),
+  limit: z.coerce.number().int().min(1).max(100).default(50).meta({ description: "The page size, 1 to 100." }),
+  cursor: z.string().min(1).max(200).optional().meta({ description: "The previous page's `nextCursor`." }),
 });
 
 export const AgentList = z
@@ -307,7 +314,7 @@ export const AgentList = z
 export type AgentList = z.infer<typeof AgentList>;
 
 /**
- * The steps of provisioning a machine, in order. `template`: find a warm machine of the runtime, or make the first one;
+ * The steps of provisioning a machine, in order. `template`: find the runtime's template, or make it;
  * `disk`: create the agent's own disk; `machine`: restore the machine from the template, or boot it from the disk;
  * `runtime`: wait until the runtime is ready for a message.
  */
@@ -326,10 +333,10 @@ export type InstallStep = z.infer<typeof InstallStep>;
 export const InstallStatus = z
   .object({
     status: z.enum(["pending", "installing", "installed", "failed"]),
-    progress: z.number().min(0).max(1).meta({ description: "Steps done, as a part of all." }),
-    steps: z
-      .array(InstallStep)
-      .meta({ description: "The steps of this agent's way: a restart, for one, needs neither template nor disk." }),
+    progress: z.number().min(0).max(1).meta({ description: "Completed steps, as a fraction of all." }),
+    steps: z.array(InstallStep).meta({
+      description: "The steps that this agent needs; a restart, for example, needs neither template nor disk.",
+    }),
     error: Fault.nullable(),
   })
   .meta({ id: "InstallStatus" });
@@ -340,7 +347,7 @@ export const ErrorBody = z
   .object({
     statusCode: z.int(),
     message: z.string(),
-    error: z.string().meta({ description: "The status as text." }),
+    error: z.string().meta({ description: "The HTTP status as text." }),
     code: Fault.shape.code,
     details: z.unknown().optional(),
   })

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What AG-UI's clients send for a run. Only the last message counts: the agent has its conversation. */
+/** The run request that AG-UI clients send. Only the last message counts: the agent has its own conversation. */
 export const AguiRun = z
   .looseObject({
     threadId: z.string().min(1).max(200),
@@ -9,8 +9,8 @@ export const AguiRun = z
       .array(z.looseObject({ role: z.string(), content: z.unknown().optional() }))
       .min(1)
       .max(10_000)
-      .meta({ description: "The last one is the user's, and text." }),
-    tools: z.array(z.unknown()).max(1_000).default([]).meta({ description: "None: an agent uses its own." }),
+      .meta({ description: "The last message must be the user's, and text." }),
+    tools: z.array(z.unknown()).max(1_000).default([]).meta({ description: "Must be empty: an agent uses its own." }),
   })
   .meta({ id: "AguiRun" });
 export type AguiRun = z.infer<typeof AguiRun>;

@@ -8,14 +8,14 @@ import { limitedRecord } from "./validation.ts";
 /** The version of the archive's format that this Berth writes, and the newest that it reads. */
 export const archiveVersion = 1;
 
-/** The longest line of a transcript, in bytes: what a tool was given and what came of it are in one. */
+/** The longest line of a transcript, in bytes: a tool's input and output are in one line. */
 export const maximumTranscriptLine = 16 * 1024 * 1024;
 
 const time = z.iso.datetime();
-/** Leaves room for all resets to come. */
+/** Leaves headroom for later resets. */
 const conversation = z.int().min(1).max(1_000_000_000);
 
-/** Nothing that a shell would take for more than a name: commands are made of them. */
+/** No shell metacharacters: the names become part of commands. */
 export const Package = z.object({
   name: z
     .string()
@@ -27,10 +27,10 @@ export const Package = z.object({
     .regex(/^[\x21-\x7e]*$/),
 });
 
-/** What was installed in an agent's machine beside what its image has. */
+/** Packages installed in an agent's machine in addition to its image. */
 export const Installed = z
   .object({
-    apt: z.array(Package).max(10_000).meta({ description: "Debian packages that were asked for." }),
+    apt: z.array(Package).max(10_000).meta({ description: "Debian packages that were installed explicitly." }),
     npm: z.array(Package).max(10_000).meta({ description: "npm packages that were installed with `-g`." }),
   })
   .meta({ id: "InstalledPackages" });
@@ -54,21 +54,21 @@ export const Manifest = z.object({
   counts: z.object({ turns: z.int().min(0) }),
   installed: Installed,
   hasDisk: z.boolean(),
-  /** For whoever reads it: what is not in the archive. */
+  /** For human readers: what the archive does not contain. */
   leftOut: z.string().max(1_000),
 });
 export type Manifest = z.infer<typeof Manifest>;
 
-/** An archive's second entry: the agent's settings. Of secrets, all but the values. */
+/** An archive's second entry: the agent's settings, with secrets but without their values. */
 export const ArchivedSettings = z.object({
   model: z.string().min(1).max(200).nullable(),
   instructions: z
     .string()
     .max(64 * 1024)
-    .refine((text) => !text.includes("\0"), "Instructions have no null characters.")
+    .refine((text) => !text.includes("\0"), "Instructions must not contain null characters.")
     .nullable(),
   mcpServers: McpServers,
-  /** The account's agents that it may ask, by name. */
+  /** The agents in the account that it may call, by name. */
   agents: z.array(AgentName).max(16),
   resources: z.object({
     cpus: z.int().min(1).max(16),
@@ -76,11 +76,11 @@ export const ArchivedSettings = z.object({
     diskGiB: z.int().min(10).max(1024),
   }),
   autoSnapshot: AutoSnapshot.default(0),
-  /** What its runtime is told of this conversation with another runtime. */
+  /** The replayed part of this conversation, which was held with another runtime. */
   retold: z
     .string()
     .max(200_000)
-    .refine((told) => !told.includes("\0"), "What is retold has no null characters.")
+    .refine((told) => !told.includes("\0"), "A replayed conversation must not contain null characters.")
     .nullable()
     .default(null),
   network: ChangeEgress,
@@ -100,8 +100,8 @@ const text = z.string();
 const tokens = z.int().min(0);
 
 /**
- * A line of a transcript. A line `turn` begins a turn; what follows up to the next one is its content in order. Text and
- * reasoning may be in several lines, which belong together.
+ * A line of a transcript. A line `turn` begins a turn; the lines up to the next `turn` are its content in order.
+ * Consecutive text or reasoning lines belong together.
  */
 export const TranscriptLine = z.discriminatedUnion("type", [
   z.object({
@@ -110,13 +110,13 @@ export const TranscriptLine = z.discriminatedUnion("type", [
     conversation,
     createdAt: time,
     finishedAt: time,
-    /** What the user said. */
+    /** The user's message. */
     message: text,
-    /** Null: the runtime's own default. */
+    /** Null: the runtime's default. */
     model: z.string().max(200).nullable(),
     status: z.enum(["completed", "failed", "cancelled"]),
     error: Fault.extend({ code: z.string().max(100) }).nullable(),
-    /** Its agent was rolled back to before its end. */
+    /** The agent was rolled back to a point before the turn's end. */
     undone: z.boolean(),
     usage: z.object({
       inputTokens: tokens,
@@ -140,7 +140,7 @@ export const TranscriptLine = z.discriminatedUnion("type", [
 ]);
 export type TranscriptLine = z.infer<typeof TranscriptLine>;
 
-/** An archive's last entry: of each part, all of its bytes together. */
+/** An archive's last entry: the total bytes of each part. */
 export const Checksums = limitedRecord(
   z.string(),
   z.strictObject({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
@@ -150,18 +150,18 @@ export type Checksums = z.infer<typeof Checksums>;
 
 export const ExportQuery = z.strictObject({
   disk: z.enum(["true", "false"]).default("false").meta({
-    description: "`true`: the archive has the machine's whole disk, too, as a qcow2 image.",
+    description: "`true`: include the machine's complete disk as a qcow2 image.",
   }),
 });
 
 export const ImportQuery = WaitQuery.extend({
-  name: AgentName.optional().meta({ description: "What the new agent is called; as it was where not given." }),
+  name: AgentName.optional().meta({ description: "The new agent's name. Default: the name in the archive." }),
   model: z
     .string()
     .min(1)
     .max(200)
     .optional()
-    .meta({ description: "Its model here, an id of `GET /models`, or `default` for the runtime's own." }),
+    .meta({ description: "Its model here, an id from `GET /models`, or `default` for the runtime's default." }),
 });
 export type ImportQuery = z.infer<typeof ImportQuery>;
 
@@ -169,17 +169,19 @@ export const Import = z
   .object({
     agent: Agent,
     installed: Installed.meta({
-      description: "What was installed in its machine. Nothing of it is installed in the new one.",
+      description: "Packages that were installed in its machine. The new machine does not have them.",
     }),
     secrets: z
       .array(z.object({ name: z.string(), hosts: z.array(z.string()), headers: z.array(z.string()) }))
-      .meta({ description: "The secrets that it had. Their values are in no archive: set them." }),
-    agents: z.array(z.string()).meta({ description: "Agents that it could ask, and that this account does not have." }),
-    hadDisk: z.boolean().meta({ description: "Whether the archive had a disk, which is not used." }),
+      .meta({ description: "Secrets that it had. An archive contains no values: set them again." }),
+    agents: z
+      .array(z.string())
+      .meta({ description: "Agents that it could call and that do not exist in this account." }),
+    hadDisk: z.boolean().meta({ description: "Whether the archive has a disk image, which an import does not use." }),
   })
   .meta({ id: "Import" });
 export type Import = z.infer<typeof Import>;
 
-/** Which folder of a machine. `state`: where the runner keeps what its runtime needs to go on. */
+/** Which folder of a machine. `state`: where the runner keeps what its runtime needs to resume. */
 export const AgentFolder = z.enum(["home", "state"]);
 export type AgentFolder = z.infer<typeof AgentFolder>;

@@ -6,18 +6,18 @@ const auditOutcomes = ["done", "refused"] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
 
 export const AuditQuery = ListQuery.extend({
-  agent: AgentName.optional().meta({ description: "Only what was done with the agents of this name." }),
+  agent: AgentName.optional().meta({ description: "Only entries about agents of this name." }),
   outcome: z
     .enum(auditOutcomes)
     .optional()
-    .meta({ description: "Only what was done, or what was refused: a status of 400 or more." }),
+    .meta({ description: "Only requests that succeeded, or that were refused (status 400 or above)." }),
   search: z
     .string()
     .min(1)
     .max(200)
-    .refine((text) => !text.includes("\0"), "A search has no null characters.")
+    .refine((text) => !text.includes("\0"), "A search must not contain null characters.")
     .optional()
-    .meta({ description: "Only entries with this in their operation, agent, address or code, in any case." }),
+    .meta({ description: "Only entries with this text in their operation, agent, address or code, ignoring case." }),
 });
 
 /** A request that changed something or was forbidden, as the account's owner sees it. */
@@ -25,23 +25,23 @@ export const AuditEntry = z
   .object({
     id: z.uuid(),
     at: z.iso.datetime(),
-    credential: z.enum(credentials).nullable().meta({ description: "What was shown; null where somebody signed in." }),
+    credential: z.enum(credentials).nullable().meta({ description: "The credential used; null for a sign-in." }),
     keyId: z.uuid().nullable(),
-    address: z.string().meta({ description: "The client's IP address, as the service saw it." }),
+    address: z.string().meta({ description: "The client's IP address, as seen by the service." }),
     operation: z.string().meta({
-      description: "Method and path, or what was done.",
+      description: "Method and path, or the name of the action.",
       examples: ["DELETE /agents/{name}", "sign in with a password"],
     }),
     agent: z.string().nullable().meta({ description: "The agent's name." }),
-    agentId: z.uuid().nullable().meta({ description: "Tells agents of one name apart. Null: there was none." }),
-    status: z.int().meta({ description: "The answer's HTTP status." }),
-    code: z.string().nullable().meta({ description: "Why it was refused." }),
-    requestId: z.uuid().meta({ description: "As in the answer's `x-request-id`." }),
+    agentId: z.uuid().nullable().meta({ description: "Distinguishes agents that had the same name. Null: no agent." }),
+    status: z.int().meta({ description: "The response's HTTP status." }),
+    code: z.string().nullable().meta({ description: "The error code of a refusal." }),
+    requestId: z.uuid().meta({ description: "The response's `x-request-id`." }),
   })
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditList = z
   .object({ data: z.array(AuditEntry), nextCursor: z.string().nullable() })
-  .meta({ id: "AuditList", description: "The account's audit log, the newest first." });
+  .meta({ id: "AuditList", description: "The account's audit log, newest first." });
 export type AuditList = z.infer<typeof AuditList>;

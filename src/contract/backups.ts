@@ -5,21 +5,21 @@ const LeftOut = z
   .object({ agent: z.string().meta({ description: "Its name." }), reason: z.string() })
   .meta({ id: "LeftOutOfBackup" });
 
-/** A backup that waits to be read. */
+/** A backup that is ready for download. */
 export const Backup = z
   .object({
     id: z.uuid(),
     createdAt: z.iso.datetime(),
-    agents: z.int().meta({ description: "How many agents' machines are in it." }),
-    bytes: z.int().meta({ description: "What is read, at most." }),
-    leftOut: z.array(LeftOut).meta({ description: "Agents whose rows are in it without their machines." }),
+    agents: z.int().meta({ description: "The number of agents whose machines are included." }),
+    bytes: z.int().meta({ description: "The download's maximum size." }),
+    leftOut: z.array(LeftOut).meta({ description: "Agents whose records are included without their machines." }),
   })
   .meta({ id: "Backup" });
 export type Backup = z.infer<typeof Backup>;
 
 export const BackupParams = z.object({ id: z.uuid() });
 
-/** Raised when older programs could not read what newer ones write. */
+/** Increment it when older versions cannot read what newer ones write. */
 export const backupFormat = 1;
 
 /** The first file of a backup. */
@@ -31,27 +31,27 @@ const id = z.uuid();
 const KeptMachine = z.object({
   agent: id,
   name: z.string(),
-  /** The files of this moment, as those of a snapshot. */
+  /** The files at this time, as in a snapshot. */
   snapshot: id,
-  /** When that was, by the database's clock. */
+  /** The time of the backup, by the database's clock. */
   at: z.iso.datetime({ precision: 6 }).or(z.iso.datetime()),
   runtime: z.string(),
   conversation: z.int(),
-  /** The retelling that the conversation began with; absent in backups of earlier versions. */
+  /** The replayed conversation that the conversation began with; absent in backups of earlier versions. */
   retold: id.nullable().optional(),
 });
 export type KeptMachine = z.infer<typeof KeptMachine>;
 
-/** What a backup begins with. */
+/** A backup's first entry. */
 export const BackupHeader = z.object({
   format: z.literal(backupFormat),
   /** The version of Berth. */
   berth: z.string(),
   createdAt: z.iso.datetime(),
   hostId: id,
-  /** Tells which secret key opens what is encrypted in it; see `keyFingerprint`. */
+  /** Identifies the secret key that decrypts the backup's encrypted values; see `keyFingerprint`. */
   secretKey: z.string(),
-  /** The settings that the server had, without those that are secret. */
+  /** The server's settings, without secret ones. */
   settings: z.record(z.string(), z.string()),
   machines: z.array(KeptMachine),
   leftOut: z.array(LeftOut),

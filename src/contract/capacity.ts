@@ -2,15 +2,15 @@ import { z } from "zod";
 
 const of = <Value extends z.ZodType>(value: Value) => z.object({ used: value, limit: value });
 
-/** What this server's host has for machines, and what is taken of it. */
+/** This server's host's capacity and usage. */
 export const Capacity = z
   .object({
-    machines: of(z.int()).meta({ description: "Machines that are awake, and how many may be (`BERTH_MAX_AGENTS`)." }),
-    memoryMiB: of(z.int()).meta({ description: "The memory of those, and what all may have (`BERTH_MEMORY_MIB`)." }),
+    machines: of(z.int()).meta({ description: "Running machines, and the maximum (`BERTH_MAX_AGENTS`)." }),
+    memoryMiB: of(z.int()).meta({ description: "Memory of running machines, and the maximum (`BERTH_MEMORY_MIB`)." }),
     spares: of(z.int()).meta({
-      description: "Machines, among those, that wait for new agents, and how many may (`BERTH_SPARES`).",
+      description: "Spares among the running machines, and the maximum (`BERTH_SPARES`).",
     }),
-    queue: of(z.int()).meta({ description: "Agents that wait for a slot, and how many may (`BERTH_MAX_WAITING`)." }),
+    queue: of(z.int()).meta({ description: "Agents queued for a slot, and the maximum (`BERTH_MAX_WAITING`)." }),
   })
-  .meta({ id: "Capacity", description: "Of the host of the server that was asked." });
+  .meta({ id: "Capacity", description: "The host of the server that responds." });
 export type Capacity = z.infer<typeof Capacity>;

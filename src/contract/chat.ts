@@ -10,15 +10,15 @@ export type Inclusion = (typeof inclusions)[number];
 export const ChatRequest = z
   .strictObject({
     message: z
-      .string("message is required: the text that the agent is to answer")
-      .min(1, "A message has at least one character.")
-      .refine((text) => Buffer.byteLength(text) <= maximumMessageBytes, "A message has 256 KiB of UTF-8 at most.")
-      .refine((text) => !text.includes("\0"), "A message has no null characters."),
+      .string("message is required: the text for the agent")
+      .min(1, "A message must not be empty.")
+      .refine((text) => Buffer.byteLength(text) <= maximumMessageBytes, "A message is limited to 256 KiB of UTF-8.")
+      .refine((text) => !text.includes("\0"), "A message must not contain null characters."),
     include: z
       .array(z.enum(inclusions))
       .max(inclusions.length)
       .default([])
-      .meta({ description: "More kinds of events than the reply's text and its end." }),
+      .meta({ description: "Event types to add to the reply's text and its end." }),
   })
   .meta({ id: "ChatRequest" });
 export type ChatRequest = z.infer<typeof ChatRequest>;
@@ -28,25 +28,25 @@ const tokens = z.int().min(0);
 /** The provider's token counts for all model calls of a turn. */
 export const Usage = z
   .object({
-    inputTokens: tokens.meta({ description: "All that the model read, from a cache or not." }),
-    outputTokens: tokens.meta({ description: "All that it wrote, reasoning included." }),
-    cacheReadTokens: tokens.meta({ description: "Of the input, what came from the provider's cache." }),
-    cacheWriteTokens: tokens.meta({ description: "Of the input, what the provider put into its cache." }),
-    reasoningTokens: tokens.meta({ description: "Of the output, what was reasoning, where the provider says it." }),
+    inputTokens: tokens.meta({ description: "All input tokens, cached or not." }),
+    outputTokens: tokens.meta({ description: "All output tokens, including reasoning." }),
+    cacheReadTokens: tokens.meta({ description: "Input tokens read from the provider's cache." }),
+    cacheWriteTokens: tokens.meta({ description: "Input tokens written to the provider's cache." }),
+    reasoningTokens: tokens.meta({ description: "Reasoning tokens of the output, where the provider reports them." }),
     credits: z
       .string()
       .nullable()
-      .meta({ description: "The tokens at their price, as a decimal number of credits; null where it is not known." }),
+      .meta({ description: "The cost as a decimal number of credits; null where the price is unknown." }),
   })
   .meta({ id: "Usage" });
 export type Usage = z.infer<typeof Usage>;
 
 const time = z.iso.datetime();
 
-/** What the server adds to events at which an answer ends, as OpenAI's responses do. */
+/** Fields that the server adds to the last event of a response, as in OpenAI's API. */
 const told = {
-  usage: Usage.optional().meta({ description: "Of the turn so far. Sent where `include` has `usage`." }),
-  at: time.optional().meta({ description: "When it happened. Sent where `include` has `usage`." }),
+  usage: Usage.optional().meta({ description: "Usage of the turn so far. Sent when `include` has `usage`." }),
+  at: time.optional().meta({ description: "The event's time. Sent when `include` has `usage`." }),
 };
 
 /**
@@ -58,11 +58,11 @@ export const TurnEvent = z
     z.object({ type: z.literal("response.created") }),
     z.object({
       type: z.literal("response.queued"),
-      position: z.int().meta({ description: "1: the next to get a place for its machine. Told again as it changes." }),
+      position: z.int().meta({ description: "1: next to get a machine slot. Sent again when it changes." }),
     }),
     z.object({
       type: z.literal("response.in_progress"),
-      wakeMs: z.number().meta({ description: "How long it took to have the agent's machine ready." }),
+      wakeMs: z.number().meta({ description: "How long the agent's machine took to become ready." }),
     }),
     z.object({ type: z.literal("response.output_text.delta"), delta: z.string() }),
     z.object({ type: z.literal("response.reasoning_text.delta"), delta: z.string() }),
@@ -76,7 +76,9 @@ export const TurnEvent = z
       output: z.unknown().optional(),
     }),
     z.object({
-      type: z.literal("response.function_call").meta({ description: "The agent waits for a function of its client." }),
+      type: z
+        .literal("response.function_call")
+        .meta({ description: "The agent is waiting for a function of its client." }),
       callId: z.string(),
       name: z.string(),
       arguments: z.string().meta({ description: "JSON." }),
@@ -89,7 +91,7 @@ export const TurnEvent = z
   .meta({ id: "TurnEvent" });
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
-/** How a turn ended, or that it is running. */
+/** A turn's status. */
 const TurnStatus = z.enum(["running", "completed", "failed", "cancelled"]);
 export type TurnStatus = z.infer<typeof TurnStatus>;
 
@@ -142,44 +144,45 @@ export const TurnParams = z.object({
 export type TurnParams = z.infer<typeof TurnParams>;
 
 export const TurnEventsQuery = z.strictObject({
-  after: z.coerce.number().int().min(0).default(0).meta({ description: "Only events after this one's id." }),
+  after: z.coerce.number().int().min(0).default(0).meta({ description: "Only events after the event with this id." }),
   include: z
     .preprocess((value) => (typeof value === "string" ? value.split(",") : value), ChatRequest.shape.include)
-    .meta({ description: "As in the chat's request, with commas between." }),
+    .meta({ description: "As in the chat request, separated by commas." }),
 });
 
 export const TurnRecord = z
   .object({
     id: z.string(),
-    conversation: z.int().meta({ description: "1, 2, …: a reset of the conversation begins the next." }),
+    conversation: z.int().meta({ description: "1, 2, …: resetting the conversation increments it." }),
     message: z.string(),
-    reply: z.string().meta({ description: "The reply's text as far as it has come, or its first 65,536 characters." }),
-    replyTruncated: z.boolean().meta({ description: "The reply is longer; all of it is in the turn's events." }),
+    reply: z.string().meta({ description: "The reply's text so far, up to 65,536 characters." }),
+    replyTruncated: z.boolean().meta({ description: "The reply was truncated; the turn's events have all of it." }),
     status: TurnStatus,
     error: Fault.nullable(),
-    model: z.string().nullable().meta({ description: "The model that was asked; null: the runtime's own default." }),
+    model: z.string().nullable().meta({ description: "The requested model; null: the runtime's default." }),
     usage: Usage,
     askedBy: z
       .object({ agent: z.string(), turnId: z.string() })
       .nullable()
-      .meta({ description: "The other agent's turn that asked for this one; null: a client did." }),
-    undone: z
-      .boolean()
-      .meta({ description: "Whether its agent was rolled back to before its end, so that it knows nothing of it." }),
+      .meta({ description: "The turn of another agent that started this one; null: a client did." }),
+    undone: z.boolean().meta({
+      description:
+        "Whether the agent was rolled back to a point before the turn's end, so that it does not remember the turn.",
+    }),
     createdAt: time,
     finishedAt: time.nullable(),
   })
   .meta({ id: "Turn" });
 export type TurnRecord = z.infer<typeof TurnRecord>;
 
-/** The first characters of a message and a reply that a summary has. */
+/** The lengths of the message and the reply in a summary, in characters. */
 export const summaryCharacters = { message: 200, reply: 400 };
 
 export const AccountTurnsQuery = ListQuery.extend({
   since: z.iso
     .datetime({ offset: true, message: "A time is ISO 8601, such as 2030-01-31T12:00:00Z." })
     .optional()
-    .meta({ description: "Only turns that run, or that have ended since this time." }),
+    .meta({ description: "Only turns that are running, or that ended after this time." }),
 });
 
 export const TurnSummary = TurnRecord.pick({
@@ -194,16 +197,16 @@ export const TurnSummary = TurnRecord.pick({
   .extend({
     agent: z.string().meta({ description: "The agent's name." }),
     message: z.string().meta({ description: "Its first 200 characters." }),
-    reply: z.string().meta({ description: "Its first 400 characters, as far as it has come." }),
+    reply: z.string().meta({ description: "The first 400 characters of the reply so far." }),
   })
   .meta({ id: "TurnSummary" });
 export type TurnSummary = z.infer<typeof TurnSummary>;
 
 export const AccountTurnList = z
   .object({ data: z.array(TurnSummary), nextCursor: z.string().nullable() })
-  .meta({ id: "AccountTurnList", description: "The turns of all the account's agents, the newest first." });
+  .meta({ id: "AccountTurnList", description: "Turns of all the account's agents, newest first." });
 
 export const TurnList = z
   .object({ data: z.array(TurnRecord), nextCursor: z.string().nullable() })
-  .meta({ id: "TurnList", description: "The agent's turns, the newest first." });
+  .meta({ id: "TurnList", description: "The agent's turns, newest first." });
 export type TurnList = z.infer<typeof TurnList>;

@@ -4,32 +4,32 @@ import { limitedRecord } from "./validation.ts";
 
 /** How many commands of an agent may run at once. */
 export const maximumRunning = 64;
-/** How many ended commands are kept, with their output. */
+/** How many finished commands are kept, with their output. */
 export const maximumEnded = 100;
-/** How much of a command's output is kept, in bytes; the oldest goes first. */
+/** How much of a command's output is kept, in bytes; the oldest output is dropped first. */
 export const maximumOutputBytes = 16 * 1024 * 1024;
-/** How much of each stream a JSON answer holds, in bytes of UTF-8. */
+/** The limit of each output stream in a JSON response, in bytes of UTF-8. */
 export const maximumAnswerBytes = 1024 * 1024;
-/** The most that one input to a command may carry, in bytes. */
+/** The maximum size of one input to a command, in bytes. */
 export const maximumInputBytes = 512 * 1024;
-/** After how long a command that is waited for is ended, unless it asks for another time, in seconds. */
+/** The default timeout of a command that the caller waits for, in seconds. */
 const usualTimeoutSeconds = 3_600;
 const maximumTimeoutSeconds = 7 * 86_400;
 
 const noNull = (text: string) => !text.includes("\0");
-/** The most that Linux passes to a program as one argument or variable, in bytes: 128 KiB with its end (execve(2)). */
+/** Linux's limit for one argument or variable, in bytes: 128 KiB with its terminator (execve(2)). */
 const maximumArgumentBytes = 128 * 1024 - 1;
 const fits = (...texts: string[]) => Buffer.byteLength(texts.join("=")) <= maximumArgumentBytes;
 const Text = z
   .string()
   .max(maximumArgumentBytes)
-  .refine(noNull, "A null character cannot be passed to a program.")
+  .refine(noNull, "A program's arguments and variables must not contain null characters.")
   .refine(
     (text) => fits(text),
-    `A program's argument has up to ${maximumArgumentBytes} bytes of UTF-8; pass more by stdin.`,
+    `A program's argument is limited to ${maximumArgumentBytes} bytes of UTF-8; use stdin for more.`,
   );
 
-/** Which user of the machine does something: the agent's own, or root. */
+/** The user in the machine: the agent's own, or root. */
 export const MachineUser = z.enum(["agent", "root"]);
 
 /** The size of a terminal, in characters. */
@@ -40,47 +40,48 @@ export const RunCommand = z
   .strictObject({
     command: z
       .union([Text.min(1), z.array(Text).min(1).max(1_000)], {
-        error: 'command is required: a line for bash, as "ls -l", or a program and its arguments, as ["ls", "-l"]',
+        error:
+          'command is required: a command line for bash, such as "ls -l", or a program and its arguments, such as ["ls", "-l"]',
       })
-      .meta({ description: "A line that `bash -lc` runs, or a program and its arguments." }),
+      .meta({ description: "A command line for `bash -lc`, or a program and its arguments." }),
     cwd: z
       .string()
       .min(1)
       .max(4_095)
       .refine(noNull)
       .optional()
-      .meta({ description: "The folder to run in: absolute, or from the home folder, which is the default." }),
+      .meta({ description: "The working directory: absolute, or relative to the home folder, which is the default." }),
     env: limitedRecord(
-      z.string().regex(/^[^=\0]{1,256}$/, "A variable's name has no =."),
+      z.string().regex(/^[^=\0]{1,256}$/, "A variable's name must not contain =."),
       Text,
       256,
-      "A command has 256 variables at most.",
+      "A command is limited to 256 variables.",
     )
       .refine(
         (env) => Object.entries(env).every(([name, value]) => fits(name, value)),
-        `A variable has up to ${maximumArgumentBytes} bytes of UTF-8 with its name; pass more by stdin.`,
+        `A variable is limited to ${maximumArgumentBytes} bytes of UTF-8 with its name; use stdin for more.`,
       )
       .optional()
-      .meta({ description: "Variables beside those of a login." }),
-    stdin: z.string().max(maximumInputBytes).optional().meta({ description: "The command's whole input." }),
+      .meta({ description: "Variables to add to those of a login." }),
+    stdin: z.string().max(maximumInputBytes).optional().meta({ description: "The command's complete input." }),
     openStdin: z
       .boolean()
       .default(false)
-      .meta({ description: "Leaves the input open for `POST …/stdin`; otherwise the command reads its end." }),
+      .meta({ description: "Keeps the input open for `POST …/stdin`; otherwise it is closed." }),
     user: MachineUser.default("agent"),
     timeoutSeconds: z.int().min(1).max(maximumTimeoutSeconds).optional().meta({
-      description: `The command is killed after this time; an hour by default, and never for a detached one. The time in which its machine sleeps does not count.`,
+      description: `The command is killed after this time. Default: an hour, or no limit for a detached command. Time during which its machine sleeps does not count.`,
     }),
     detach: z
       .boolean()
       .default(false)
-      .meta({ description: "Answers at once. What the command leaves running when it ends is left running." }),
-    terminal: TerminalSize.optional().meta({ description: "Runs it on a terminal of that size." }),
+      .meta({ description: "Returns immediately. Processes that the command leaves behind keep running." }),
+    terminal: TerminalSize.optional().meta({ description: "Allocates a terminal of this size." }),
   })
   .meta({ id: "RunCommand" });
 export type RunCommand = z.infer<typeof RunCommand>;
 
-/** How long a command may run, in milliseconds; null: as long as it likes. */
+/** A command's timeout, in milliseconds; null: none. */
 export function timeoutOf({ timeoutSeconds, detach, terminal }: RunCommand): number | null {
   if (timeoutSeconds !== undefined) return timeoutSeconds * 1000;
   return detach || terminal ? null : usualTimeoutSeconds * 1000;
@@ -88,12 +89,12 @@ export function timeoutOf({ timeoutSeconds, detach, terminal }: RunCommand): num
 
 const time = z.iso.datetime();
 
-/** How a command ended. One of `exitCode` and `signal` is set, unless it was lost. */
+/** How a command ended. Either `exitCode` or `signal` is set, unless the command was lost. */
 const Exit = {
   exitCode: z.int().nullable(),
   signal: z.string().max(20).nullable().meta({ description: "The signal that ended it, such as `SIGKILL`." }),
   timedOut: z.boolean(),
-  lost: z.boolean().meta({ description: "Its machine, or what watched it there, ended before it did." }),
+  lost: z.boolean().meta({ description: "Its machine or its supervisor stopped before the command ended." }),
 };
 
 export const CommandExit = z.object(Exit);
@@ -114,14 +115,14 @@ export const CommandRecord = z
     signal: Exit.signal,
     timedOut: Exit.timedOut,
     lost: Exit.lost,
-    outputBytes: z.int().meta({ description: "How much it has written, kept or not." }),
+    outputBytes: z.int().meta({ description: "The amount of output, including dropped output." }),
   })
   .meta({ id: "Command" });
 export type CommandRecord = z.infer<typeof CommandRecord>;
 
 export const CommandList = z
   .object({ data: z.array(CommandRecord), nextCursor: z.string().nullable() })
-  .meta({ id: "CommandList", description: "The commands that run and the last 100 that ended, the newest first." });
+  .meta({ id: "CommandList", description: "Running commands and the last 100 finished ones, newest first." });
 export type CommandList = z.infer<typeof CommandList>;
 
 export const CommandResult = z
@@ -131,13 +132,14 @@ export const CommandResult = z
     stdout: z.string(),
     stderr: z.string(),
     truncated: z.boolean().meta({
-      description: "Whether the command wrote more than the answer holds: 1 MiB of each stream. `…/events` has 16 MiB.",
+      description:
+        "Whether the output was truncated to the response's limit of 1 MiB per stream. `…/events` has up to 16 MiB.",
     }),
   })
-  .meta({ id: "CommandResult", description: "Bytes that are no UTF-8 are replaced; `…/events` has them as they are." });
+  .meta({ id: "CommandResult", description: "Invalid UTF-8 is replaced; `…/events` has the exact bytes." });
 export type CommandResult = z.infer<typeof CommandResult>;
 
-/** Output: as text, or where it is no UTF-8 in base64. */
+/** Output: text, or base64 where it is not UTF-8. */
 const Output = { text: z.string().optional(), base64: z.base64().optional() };
 
 export const CommandEvent = z
@@ -145,7 +147,7 @@ export const CommandEvent = z
     z.object({ type: z.literal("command.stdout"), ...Output }),
     z.object({ type: z.literal("command.stderr"), ...Output }),
     z.object({ type: z.literal("command.output_dropped"), bytes: z.int() }).meta({
-      description: "So many bytes of output, counted from the first, are kept no longer.",
+      description: "The first bytes of the output, which were dropped.",
     }),
     z.object({ type: z.literal("command.exited"), ...Exit }),
   ])
@@ -161,7 +163,6 @@ export function bytesOf({ text, base64 }: { text?: string | undefined; base64?: 
   return base64 === undefined ? Buffer.from(text ?? "") : Buffer.from(base64, "base64");
 }
 
-/** The signals that a command can be sent. */
 export const commandSignals = [
   "SIGINT",
   "SIGTERM",
@@ -180,7 +181,7 @@ export const commandSignals = [
 
 export const SignalCommand = z.strictObject({ signal: z.enum(commandSignals) }).meta({ id: "SignalCommand" });
 
-/** The name of a signal that a command can be sent. */
+/** A signal that can be sent to a command. */
 export type CommandSignal = z.infer<typeof SignalCommand>["signal"];
 
 export const CommandParams = z.object({
@@ -189,17 +190,11 @@ export const CommandParams = z.object({
 });
 
 export const CommandEventsQuery = z.strictObject({
-  after: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(0)
-    .meta({ description: "Only events after this number. The header `last-event-id` takes precedence." }),
+  after: z.coerce.number().int().min(0).default(0).meta({
+    description: "Only events after the event with this number. The header `last-event-id` takes precedence.",
+  }),
 });
 
 export const InputQuery = z.strictObject({
-  end: z
-    .enum(["true", "false"])
-    .default("false")
-    .meta({ description: "Closes the command's input after these bytes." }),
+  end: z.enum(["true", "false"]).default("false").meta({ description: "Close the command's input after these bytes." }),
 });

@@ -11,7 +11,7 @@ export type EgressRule =
 
 /** The valid forms, for error messages. */
 export const ruleForms =
-  "a host (example.com), all names below it (*.example.com), an address (198.51.100.7, [2001:db8::1]), a network (198.51.100.0/24) or *, each with :PORT where it is for one port only; names in their ASCII form";
+  "a host (example.com), all names below it (*.example.com), an address (198.51.100.7, [2001:db8::1]), a network (198.51.100.0/24) or *, each optionally with :PORT; names in their ASCII form";
 
 /** A host in normal form: a lowercase name, or an address (IPv6 without brackets). */
 export interface Host {
@@ -24,8 +24,8 @@ const maximumName = 253;
 
 /**
  * Parses a host as written before a port, with an IPv6 address in brackets. Null for anything else, and for unusual
- * spellings of IPv4 addresses: some programs take `127.1`, `0x7f000001` and `017700000001` for addresses, others for
- * names, and nobody has such a name.
+ * spellings of IPv4 addresses: some programs read `127.1`, `0x7f000001` and `017700000001` as addresses, others as
+ * names, and no such names exist.
  */
 function parseHost(text: string): Host | null {
   // Before normalization, which may turn non-ASCII letters into ASCII ones.

@@ -12,22 +12,22 @@ const Rule = z
   .transform((text, context) => {
     const rule = parseRule(text);
     if (rule) return ruleText(rule);
-    context.issues.push({ code: "custom", input: text, message: `This is no rule. A rule is ${ruleForms}.` });
+    context.issues.push({ code: "custom", input: text, message: `Not a valid rule. A rule is ${ruleForms}.` });
     return z.NEVER;
   })
-  .meta({ description: `Who may be connected with: ${ruleForms}.`, examples: ["*.example.com:443"] });
+  .meta({ description: `Allowed or denied destinations: ${ruleForms}.`, examples: ["*.example.com:443"] });
 
 const Rules = z
   .array(Rule)
-  .max(maximumRules, `A list has ${maximumRules} rules at most.`)
+  .max(maximumRules, `A list is limited to ${maximumRules} rules.`)
   .transform((rules) => [...new Set(rules)]);
 
 export const ChangeEgress = z
   .strictObject({
-    allow: Rules.meta({ description: 'What the agent\'s programs may connect with; `["*"]` for anything.' }),
-    deny: Rules.meta({ description: "What they may not, whatever is allowed." }),
+    allow: Rules.meta({ description: 'What the agent\'s programs may connect to; `["*"]` for anything.' }),
+    deny: Rules.meta({ description: "What they may not connect to; takes precedence over `allow`." }),
   })
-  .meta({ id: "ChangeNetwork", description: "Both lists are replaced. They hold from the next connection on." });
+  .meta({ id: "ChangeNetwork", description: "Replaces both lists. Applies to new connections." });
 export type ChangeEgress = z.infer<typeof ChangeEgress>;
 
 const shown = z.array(z.string());
@@ -38,9 +38,12 @@ export const EgressPolicy = z
     deny: shown,
     operator: z
       .object({ allow: shown, deny: shown })
-      .meta({ description: "The installation's own lists: what they do not allow, no agent's list can." }),
+      .meta({ description: "The installation's own lists, which override every agent's." }),
   })
-  .meta({ id: "Network", description: "Where an agent's programs may connect to. What is denied is not allowed." });
+  .meta({
+    id: "Network",
+    description: "Where an agent's programs may connect to. `deny` takes precedence over `allow`.",
+  });
 export type EgressPolicy = z.infer<typeof EgressPolicy>;
 
 const verdicts = ["allowed", "refused"] as const;
@@ -48,7 +51,7 @@ const verdicts = ["allowed", "refused"] as const;
 /**
  * Why a connection was refused. `destination_invalid`: not a valid host and port; `inside`: a private address, or the
  * service itself; `port_refused`: port 25, for mail; `denied_by_operator`, `not_allowed_by_operator`, `denied`,
- * `not_allowed`: the lists; `too_many`: the agent has too many connections, or began too many within a minute.
+ * `not_allowed`: the lists; `too_many`: the agent has too many connections, or opened too many within a minute.
  */
 export const EgressRefusal = z.enum([
   "destination_invalid",
@@ -64,14 +67,14 @@ export type EgressRefusal = z.infer<typeof EgressRefusal>;
 
 /**
  * The outcome of an allowed connection. `closed`: both ends closed it; `reset`: one end reset it, or the machine was
- * suspended; `unresolved`: the name has no address; `unreachable`, `timeout`: the destination did not answer; `idle`:
+ * suspended; `unresolved`: the name has no address; `unreachable`, `timeout`: the destination did not respond; `idle`:
  * no traffic for ten minutes; `cut`: it was no longer allowed.
  */
 const outcomes = ["closed", "reset", "unresolved", "unreachable", "timeout", "idle", "cut"] as const;
 export type EgressOutcome = (typeof outcomes)[number];
 
 export const EgressLogQuery = ListQuery.extend({
-  verdict: z.enum(verdicts).optional().meta({ description: "Only those that were allowed, or refused." }),
+  verdict: z.enum(verdicts).optional().meta({ description: "Only allowed connections, or only refused ones." }),
 });
 
 /** A connection, or several equal refusals within a few seconds. */
@@ -81,14 +84,14 @@ export const EgressLogEntry = z
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
     verdict: z.enum(verdicts),
-    reason: EgressRefusal.nullable().meta({ description: "Why it was refused." }),
-    outcome: z.enum(outcomes).nullable().meta({ description: "What came of it, where it was allowed." }),
-    host: z.string().meta({ description: "As it was asked for; `*` for refusals of many hosts together." }),
+    reason: EgressRefusal.nullable().meta({ description: "The reason of a refusal." }),
+    outcome: z.enum(outcomes).nullable().meta({ description: "The outcome of an allowed connection." }),
+    host: z.string().meta({ description: "As requested; `*` for refusals of many hosts together." }),
     port: z.int().nullable(),
-    address: z.string().nullable().meta({ description: "The IP address that it was connected with." }),
-    bytesSent: z.int().meta({ description: "From the agent." }),
-    bytesReceived: z.int().meta({ description: "By the agent." }),
-    count: z.int().meta({ description: "How many connections this is; more than one where they were refused." }),
+    address: z.string().nullable().meta({ description: "The IP address of the destination." }),
+    bytesSent: z.int().meta({ description: "Bytes sent by the agent." }),
+    bytesReceived: z.int().meta({ description: "Bytes received by the agent." }),
+    count: z.int().meta({ description: "The number of connections; more than one for grouped refusals." }),
   })
   .meta({ id: "NetworkLogEntry" });
 export type EgressLogEntry = z.infer<typeof EgressLogEntry>;
@@ -97,7 +100,7 @@ export const AccountConnectionsQuery = EgressLogQuery.extend({
   since: z.iso
     .datetime({ offset: true, message: "A time is ISO 8601, such as 2030-01-31T12:00:00Z." })
     .optional()
-    .meta({ description: "Only those that began at this time or later." }),
+    .meta({ description: "Only connections that began at this time or later." }),
 });
 
 export const AccountConnection = EgressLogEntry.extend({
@@ -107,10 +110,10 @@ export type AccountConnection = z.infer<typeof AccountConnection>;
 
 export const AccountConnectionList = z
   .object({ data: z.array(AccountConnection), nextCursor: z.string().nullable() })
-  .meta({ id: "AccountConnectionList", description: "As NetworkLog, of all the account's agents." });
+  .meta({ id: "AccountConnectionList", description: "As NetworkLog, for all the account's agents." });
 
 export const EgressLog = z.object({ data: z.array(EgressLogEntry), nextCursor: z.string().nullable() }).meta({
   id: "NetworkLog",
-  description: "The agent's connections that have ended, by when they began, newest first.",
+  description: "The agent's closed connections, by start time, newest first.",
 });
 export type EgressLog = z.infer<typeof EgressLog>;

@@ -1,6 +1,6 @@
 /**
- * The closed list of error codes, with their HTTP statuses. Codes that occur only in events, at the end of a turn or an
- * installation, have the status that a response would have.
+ * The complete list of error codes, with their HTTP statuses. Codes that occur only in events, at the end of a turn or
+ * an installation, have the status that a response would have.
  */
 export const errorStatuses = {
   request_invalid: 400,
@@ -107,11 +107,11 @@ export const errorStatuses = {
   shutting_down: 503,
 } as const satisfies Record<string, number>;
 
-/** A stable word for programs to act on. */
+/** A stable code for programs. */
 export type ErrorCode = keyof typeof errorStatuses;
 
 /**
- * A request that cannot be fulfilled: invalid input, a missing part, a failed machine. The message is for the caller,
+ * A request that cannot be fulfilled: invalid input, a missing object, a failed machine. The message is for the caller,
  * and says what was wrong and what is allowed; `cause` is for the operator.
  */
 export class BerthError extends Error {
@@ -133,15 +133,17 @@ export class BerthError extends Error {
 const shortages = new Set(["EAGAIN", "EBUSY", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC"]);
 
 /**
- * Whether the host was short of a resource, which is transient: descriptors, processes, memory, disk space, or a file
- * that another process has locked.
+ * Whether the host lacked a resource, which is transient: descriptors, processes, memory, disk space, or a file that
+ * another process has locked.
  */
 export function isShortage(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   return ("code" in thrown && shortages.has(String(thrown.code))) || isShortage(thrown.cause);
 }
 
-/** Anything thrown as a `BerthError`: itself, or `code` with a message that reveals nothing internal. */
+/**
+ * Converts anything thrown to a `BerthError`: the error itself, or `code` with a message that reveals nothing internal.
+ */
 export function asBerthError(thrown: unknown, code: ErrorCode, message: string): BerthError {
   return thrown instanceof BerthError ? thrown : new BerthError(code, message, { cause: thrown });
 }

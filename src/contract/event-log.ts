@@ -20,7 +20,7 @@ export const usualLimits: LogLimits = {
 export interface LogOptions {
   /** The number of the next event; all earlier ones are in the store. */
   from?: number;
-  /** Whether the event before that was the last. */
+  /** Whether the log is complete: the event before `next` was the last. */
   ended?: boolean;
   /** A page of stored events after this number, oldest first; empty if there are none. */
   older: (after: number) => Promise<SequencedEvent[]>;
@@ -35,8 +35,8 @@ interface Entry {
 /**
  * A turn's events, numbered without gaps: the latest in memory, the others in a store. Readers may come at any time and
  * more than once; each sees every event after its cursor exactly once, in order, and then the end. A slow reader delays
- * nobody and costs nothing: it reads what has left memory from the store, and then continues live. An event leaves
- * memory only after `stored` has confirmed it.
+ * no other and needs no memory: it reads older events from the store, and then continues live. An event leaves memory
+ * only after `stored` has confirmed it.
  */
 export class EventLog {
   readonly #older: LogOptions["older"];

@@ -7,5 +7,5 @@ export const maximumPath = 16_384;
 export const FilePath = z
   .string()
   .max(maximumPath)
-  .refine((path) => !path.includes("\0"), "A path has no null characters.")
-  .refine((path) => path.isWellFormed(), "A path is UTF-8.");
+  .refine((path) => !path.includes("\0"), "A path must not contain null characters.")
+  .refine((path) => path.isWellFormed(), "A path must be UTF-8.");

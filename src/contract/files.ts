@@ -8,7 +8,7 @@ const maximumEntries = 1_000;
 
 export const FileParams = AgentParams.extend({
   path: FilePath.meta({
-    description: "Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.",
+    description: "Absolute, or relative to the agent's home folder. `.` and `..` are resolved, and stay inside `/`.",
   }),
 });
 
@@ -16,7 +16,7 @@ export const FileUser = z.enum(["agent", "root"]);
 export type FileUser = z.infer<typeof FileUser>;
 
 const UserQuery = z.strictObject({
-  user: FileUser.default("agent").meta({ description: "With whose rights, in the machine." }),
+  user: FileUser.default("agent").meta({ description: "The user in the machine whose permissions apply." }),
 });
 
 const flag = z.enum(["true", "false"]).default("false");
@@ -28,49 +28,49 @@ export const ReadQuery = UserQuery.extend({
     .min(1)
     .max(maximumEntries)
     .default(100)
-    .meta({ description: "How many entries of a folder, 1 to 1000." }),
+    .meta({ description: "The page size, 1 to 1000." }),
   cursor: z
     .string()
     .min(1)
     .max(2 * maximumPath)
     .optional()
-    .meta({ description: "The `nextCursor` of the page before." }),
-  recursive: flag.meta({ description: "`true`: also what is in the folder's folders." }),
+    .meta({ description: "The previous page's `nextCursor`." }),
+  recursive: flag.meta({ description: "`true`: include the contents of subfolders." }),
   depth: z.coerce
     .number()
     .int()
     .min(1)
     .max(100)
     .default(100)
-    .meta({ description: "With `recursive`: how many levels, 1 to 100." }),
-  stat: flag.meta({ description: "`true`: the entry itself as JSON, not what is in it." }),
-  watch: flag.meta({ description: "`true`: an event stream of the changes in the folder, or of the file." }),
+    .meta({ description: "With `recursive`: the number of levels, 1 to 100." }),
+  stat: flag.meta({ description: "`true`: return the entry itself as JSON, not its contents." }),
+  watch: flag.meta({ description: "`true`: an event stream of the changes to the folder or file." }),
   archive: z
     .enum(["tar", "tar.gz", "zip"])
     .optional()
-    .meta({ description: "A folder as an archive, as with `Accept`, which a link cannot say." }),
+    .meta({ description: "The format of a folder's archive. A link can set it where it cannot set `Accept`." }),
   ticket: TicketQuery,
 });
 
 export const WriteQuery = UserQuery.extend({
   mode: z
     .string()
-    .regex(/^[0-7]{3,4}$/, "Three or four octal digits are allowed.")
+    .regex(/^[0-7]{3,4}$/, "A mode is three or four octal digits, such as 755.")
     .optional()
-    .meta({ description: "The file's mode, such as 755. Otherwise that of the file it replaces, or 644." }),
-  extract: flag.meta({ description: "`true`: the body is a tar archive, and the path the folder to unpack it into." }),
+    .meta({ description: "The file's mode, such as 755. Default: the mode of the file it replaces, or 644." }),
+  extract: flag.meta({ description: "`true`: the body is a tar archive to unpack into the folder at the path." }),
 });
 
 export const ChangeQuery = UserQuery.extend({
   action: z.enum(["move", "copy", "mkdir"]),
-  to: FilePath.min(1).optional().meta({ description: "With `move` and `copy`: the new path, which must be free." }),
+  to: FilePath.min(1).optional().meta({ description: "With `move` and `copy`: the new path, which must not exist." }),
 }).refine(({ action, to }) => (action === "mkdir") === (to === undefined), {
-  message: "to is for move and copy, which need it.",
+  message: "Set `to` for move and copy, and only for them.",
   path: ["to"],
 });
 
 export const RemoveQuery = UserQuery.extend({
-  recursive: flag.meta({ description: "`true`: a folder with everything in it." }),
+  recursive: flag.meta({ description: "`true`: delete a folder with its contents." }),
 });
 
 export const FileType = z.enum(["file", "folder", "link", "fifo", "socket", "device"]);
@@ -80,21 +80,21 @@ const time = z.iso.datetime();
 
 export const FileEntry = z
   .object({
-    name: z.string().max(1_000).meta({ description: "Its last part. Bytes that are not UTF-8 are replaced." }),
-    path: z.string().meta({ description: "From the listed folder; otherwise absolute." }),
+    name: z.string().max(1_000).meta({ description: "Its last part. Invalid UTF-8 is replaced." }),
+    path: z.string().meta({ description: "Relative to the listed folder; otherwise absolute." }),
     type: FileType,
     size: z.int().min(0).meta({ description: "Bytes." }),
     mode: z.string().max(4).meta({ description: "Octal digits, such as 0644." }),
-    owner: z.string().max(256).meta({ description: "The user's name, or number where it has none." }),
+    owner: z.string().max(256).meta({ description: "The user's name, or its number if it has no name." }),
     modifiedAt: time,
-    target: z.string().nullable().meta({ description: "Where a link leads, as it says." }),
+    target: z.string().nullable().meta({ description: "A link's target, as stored." }),
   })
   .meta({ id: "FileEntry" });
 export type FileEntry = z.infer<typeof FileEntry>;
 
 export const FolderPage = z
   .object({ data: z.array(FileEntry).max(maximumEntries), nextCursor: z.string().nullable() })
-  .meta({ id: "FolderPage", description: "A folder's entries, by the bytes of their names." });
+  .meta({ id: "FolderPage", description: "A folder's entries, sorted by the bytes of their names." });
 export type FolderPage = z.infer<typeof FolderPage>;
 
 export const FileOrFolder = z.union([FolderPage, FileEntry]).meta({ id: "FileOrFolder" });
@@ -103,9 +103,9 @@ export const WrittenFile = z
   .object({
     path: z.string().meta({ description: "Absolute." }),
     size: z.int().min(0).meta({ description: "Bytes received." }),
-    sha256: z.string().meta({ description: "Of the bytes received, in hexadecimal." }),
-    created: z.boolean().meta({ description: "Whether there was nothing before." }),
-    etag: z.string().nullable().meta({ description: "Null for an archive that was unpacked." }),
+    sha256: z.string().meta({ description: "SHA-256 of the received bytes, in hexadecimal." }),
+    created: z.boolean().meta({ description: "Whether nothing existed there before." }),
+    etag: z.string().nullable().meta({ description: "Null for an unpacked archive." }),
   })
   .meta({ id: "WrittenFile" });
 export type WrittenFile = z.infer<typeof WrittenFile>;
@@ -116,7 +116,7 @@ export const FileEvent = z
       description: "`watching` comes first. `overflow`: changes were lost.",
     }),
     path: z.string().meta({ description: "Absolute." }),
-    from: z.string().nullable().meta({ description: "With `moved`: the former path, where it was watched." }),
+    from: z.string().nullable().meta({ description: "With `moved`: the former path, if it was watched." }),
   })
   .meta({ id: "FileEvent" });
 export type FileEvent = z.infer<typeof FileEvent>;
@@ -126,14 +126,17 @@ const Target = z.object({ path: FilePath, user: FileUser });
 export type FileTarget = z.infer<typeof Target>;
 
 const entityTag = z.string().max(200);
-/** A strong one of a machine's, which goes into a header as it is (RFC 9110, 8.8.3). */
+/** A strong entity tag from a machine, which goes into a header unchanged (RFC 9110, 8.8.3). */
 const givenTag = entityTag.regex(/^"[\x21\x23-\x7e]*"$/);
 
-/** What is at a path, links followed. A file of unknown length ends where its bytes do, as those of `/proc` and `/sys`. */
+/**
+ * The entry at a path, after following links. A file of unknown length is read up to its end, as those of `/proc` and
+ * `/sys`.
+ */
 export const StatResult = z.object({ entry: FileEntry, etag: givenTag, hasLength: z.boolean().default(true) });
 export type StatResult = z.infer<typeof StatResult>;
 
-/** `after`: base64url of the path of the last entry of the page before. */
+/** `after`: base64url of the path of the previous page's last entry. */
 export const ListFolder = Target.extend({
   limit: z.int().min(1).max(maximumEntries),
   after: z.string().nullable(),
@@ -149,7 +152,7 @@ export const ChangeFile = z.discriminatedUnion("action", [
 export type ChangeFile = z.infer<typeof ChangeFile>;
 
 /**
- * `length` bytes from `start` on, of the file with this entity tag. Without `etag`, of whatever is there. Without
+ * `length` bytes from `start`, of the file with this entity tag. Without `etag`, of the current file. Without
  * `length`, all bytes in frames.
  */
 export const ReadFile = Target.extend({
@@ -159,7 +162,7 @@ export const ReadFile = Target.extend({
 });
 export type ReadFile = z.infer<typeof ReadFile>;
 
-/** Entity tags one of which the file must have, or `*` for any file; or none at all. */
+/** The file must have one of these entity tags, `*` for any file, or must not exist. */
 export const WriteFile = Target.extend({
   mode: z.int().min(0).max(0o7777).nullable(),
   ifMatch: z.array(entityTag).max(20).nullable(),
@@ -178,6 +181,6 @@ export type ExtractArchive = z.infer<typeof ExtractArchive>;
 export const WatchFiles = Target.extend({ recursive: z.boolean() });
 export type WatchFiles = z.infer<typeof WatchFiles>;
 
-/** What a guest says at the end of what it received. */
+/** A guest's response at the end of an upload. */
 export const ReceivedFile = z.object({ path: z.string(), created: z.boolean(), etag: givenTag.nullable() });
 export type ReceivedFile = z.infer<typeof ReceivedFile>;

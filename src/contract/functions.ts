@@ -11,10 +11,10 @@ export const ClientFunction = z.object({
 });
 export type ClientFunction = z.infer<typeof ClientFunction>;
 
-/** The MCP server by which the runner offers a client's functions to the runtime. */
+/** The MCP server with which the runner offers a client's functions to the runtime. */
 export const functionServer = "client";
 
-/** Whether a runtime's tool is a function of the turn's client. Each runtime joins server and tool in its own way. */
+/** Whether a runtime's tool is a function of the turn's client. Runtimes join server and tool names differently. */
 export function isOfClient(toolName: string): boolean {
   return /^(mcp__)?client__?(?=.)/.test(toolName);
 }

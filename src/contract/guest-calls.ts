@@ -44,24 +44,24 @@ interface Call<Request extends z.ZodType = z.ZodType, Response extends z.ZodType
   kind: "call";
   request: Request;
   response: Response;
-  /** How long the server waits for the response by default. */
+  /** The default timeout of the response, in milliseconds. */
   timeoutMs(request: z.output<Request>): number;
-  /** The most that the server accepts of the response, in bytes. */
+  /** The limit of the response, in bytes. */
   maximumBytes(request: z.output<Request>): number;
   /** The call sets the guest's clock itself, so it is not advanced before. */
   setsClock: boolean;
 }
 
-/** A JSON request, answered by JSON items, one per line, until either end closes. */
+/** A JSON request, then a response of JSON items, one per line, until either end closes. */
 interface Lines<Request extends z.ZodType = z.ZodType, Item extends z.ZodType = z.ZodType> {
   kind: "lines";
   request: Request;
   item: Item;
-  /** The most that the server accepts of the answer, in bytes. */
+  /** The limit of the response, in bytes. */
   maximumBytes(request: z.output<Request>): number;
 }
 
-/** A JSON request, then bytes in both directions, each of which ends by itself. */
+/** A JSON request, then bytes in both directions, which close independently. */
 interface Bytes<Request extends z.ZodType = z.ZodType> {
   kind: "duplex";
   request: Request;
@@ -115,15 +115,15 @@ export function duplex<Request extends z.ZodType>({ request }: { request: Reques
 }
 
 const nothing = z.object({});
-/** Sizes of responses, in bytes of JSON. `few`: fixed fields; a field of text may be escaped to six times its length. */
+/** Limits of responses, in bytes of JSON. `few`: fixed fields; escaping may lengthen a text field sixfold. */
 const noBytes = 1024;
 const fewBytes = 128 * 1024;
-/** For one command with its arguments: a request has 1 MiB. */
+/** For one command with its arguments: a request is limited to 1 MiB. */
 const commandBytes = 2 * 1024 * 1024;
 const mostBytes = 16 * 1024 * 1024;
 /** For calls that the guest answers at once. */
 const quickTimeoutMs = 10_000;
-/** For a look into a folder, which may have very many entries, and be the first thing done after a wake. */
+/** For listing a folder, which may be very large, and be the first call after a wake. */
 const filesMs = 60_000;
 /** For a copy or removal of a whole tree. */
 const changeMs = 600_000;
@@ -134,11 +134,11 @@ const agentId = z.string().regex(uuidPattern);
 const spawnTimeoutMs = 60_000;
 
 /**
- * All calls that the server can make to a guest on its control channel. The server's client and the runner's dispatcher
+ * All calls that the server makes to a guest on its control channel. The server's client and the runner's dispatcher
  * are both built from this table: the guest validates requests, the server validates responses.
  */
 export const guestCalls = {
-  /** Makes the guest its agent's own. A booting machine takes the longest to answer. */
+  /** Gives the guest to its agent. A booting machine takes the longest to answer. */
   adopt: call({ request: Adoption, response: Health, timeoutMs: 180_000, maximumBytes: fewBytes, setsClock: true }),
   /**
    * Starts the runtime if it is not running; answers when it is ready or has failed. The slowest runtime takes 20 CPU
@@ -147,13 +147,13 @@ export const guestCalls = {
   startRuntime: call({ request: nothing, response: Health, timeoutMs: 1_800_000, maximumBytes: fewBytes }),
   /** Starts the runtime and runs its throwaway turns. Under emulation up to four minutes; for OpenClaw, fifteen. */
   warmUp: call({ request: nothing, response: Health, timeoutMs: 2_700_000, maximumBytes: fewBytes }),
-  /** Begins the turn with this id, or finds it begun. Returns its events from the first to the last. */
+  /** Starts the turn with this id if it has not started. Returns its events from the first to the last. */
   prompt: lines({ request: Prompt.extend({ turnId }), item: JournalEntry }),
   /** A turn's events after `after`, up to its end. Fails with `turn_unknown`. */
   turnEvents: lines({ request: z.object({ turnId, after: z.int().min(0) }), item: JournalEntry }),
-  /** Interrupts a turn, which then emits its last event. A turn whose prompt arrives later does nothing. */
+  /** Interrupts a turn, which then emits its last event. If the turn's prompt arrives later, it is ignored. */
   cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: quickTimeoutMs, maximumBytes: noBytes }),
-  /** What a client's function returned for a turn that waits for it. Fails with `function_not_waiting`. */
+  /** The result of a client's function for a turn that waits for it. Fails with `function_not_waiting`. */
   answerFunction: call({
     request: z.object({ turnId, callId: z.string().max(200), output: z.string() }),
     response: nothing,
@@ -173,8 +173,8 @@ export const guestCalls = {
   /** Replaces the machine's placeholders and authority for the agent's secrets. */
   provideSecrets: call({ request: GuestSecrets, response: nothing, timeoutMs: quickTimeoutMs, maximumBytes: noBytes }),
   /**
-   * Flushes all writes to disk before the machine is suspended or stopped. With `endRuntime`, first lets the runtime
-   * end in order.
+   * Flushes all writes to disk before the machine is suspended or stopped. With `endRuntime`, shuts the runtime down
+   * first.
    */
   quiesce: call({
     request: z.object({ endRuntime: z.boolean() }),
@@ -185,22 +185,25 @@ export const guestCalls = {
   /** Observes processes for a second. */
   activity: call({ request: nothing, response: Activity, timeoutMs: quickTimeoutMs, maximumBytes: noBytes }),
   /**
-   * The last `tail` lines of the runner's and runtime's output and, with `follow`, new lines until the server hangs up.
-   * Without it, the limit is the largest JSON encoding of a log of `maximumLogBytes`.
+   * The last `tail` lines of the runner's and runtime's output and, with `follow`, new lines until the server
+   * disconnects. Without it, the limit is the largest JSON encoding of a log of `maximumLogBytes`.
    */
   log: lines({
     request: z.object({ tail: z.int().min(0), follow: z.boolean() }),
     item: z.object({ lines: z.array(z.string()).max(maximumLogBytes + 1) }),
     maximumBytes: ({ follow }) => (follow ? Number.POSITIVE_INFINITY : 8 * maximumLogBytes),
   }),
-  /** Starts a command of the agent's owner, or finds it started. Fails with `too_many_commands`, `command_not_runnable`. */
+  /**
+   * Starts a command of the agent's owner if it has not started. Fails with `too_many_commands`,
+   * `command_not_runnable`.
+   */
   startCommand: call({
     request: z.object({ id: commandId, run: RunCommand }),
     response: CommandRecord,
     timeoutMs: spawnTimeoutMs,
     maximumBytes: commandBytes,
   }),
-  /** The commands that run and the last that ended, the newest first. */
+  /** Running commands and the last finished ones, newest first. */
   listCommands: call({
     request: nothing,
     response: z.object({ commands: z.array(CommandRecord).max(maximumRunning + maximumEnded) }),
@@ -208,17 +211,17 @@ export const guestCalls = {
     maximumBytes: mostBytes,
   }),
   /**
-   * A command's events after `after`, up to its end; with `lastBytes`, first one event for at least that much of the end
-   * of a terminal's output, whatever `after`. Fails with `command_not_found`, and `command_exited` where `after` is the
-   * last event's.
+   * A command's events after `after`, up to its end; with `lastBytes`, first one event with at least that much of the
+   * end of a terminal's output, whatever `after`. Fails with `command_not_found`, and with `command_exited` if `after`
+   * is the last event.
    */
   commandEvents: lines({
     request: z.object({ id: commandId, after: z.int().min(0), lastBytes: z.int().min(0).optional() }),
     item: NumberedCommandEvent,
   }),
   /**
-   * Bytes for a command's input, in base64. An `inputId` that was accepted before changes nothing. Not accepted: the
-   * command does not read, and too much waits already. Fails with `command_not_found`, `command_exited`.
+   * Bytes for a command's input, in base64. An `inputId` that was accepted before changes nothing. Not accepted if the
+   * command does not read and its buffer is full. Fails with `command_not_found`, `command_exited`.
    */
   commandInput: call({
     request: z.object({ id: commandId, inputId: z.string().max(100), data: z.base64(), end: z.boolean() }),
@@ -240,7 +243,9 @@ export const guestCalls = {
     timeoutMs: quickTimeoutMs,
     maximumBytes: noBytes,
   }),
-  /** What is at a path, links followed. Every call about files refuses with the codes of files in `errors.ts`. */
+  /**
+   * The entry at a path, after following links. Every call about files fails with the codes of files in `errors.ts`.
+   */
   statFile: call({
     request: ListFolder.pick({ path: true, user: true }),
     response: StatResult,
@@ -261,33 +266,36 @@ export const guestCalls = {
     timeoutMs: changeMs,
     maximumBytes: fewBytes,
   }),
-  /** The bytes asked for, in frames where their number is not. A file that shrinks in the meantime ends early. */
+  /**
+   * The requested bytes, in frames if their number is unknown. If a file shrinks during the read, the response ends
+   * early.
+   */
   readFile: duplex({ request: ReadFile }),
   /**
-   * Frames of bytes (`core/frames.ts`) for a file, which is replaced when the last has arrived. The answer is a
-   * line: `ReceivedFile`, or a `GuestFault`.
+   * Frames of bytes (`core/frames.ts`) for a file, which is replaced when the last has arrived. The response is a line:
+   * `ReceivedFile`, or a `GuestFault`.
    */
   writeFile: duplex({ request: WriteFile }),
-  /** Frames of an archive. Without the last, the archive is not whole. */
+  /** Frames of an archive. Without the last frame, the archive is incomplete. */
   archiveFolder: duplex({ request: ArchiveFolder }),
-  /** Frames of an archive to unpack into a folder. The answer is as that of `writeFile`. */
+  /** Frames of an archive to unpack into a folder. The response is as for `writeFile`. */
   extractArchive: duplex({ request: ExtractArchive }),
   /** Frames of a tar of one of the agent's folders, with all owners and modes. */
   exportFolder: duplex({ request: z.object({ folder: AgentFolder }) }),
   /**
-   * Frames of such a tar, with which the folder is replaced once all of it is there. The runtime is ended for it, and
-   * starts when it is next asked for. The answer is as that of `writeFile`.
+   * Frames of such a tar, which replaces the folder once it is complete. Stops the runtime, which starts again with the
+   * next prompt. The response is as for `writeFile`.
    */
   importFolder: duplex({ request: z.object({ folder: AgentFolder }) }),
-  /** What was installed in the machine beside what its image has. */
+  /** Packages installed in the machine in addition to its image. */
   listInstalled: call({ request: nothing, response: Installed, timeoutMs: filesMs, maximumBytes: mostBytes }),
-  /** Changes, after a first item `watching`, until the server hangs up. */
+  /** Changes, after a first item `watching`, until the server disconnects. */
   watchFiles: lines({ request: WatchFiles, item: FileEvent }),
-  /** What listens in the machine. */
+  /** Listening ports in the machine. */
   listPorts: call({ request: nothing, response: PortList, timeoutMs: filesMs, maximumBytes: 1024 * 1024 }),
   /** A connection to a port at the machine's own address. Fails with `port_not_listening`. */
   connectPort: duplex({ request: z.object({ port: PortNumber }) }),
-  /** The machine's SSH host key, which is made when it is first asked for. */
+  /** The machine's SSH host key, created by the first call. */
   sshHostKey: call({ request: nothing, response: HostKey, timeoutMs: filesMs, maximumBytes: fewBytes }),
   /** A connection to an SSH server, which accepts the authority's certificates for this agent. */
   openSsh: duplex({ request: z.object({ authority: z.string().max(200), agentId }) }),
@@ -300,7 +308,7 @@ export const guestCalls = {
   }),
 } as const satisfies CallTable;
 
-/** Ends a call early: after this time instead of the table's limit, or when its caller aborts. */
+/** Ends a call early: after this timeout instead of the table's, or when its caller aborts. */
 export interface GuestCallOptions {
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
@@ -308,7 +316,7 @@ export interface GuestCallOptions {
 
 /**
  * One function per call in a table. A `call` rejects when it times out. A `lines` call sends its request on the first
- * step, yields items as they arrive and ends when `signal` aborts; it throws when the guest does not begin to answer in
+ * step, yields items as they arrive and ends when `signal` aborts; it throws if the guest does not start responding in
  * time. A `duplex` call resolves when the guest has accepted it, and rejects when that takes too long.
  */
 export type ClientOf<Table extends CallTable> = {

@@ -8,8 +8,7 @@ import { limitedRecord } from "./validation.ts";
 /**
  * The protocol between the server and the runner in a guest. The server connects; a connection begins with lines of JSON,
  * in turns: `Hello`, `Challenge`, `Proof`, `Welcome`. Each end proves that it knows the machine's token, which neither
- * sends. Then the connection carries HTTP/2: on `control` the runner
- * is the server, on `uplink` it is the client.
+ * sends. Then the connection carries HTTP/2: on `control` the runner is the server, on `uplink` it is the client.
  *
  * On control: the calls of `guest-calls.ts`, each as `POST /NAME`. A failure is answered with a status of 400 or above
  * and a `GuestFault`.
@@ -19,34 +18,37 @@ import { limitedRecord } from "./validation.ts";
  * `verdictHeader`.
  *
  * On `download`, which the server opens for a tunnel with a name (`tunnelHeader`), there is no HTTP/2: the server sends
- * all further bytes of that tunnel as they are, and ends its side; the guest closes the connection when its program has
- * taken all. The tunnel itself stays open for the other direction and breaks as before. It ends after the download, and
- * tells then how many bytes went over that (`downloadedHeader`).
+ * all further bytes of that tunnel unchanged, and ends its side; the guest closes the connection when its program has
+ * read all of them. The tunnel itself stays open for the other direction and breaks as before. It ends after the
+ * download, and then reports how many bytes went over it (`downloadedHeader`).
  */
 export const guestPort = 7000;
 
 /**
- * When a call on control was sent, in milliseconds since 1970. A guest whose clock is behind takes this time. Calls are
- * slow on a busy host, above all the adoption, which sets the clock.
+ * When a call on control was sent, in milliseconds since 1970. A guest whose clock is behind adopts this time. Calls
+ * are slow on a busy host, above all the adoption, which sets the clock.
  */
 export const timeHeader = "x-time";
 
 /** The request of a `duplex` call, whose body is its stream: JSON in base64url. */
 export const requestHeader = "x-request";
 
-/** Where programs in the guest reach the gateway: the runner listens here and passes requests on. */
+/** The address of the gateway in the guest: the runner listens here and forwards requests. */
 export const guestGatewayPort = 7001;
 
-/** Where programs in the guest reach the internet: an HTTP proxy in the runner, whose connections the server makes. */
+/** The address of the guest's internet proxy, an HTTP proxy in the runner. The server makes its connections. */
 export const guestProxyPort = 7002;
 
-/** Where the runtime reaches functions of a turn's client: an MCP server in the runner. */
+/** The address of a turn's client functions, an MCP server in the runner. */
 export const guestFunctionsPort = 7003;
 
-/** Where a runtime listens that has to: always the same, since OpenClaw starts slowly after a change of its configuration. */
+/**
+ * The port of a runtime that needs one. It never changes, since OpenClaw starts slowly after a change of its
+ * configuration.
+ */
 export const guestRuntimePort = 7004;
 
-/** Where the server itself answers on the uplink: the tools by which an agent asks other agents. */
+/** The path on the uplink that the server handles itself: the tools with which an agent calls other agents. */
 export const agentsPath = "/agents/mcp";
 
 /** Why a tunnel was not opened, as one word. */
@@ -77,7 +79,7 @@ export const maximumLineBytes = 4 * 1024 * 1024;
 /** The largest `GuestFault`. */
 export const maximumFaultBytes = 64 * 1024;
 
-/** The most that the runner returns of its log. */
+/** The limit of a log that the runner returns, in bytes. */
 export const maximumLogBytes = 64 * 1024;
 
 export type ChannelName = "control" | "uplink" | "download";
@@ -98,7 +100,9 @@ export interface Download {
   after: number;
 }
 
-/** The runner's answer: it knows the token (`proofOf` in `core/channel-proof.ts`), and asks the same. */
+/**
+ * The runner's response: it knows the token (`proofOf` in `core/channel-proof.ts`), and asks the server for a proof.
+ */
 export interface Challenge {
   nonce: string;
   proof: string;
@@ -109,7 +113,7 @@ export interface Proof {
   proof: string;
 }
 
-/** The server's only line to runners of images from before there were proofs. */
+/** The server's only line to runners of images that predate the proofs. */
 export interface TokenHello {
   channel: ChannelName;
   token: string;
@@ -117,7 +121,7 @@ export interface TokenHello {
 
 export type Welcome = { ok: true } | { ok: false; reason: string };
 
-/** What a machine receives for the agent's secrets: never their values. */
+/** A machine's part of the agent's secrets: never their values. */
 export const GuestSecrets = z.object({
   /** Placeholders by variable name. */
   placeholders: limitedRecord(z.string(), z.string(), 1_000),
@@ -138,7 +142,7 @@ export const Adoption = z.object({
   time: z.number(),
   /** Fresh random bytes for the kernel's generator, in hexadecimal. */
   entropy: z.string(),
-  /** Replaces the token that this call was made with. */
+  /** Replaces the token that authenticated this call. */
   token: z.string(),
   secrets: GuestSecrets,
 });
@@ -146,7 +150,7 @@ export type Adoption = z.infer<typeof Adoption>;
 
 export const noSecrets: GuestSecrets = { placeholders: {}, authority: null };
 
-/** Where shells in the guest find the placeholders. Bash reads it before a script or command (`BASH_ENV`). */
+/** The file of placeholders for shells in the guest. Bash reads it before a script or command (`BASH_ENV`). */
 export const environmentFile = "/run/berth/environment";
 
 /** All authorities that the guest trusts, including the agent's own. */
@@ -161,7 +165,7 @@ export const Health = z.object({
 });
 export type Health = z.infer<typeof Health>;
 
-/** The runner is ready for the machine's end. `log`: the end of its own log. */
+/** The runner is ready for the machine to stop. `log`: the end of its own log. */
 export const Quiesced = z.object({ log: z.string().max(maximumLogBytes) });
 export type Quiesced = z.infer<typeof Quiesced>;
 
@@ -173,13 +177,13 @@ export const Prompt = z.object({
   message: z.string(),
   /** `provider/name`; null for the runtime's default. */
   model: z.string().nullable(),
-  /** The conversation's number; a different one than in the previous turn begins an empty conversation. */
+  /** The conversation's number; a different one than in the previous turn starts an empty conversation. */
   conversation: z.int(),
-  /** Functions of the turn's client that the runtime may call; runners of older images know none. */
+  /** Functions of the turn's client that the runtime may call; runners of older images ignore it. */
   functions: z.array(ClientFunction).max(1_000).optional(),
-  /** Whose tools the runtime has, with the names of secrets in place of their values. */
+  /** MCP servers for the runtime, with the names of secrets in place of their values. */
   mcpServers: McpServers.optional(),
-  /** The runtime has the tools by which it asks other agents (see `agentsPath`). */
+  /** The runtime has the tools with which it calls other agents (see `agentsPath`). */
   asksAgents: z.boolean().optional(),
 });
 export type Prompt = z.infer<typeof Prompt>;
@@ -197,7 +201,9 @@ export type Exec = z.infer<typeof Exec>;
 export const ExecResult = z.object({ exitCode: z.number().nullable(), stdout: z.string(), stderr: z.string() });
 export type ExecResult = z.infer<typeof ExecResult>;
 
-/** Refusals that are the caller's to hear, with the guest's message. Each is an `ErrorCode`, so has an HTTP status. */
+/**
+ * Refusals that are forwarded to the caller, with the guest's message. Each is an `ErrorCode`, so has an HTTP status.
+ */
 export const GuestRefusalCode = z.enum([
   "function_not_waiting",
   "command_not_found",
@@ -228,6 +234,6 @@ const GuestFaultCode = z.union([
 ]);
 export type GuestFaultCode = z.infer<typeof GuestFaultCode>;
 
-/** The answer to a call that failed. */
+/** The response to a call that failed. */
 export const GuestFault = z.object({ code: GuestFaultCode, message: z.string().max(10_000) });
 export type GuestFault = z.infer<typeof GuestFault>;

@@ -8,6 +8,6 @@ export const PostHeaders = z.looseObject({
     .optional()
     .meta({
       description:
-        "For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.",
+        "Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.",
     }),
 });

@@ -3,7 +3,7 @@ import { AgentName } from "./agents.ts";
 
 const keyKinds = ["full", "agent"] as const;
 
-/** `full`: all that its account may do. `agent`: an external agent key, for chats with selected agents. */
+/** `full`: everything in its account. `agent`: an external agent key, for chats with selected agents. */
 export const KeyKind = z.enum(keyKinds);
 
 /** A caller's credential: a key of either kind, or a token of the identity provider. */
@@ -16,20 +16,20 @@ const Name = z
   .string()
   .min(1)
   .max(100)
-  .refine((text) => !text.includes("\0"), "A key's name has no null characters.")
+  .refine((text) => !text.includes("\0"), "A key's name must not contain null characters.")
   .nullable()
-  .meta({ description: "For its owner to know it by, 100 characters at most." });
+  .meta({ description: "A label for the owner, up to 100 characters." });
 
 const Expiry = z.iso
   .datetime({ offset: true, message: "A time is ISO 8601, such as 2030-01-31T12:00:00Z." })
   .nullable()
-  .meta({ description: "From when on it is refused; null: never. Not in the past." });
+  .meta({ description: "When the key expires; null: never. Not in the past." });
 
 const CreditLimit = z
   .string()
   .regex(/^\d{1,9}(\.\d{1,6})?$/, "A number of credits is a decimal string, such as 12.5.")
   .nullable()
-  .meta({ description: "The credits that turns begun with this key may cost, all together; null: no limit." });
+  .meta({ description: "The total credits that turns started with this key may cost; null: no limit." });
 
 export const CreateKey = z
   .strictObject({
@@ -40,7 +40,7 @@ export const CreateKey = z
       .min(1)
       .max(100)
       .optional()
-      .meta({ description: "Names of the agents that a key of the kind `agent` is for." }),
+      .meta({ description: "The agents that a key of kind `agent` may use, by name." }),
     creditLimit: CreditLimit.optional(),
     expiresAt: Expiry.optional(),
   })
@@ -63,7 +63,7 @@ export const KeyRecord = z
 export type KeyRecord = z.infer<typeof KeyRecord>;
 
 export const CreatedKey = KeyRecord.extend({
-  key: z.string().meta({ description: "The key itself: shown this once, and kept nowhere." }),
+  key: z.string().meta({ description: "The key itself. It is shown once and not stored." }),
 }).meta({ id: "CreatedKey" });
 export type CreatedKey = z.infer<typeof CreatedKey>;
 
@@ -71,5 +71,5 @@ export const KeyParams = z.object({ id: z.string().meta({ description: "The key'
 
 export const KeyList = z
   .object({ data: z.array(KeyRecord), nextCursor: z.string().nullable() })
-  .meta({ id: "KeyList", description: "The account's keys that are not revoked, the newest first." });
+  .meta({ id: "KeyList", description: "The account's active keys, newest first." });
 export type KeyList = z.infer<typeof KeyList>;

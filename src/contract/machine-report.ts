@@ -12,7 +12,7 @@ export const MachineStep = z.object({
 });
 export type MachineStep = z.infer<typeof MachineStep>;
 
-/** What `berth doctor --machine` found out. It is made to be sent to others: no path, host name, key or address. */
+/** The report of `berth doctor --machine`. It contains no path, host name, key or address, so it can be shared. */
 export const MachineReport = z.object({
   format: z.literal(1),
   berth: z.string(),
@@ -24,7 +24,7 @@ export const MachineReport = z.object({
     cpus: z.int(),
     memoryMiB: z.int(),
     availableMiB: z.int(),
-    /** Of the last minute, at the start. */
+    /** The load average of the last minute, at the start. */
     load: z.number(),
   }),
   qemu: z.string(),
@@ -32,15 +32,15 @@ export const MachineReport = z.object({
   /** The guest image's id; null without one. */
   image: z.string().nullable(),
   runtime: z.string(),
-  /** Null if no guest came to life. */
+  /** Null if no guest started. */
   guest: z.object({ kernel: z.string(), clocksource: z.string() }).nullable(),
   steps: z.array(MachineStep),
-  /** What the machines' driver had to say. */
+  /** The log of the machine driver. */
   notes: z.array(z.string()),
 });
 export type MachineReport = z.infer<typeof MachineReport>;
 
-/** A line of the program behind `berth doctor --machine`: what it does now, a finished check, or the report at its end. */
+/** A line of the program behind `berth doctor --machine`: its current step, a finished check, or the final report. */
 export const MachineReportLine = z.union([
   z.object({ doing: z.string() }),
   z.object({ step: MachineStep }),

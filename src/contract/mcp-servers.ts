@@ -2,11 +2,11 @@ import { z } from "zod";
 import { functionServer } from "./functions.ts";
 import { limitedRecord } from "./validation.ts";
 
-/** The server by which an agent asks the others that its owner allows. */
+/** The MCP server with which an agent calls the agents that its owner allows. */
 export const agentsServer = "agents";
-/** Names that servers of the service itself have in every machine. */
+/** Names of the service's own MCP servers in every machine. */
 const reserved: readonly string[] = [functionServer, agentsServer];
-/** A tool's `_meta`. Otherwise Claude Code keeps it behind a search. */
+/** A tool's `_meta`. Without it, Claude Code hides the tool behind a search. */
 export const alwaysOffered = { "anthropic/alwaysLoad": true };
 const maximumServers = 16;
 
@@ -18,26 +18,28 @@ const form = "${NAME}";
 const Value = z
   .string()
   .max(2_000)
-  .regex(/^[^\0\r\n]*$/, "A value is one line.");
-const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, "A header's name has letters, digits and hyphens.");
+  .regex(/^[^\0\r\n]*$/, "A value must be one line.");
+const HeaderName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, "A header's name may contain letters, digits and hyphens.");
 
-/** Headers by which a server knows who calls: their values stay out of the agent's settings. */
+/** Headers with credentials: their values stay out of the agent's settings. */
 const credentials = /^(authorization|proxy-authorization|cookie|.*(api-?key|token|secret).*)$/i;
 
 const Remote = z.strictObject({
   url: z
-    .url({ protocol: /^https?$/, error: "An address begins with https:// or http://." })
+    .url({ protocol: /^https?$/, error: "An address must begin with https:// or http://." })
     .max(2_000)
-    .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "An address has no credentials in it; use headers.")
-    .meta({ description: "Its address, over streamable HTTP. The agent's network rules have to allow its host." }),
-  headers: limitedRecord(HeaderName, Value, 20, "20 headers are allowed.")
+    .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "An address must not contain credentials; use headers.")
+    .meta({ description: "Its address, over streamable HTTP. The agent's egress policy must allow its host." }),
+  headers: limitedRecord(HeaderName, Value, 20, "Up to 20 headers are allowed.")
     .refine(
       (headers) =>
         Object.entries(headers).every(([name, value]) => !credentials.test(name) || value.search(reference) >= 0),
-      `A header with credentials names a secret of the agent in the form ${form}.`,
+      `A header with credentials must name a secret of the agent in the form ${form}.`,
     )
     .optional()
-    .meta({ description: `\`${form}\` stands for the agent's secret NAME, which is put in outside of the machine.` }),
+    .meta({ description: `\`${form}\` stands for the agent's secret NAME, which is inserted outside of the machine.` }),
 });
 
 const Local = z.strictObject({
@@ -57,31 +59,31 @@ const Local = z.strictObject({
     .max(100)
     .optional(),
   env: limitedRecord(
-    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "A variable has letters, digits and underscores."),
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "A variable's name may contain letters, digits and underscores."),
     Value,
     1_000,
-    "1000 variables are allowed.",
+    "Up to 1000 variables are allowed.",
   )
     .optional()
     .meta({ description: `\`${form}\` stands for the agent's secret NAME.` }),
 });
 
-const McpServer = z.union([Remote, Local], "A server has a url (a remote one) or a command (in the machine).");
+const McpServer = z.union([Remote, Local], "A server needs a url (a remote server) or a command (in the machine).");
 export type McpServer = z.infer<typeof McpServer>;
 
 /** An agent's MCP servers, by name. */
 export const McpServers = limitedRecord(
   z
     .string()
-    .regex(/^[a-z][a-z0-9-]{0,31}$/, "A server's name has 1 to 32 lowercase letters, digits and hyphens.")
-    .refine((name) => !reserved.includes(name), `These names are the service's own: ${reserved.join(", ")}.`),
+    .regex(/^[a-z][a-z0-9-]{0,31}$/, "A server's name must have 1 to 32 lowercase letters, digits and hyphens.")
+    .refine((name) => !reserved.includes(name), `Reserved names: ${reserved.join(", ")}.`),
   McpServer,
   maximumServers,
-  `${maximumServers} servers are allowed.`,
+  `Up to ${maximumServers} servers are allowed.`,
 ).meta({ id: "McpServers", description: "MCP servers whose tools the agent has, by name." });
 export type McpServers = z.infer<typeof McpServers>;
 
-/** The servers with `values` in place of the secrets' names. One that names a secret without a value is left out. */
+/** The servers with `values` in place of the secrets' names. Omits a server that names a secret without a value. */
 export function withSecrets(
   servers: McpServers,
   values: Readonly<Record<string, string>>,

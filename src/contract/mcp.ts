@@ -4,22 +4,22 @@ import { ChatRequest, TurnRecord } from "./chat.ts";
 import { CommandResult, RunCommand } from "./commands.ts";
 import { FileEntry, FileParams } from "./files.ts";
 
-// The arguments and results of the tools at `/mcp`. Schemas without an id, so that each stands whole in its tool.
+// The arguments and results of the tools at `/mcp`. Schemas without an id, so that each tool's schema is complete.
 
-/** How much of each stream of a command a result holds, in characters. */
+/** The limit of each output stream of a command in a result, in characters. */
 export const maximumShownOutput = 32 * 1024;
 /** The most bytes of a file that one call reads. */
 const maximumReadBytes = 128 * 1024;
 /** The most characters of a file that one call writes. */
 const maximumWrittenText = 768 * 1024;
-/** The longest that a call waits for a turn, in seconds. */
+/** The maximum wait of a call for a turn, in seconds. */
 const maximumWaitSeconds = 3_600;
 
 const agent = AgentName.meta({ description: "The agent's name." });
 const turnId = z.string().max(100).meta({ description: "The turn's id, from start_turn or ask_agent." });
-const cursor = z.string().min(1).max(40_000).optional().meta({ description: "The nextCursor of the page before." });
+const cursor = z.string().min(1).max(40_000).optional().meta({ description: "The previous page's nextCursor." });
 const nextCursor = z.string().nullable().meta({ description: "Null: this is the last page." });
-const path = FileParams.shape.path.min(1).meta({ description: "Absolute, or from the agent's home folder." });
+const path = FileParams.shape.path.min(1).meta({ description: "Absolute, or relative to the agent's home folder." });
 const fault = z.object({ code: z.string(), message: z.string() }).nullable();
 const { name, runtime, model, status, lastActiveAt } = Agent.shape;
 
@@ -28,16 +28,16 @@ const waitSeconds = z
   .min(0)
   .max(maximumWaitSeconds)
   .optional()
-  .meta({ description: "How long to wait for the turn's end before answering with its state." });
+  .meta({ description: "How long to wait for the turn to end before returning its state." });
 
 export const AgentSummary = z.object({ name, runtime, model, status, lastActiveAt, error: fault });
 
-/** A turn as tools show it. */
+/** A turn as tools return it. */
 export const TurnSummary = z.object({
   agent: z.string(),
   turnId: z.string(),
   status: TurnRecord.shape.status,
-  reply: z.string().meta({ description: "As far as it has come, or its first 65,536 characters." }),
+  reply: z.string().meta({ description: "The reply so far, up to 65,536 characters." }),
   replyTruncated: z.boolean(),
   error: fault,
   createdAt: z.string(),
@@ -55,8 +55,8 @@ export const CreateAgentArguments = z.strictObject({
   instructions: CreateAgent.shape.instructions,
 });
 
-const message = ChatRequest.shape.message.meta({ description: "What the agent is to do or answer." });
-/** Also of the tool by which agents ask each other. */
+const message = ChatRequest.shape.message.meta({ description: "The message for the agent." });
+/** Also used by the tool with which agents call each other. */
 export const StartTurnArguments = z.strictObject({ agent, message });
 export const OtherAgents = z.object({
   agents: z.array(z.object({ name, runtime, model, status, about: z.string().nullable() })),
@@ -81,23 +81,23 @@ export const RunCommandArguments = z.strictObject({
     .min(1)
     .max(maximumWaitSeconds)
     .default(60)
-    .meta({ description: "The command is killed after this time." }),
+    .meta({ description: "The command's timeout, after which it is killed." }),
 });
 export const CommandOutcome = z.object(CommandResult.shape).omit({ id: true });
 
 export const ReadFileArguments = z.strictObject({
   agent,
   path,
-  offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0).meta({ description: "The first byte to read." }),
-  length: z.int().min(1).max(maximumReadBytes).default(maximumReadBytes).meta({ description: "How many bytes." }),
+  offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0).meta({ description: "The offset of the first byte." }),
+  length: z.int().min(1).max(maximumReadBytes).default(maximumReadBytes).meta({ description: "The number of bytes." }),
 });
 export const FileContent = z.object({
   path: z.string(),
-  size: z.int().meta({ description: "The whole file's, in bytes." }),
-  text: z.string().optional().meta({ description: "The bytes read, where they are UTF-8." }),
-  base64: z.string().optional().meta({ description: "The bytes read, where they are not." }),
-  nextOffset: z.int().nullable().meta({ description: "Where to continue reading; null at the end." }),
-  etag: z.string().meta({ description: "Changes with the file; write_file takes it as ifMatch." }),
+  size: z.int().meta({ description: "The size of the file in bytes." }),
+  text: z.string().optional().meta({ description: "The content, if it is UTF-8." }),
+  base64: z.string().optional().meta({ description: "The content, if it is not UTF-8." }),
+  nextOffset: z.int().nullable().meta({ description: "The offset to continue from; null at the end." }),
+  etag: z.string().meta({ description: "Changes with the file; pass it to write_file as ifMatch." }),
 });
 
 export const WriteFileArguments = z
@@ -108,7 +108,7 @@ export const WriteFileArguments = z
     base64: z.base64().max(maximumWrittenText).optional(),
     ifMatch: z.string().max(200).optional().meta({ description: "Write only if the file still has this etag." }),
   })
-  .refine(({ text, base64 }) => (text === undefined) !== (base64 === undefined), "One of text and base64 is required.");
+  .refine(({ text, base64 }) => (text === undefined) !== (base64 === undefined), "Either text or base64 is required.");
 export const FileWritten = z.object({
   path: z.string(),
   size: z.int(),
@@ -119,7 +119,7 @@ export const FileWritten = z.object({
 export const ListFilesArguments = z.strictObject({
   agent,
   path: path.default("."),
-  depth: z.int().min(1).max(20).default(1).meta({ description: "How many levels of folders." }),
+  depth: z.int().min(1).max(20).default(1).meta({ description: "The number of levels of folders." }),
   limit: z.int().min(1).max(500).default(100),
   cursor,
 });

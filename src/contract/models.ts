@@ -4,11 +4,11 @@ import { z } from "zod";
 export const ModelProvider = z.enum(["anthropic", "openai", "demo"]);
 export type ModelProvider = z.infer<typeof ModelProvider>;
 
-const price = z.string().nullable().meta({ description: "Credits for a million tokens; null where it is not known." });
+const price = z.string().nullable().meta({ description: "Credits per million tokens; null if unknown." });
 
 export const Model = z
   .object({
-    id: z.string().meta({ description: "`provider/name`, as an agent's `model` takes it." }),
+    id: z.string().meta({ description: "`provider/name`, the value of an agent's `model`." }),
     provider: ModelProvider,
     runtimes: z.array(z.string()).meta({ description: "The runtimes that can use it." }),
     inputPrice: price,
@@ -19,20 +19,20 @@ export type Model = z.infer<typeof Model>;
 
 export const ModelList = z
   .object({ data: z.array(Model), nextCursor: z.string().nullable() })
-  .meta({ id: "ModelList", description: "The models that this installation can reach, by id." });
+  .meta({ id: "ModelList", description: "The available models, by id." });
 export type ModelList = z.infer<typeof ModelList>;
 
 /** A model's price in whole micro-credits per million tokens. */
 export interface ModelPrice {
   input: number;
   output: number;
-  /** For input read from the provider's cache, and written to it for minutes or for an hour. */
+  /** For input tokens read from the provider's cache, and written to it for minutes or for an hour. */
   cacheRead: number;
   cacheWrite: number;
   cacheWriteHour: number;
-  /** For sound that the model hears, and that it makes. */
+  /** For audio input and output. */
   inputAudio: number;
   outputAudio: number;
-  /** For one web search by the provider, in micro-credits; null where it is not known. */
+  /** For one web search by the provider, in micro-credits; null if unknown. */
   webSearch: number | null;
 }

@@ -4,11 +4,12 @@ import { ClientFunction } from "./functions.ts";
 import { hexOf, uuidOf } from "./ids.ts";
 import { limitedRecord } from "./validation.ts";
 
-// The requests of OpenAI's APIs that agents answer: Responses, after the Open Responses specification
-// (https://www.openresponses.org), and Chat Completions (https://platform.openai.com/docs/api-reference). What an agent
-// cannot do is refused by its name. A field that only advises a model's provider is accepted and has no effect.
+// The supported requests of OpenAI's APIs: Responses, after the Open Responses specification
+// (https://www.openresponses.org), and Chat Completions (https://platform.openai.com/docs/api-reference). An
+// unsupported field is rejected by name. A field that is only a hint to a model's provider is accepted and has no
+// effect.
 
-/** The largest request, in bytes: clients send the whole history of a conversation along. */
+/** The largest request, in bytes: clients send the complete history of a conversation with it. */
 export const maximumOpenAiBytes = 8 * 1024 * 1024;
 
 /** A response's id as clients see it. */
@@ -16,7 +17,7 @@ export function responseId(id: string): string {
   return `resp_${hexOf(id)}`;
 }
 
-/** The id within a client's; empty for what cannot be one. */
+/** The id within a client's id; empty if it is not valid. */
 export function fromResponseId(text: string): string {
   const [, hex = ""] = /^resp_([0-9a-f]{32})$/.exec(text) ?? [];
   return uuidOf(hex);
@@ -33,13 +34,13 @@ export const OpenAiHeaders = z.looseObject({
 });
 
 /** Metadata as OpenAI has it: up to 16 pairs. */
-const Metadata = limitedRecord(z.string().max(64), z.string().max(512), 16, "metadata has 16 pairs at most.");
+const Metadata = limitedRecord(z.string().max(64), z.string().max(512), 16, "metadata is limited to 16 pairs.");
 
-/** A field that may be left at its default, and nothing else. */
+/** A field that accepts only its default. */
 function onlyDefault<const Value extends string | number | boolean>(name: string, ...values: Value[]) {
   const allowed = values.map((value) => JSON.stringify(value)).join(" or ");
   const others = values.length === 0 ? "Leave it out." : `Allowed: ${allowed}, or leave it out.`;
-  const reason = `${name} is not supported: the agent's own runtime chooses it. ${others}`;
+  const reason = `${name} is not supported: the agent's runtime chooses it. ${others}`;
   return z
     .unknown()
     .refine((value) => value === undefined || value === null || values.includes(value as Value), reason)
@@ -47,17 +48,17 @@ function onlyDefault<const Value extends string | number | boolean>(name: string
     .meta({ description: values.length === 0 ? "Not supported." : `Only ${allowed}.` });
 }
 
-/** A field that may be left empty, and nothing else. */
+/** A field that accepts only an empty value. */
 function onlyEmpty(name: string) {
-  const reason = `${name} is not supported: the agent's own runtime chooses it. Leave it out, or empty.`;
+  const reason = `${name} is not supported: the agent's runtime chooses it. Leave it out, or empty.`;
   const isEmpty = (value: unknown) => (typeof value === "object" ? Object.keys(value ?? {}).length === 0 : !value);
   return z.unknown().refine(isEmpty, reason).optional().meta({ description: "Only empty." });
 }
 
-/** Advice for a model's provider: accepted, without effect. */
+/** A hint for a model's provider: accepted, without effect. */
 const advice = z.unknown().optional().meta({ description: "Accepted, without effect." });
 
-/** What both APIs let a client set of a model, which an agent's runtime chooses itself. */
+/** Model settings of both APIs that an agent's runtime chooses itself. */
 const settings = {
   tool_choice: onlyDefault("tool_choice", "auto", "none"),
   temperature: onlyDefault("temperature", 1),
@@ -73,7 +74,7 @@ const settings = {
   user: advice,
 };
 
-/** A tool of type function. Any other is refused by its type. */
+/** A tool of type function. Other types are rejected by name. */
 const FunctionTool = ClientFunction.loose().extend({
   type: z.literal("function", {
     error: ({ input }) =>
@@ -84,10 +85,10 @@ const FunctionTool = ClientFunction.loose().extend({
 const maximumTools = 128;
 
 const Item = z.looseObject({ type: z.string().optional() });
-/** An item of the input, or of an answer that the client sends back. */
+/** An item of the input, or of a response that the client sends back. */
 export type InputItem = z.infer<typeof Item> & Record<string, unknown>;
 
-/** The tools that the agent may call: none by the choice `none`. Its own ones are not the client's to choose. */
+/** The tools that the agent may call: none by the choice `none`. The client cannot choose the agent's own tools. */
 export function toolsOf<Tool>({
   tools,
   tool_choice: choice,
@@ -104,17 +105,21 @@ export const CreateResponse = z
     model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
     input: z.union([z.string(), z.array(Item).max(10_000)]).meta({
       description:
-        "A text, or items. The texts of the last user message are the agent's message, and its images and files go into the agent's machine; outputs of functions after it go into the turn that waits for them.",
+        "A text, or items. The texts of the last user message become the agent's message, and its images and files are stored in the agent's machine; later function outputs go to the turn that is waiting for them.",
     }),
     stream: z.boolean().nullish(),
     stream_options: z.looseObject({ include_obfuscation: z.boolean().optional() }).nullish(),
     background: z.boolean().nullish(),
     store: z.boolean().nullish().meta({ description: "False: the response cannot be read or continued by its id." }),
     previous_response_id: z.string().max(200).nullish(),
-    instructions: z.string().max(65_536).nullish().meta({ description: "For this turn, after the agent's own." }),
+    instructions: z
+      .string()
+      .max(65_536)
+      .nullish()
+      .meta({ description: "For this turn, appended to the agent's own instructions." }),
     metadata: Metadata.nullish(),
     ...settings,
-    tools: z.array(FunctionTool).max(maximumTools, `tools has ${maximumTools} at most.`).nullish(),
+    tools: z.array(FunctionTool).max(maximumTools, `tools is limited to ${maximumTools}.`).nullish(),
     max_output_tokens: onlyDefault("max_output_tokens"),
     max_tool_calls: onlyDefault("max_tool_calls"),
     truncation: onlyDefault("truncation", "disabled", "auto"),
@@ -145,12 +150,17 @@ export const ResponseParams = z.object({
   responseId: z.string().meta({ description: "The response's id, as `resp_…`." }),
 });
 
-/** The query of a flag, as clients write it. */
+/** A boolean query parameter, as clients write it. */
 const flag = z.enum(["true", "false"]).optional();
 
 export const ResponseQuery = z.strictObject({
-  stream: flag.meta({ description: "`true`: the response's events." }),
-  starting_after: z.coerce.number().int().min(0).optional().meta({ description: "Only events after this number." }),
+  stream: flag.meta({ description: "`true`: stream the response's events." }),
+  starting_after: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: "Only events after the event with this number." }),
   include_obfuscation: flag.meta({ description: "Accepted, without effect." }),
   "include[]": advice,
   include: advice,
@@ -159,7 +169,7 @@ export const ResponseQuery = z.strictObject({
 export const InputItemsQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
   order: z.enum(["asc", "desc"]).default("desc"),
-  after: z.string().max(200).optional().meta({ description: "The id of the last item of the page before." }),
+  after: z.string().max(200).optional().meta({ description: "The id of the previous page's last item." }),
   "include[]": advice,
   include: advice,
 });
@@ -181,8 +191,9 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 export const CreateChatCompletion = z
   .strictObject({
     model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
-    messages: z.array(ChatMessage).min(1, "messages has at least one.").max(10_000).meta({
-      description: "The last user message is the agent's message; it has those before it in its own conversation.",
+    messages: z.array(ChatMessage).min(1, "messages must not be empty.").max(10_000).meta({
+      description:
+        "The last user message becomes the agent's message; the agent has the earlier ones in its own conversation.",
     }),
     stream: z.boolean().nullish(),
     stream_options: z
@@ -197,7 +208,7 @@ export const CreateChatCompletion = z
           function: ClientFunction.loose(),
         }),
       )
-      .max(maximumTools, `tools has ${maximumTools} at most.`)
+      .max(maximumTools, `tools is limited to ${maximumTools}.`)
       .nullish(),
     n: onlyDefault("n", 1),
     max_tokens: onlyDefault("max_tokens"),
@@ -218,13 +229,13 @@ export const CreateChatCompletion = z
   .meta({ id: "CreateChatCompletion", description: "A request of OpenAI's Chat Completions API." });
 export type CreateChatCompletion = z.infer<typeof CreateChatCompletion>;
 
-/** Checks a message as the chat's request does. Null if it is in order, else what is wrong. */
+/** Checks a message as the chat request does. Returns null if it is valid, otherwise the error. */
 export function problemOfMessage(text: string): string | null {
   const parsed = ChatRequest.shape.message.safeParse(text);
   return parsed.success ? null : parsed.error.issues.map(({ message }) => message).join(" ");
 }
 
-/** An object of OpenAI's API, as its reference describes it. */
+/** An object of OpenAI's API, as documented in its reference. */
 const open = (object: string) => z.looseObject({ object: z.literal(object) });
 
 export const OpenAiResponse = open("response")
@@ -234,7 +245,7 @@ export const DeletedResponse = open("response").extend({ id: z.string(), deleted
 export const OpenAiList = open("list").extend({ data: z.array(z.looseObject({})) });
 export const ChatCompletion = open("chat.completion").meta({
   id: "ChatCompletion",
-  description: "An answer of OpenAI's Chat Completions API.",
+  description: "A response of OpenAI's Chat Completions API.",
 });
 export const OpenAiModel = open("model").extend({ id: z.string(), created: z.int(), owned_by: z.string() });
 export const OpenAiEvent = z.looseObject({}).meta({ description: "An event of OpenAI's API." });

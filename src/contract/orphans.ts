@@ -2,18 +2,18 @@ import { z } from "zod";
 import { AgentName } from "./agents.ts";
 import { UserName } from "./users.ts";
 
-/** Files of a host that no row of the database names. */
+/** Files on a host that belong to no row of the database. */
 export const Orphan = z
   .object({
-    id: z.string().meta({ description: "The id of the agent or the snapshot that the files belonged to." }),
+    id: z.string().meta({ description: "The id of the agent or snapshot that the files belonged to." }),
     kind: z.enum(["machine", "snapshot", "import"]),
     quarantinedAt: z.string().meta({ description: "ISO 8601." }),
-    removedAt: z.string().meta({ description: "When the service removes the files. ISO 8601." }),
-    agent: z.string().nullable().meta({ description: "The agent's name, where the files have it." }),
+    removedAt: z.string().meta({ description: "When the service deletes the files. ISO 8601." }),
+    agent: z.string().nullable().meta({ description: "The agent's name, if the files contain it." }),
     runtime: z.string().nullable(),
-    bytes: z.int().meta({ description: "Bytes on the disk, without what is shared with other machines." }),
+    bytes: z.int().meta({ description: "Bytes on disk, without data shared with other machines." }),
   })
-  .meta({ id: "Orphan", description: "Files in the quarantine." });
+  .meta({ id: "Orphan", description: "Orphaned files in the quarantine." });
 export type Orphan = z.infer<typeof Orphan>;
 
 export const OrphanList = z.object({ data: z.array(Orphan) }).meta({ id: "OrphanList" });
@@ -24,7 +24,7 @@ export const GiveBackOrphan = z
   .strictObject({
     name: AgentName.meta({ description: "The name of the new agent." }),
     account: z.uuid().optional().meta({ description: "The id of the account that gets the agent. Default: your own." }),
-    user: UserName.optional().meta({ description: "Or the name of a user whose account gets it." }),
+    user: UserName.optional().meta({ description: "Or the name of a user in the account that gets it." }),
   })
   .refine(({ account, user }) => account === undefined || user === undefined, "Set `account` or `user`, not both.")
   .meta({ id: "GiveBackOrphan" });

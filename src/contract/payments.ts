@@ -7,18 +7,18 @@ const mostCredits = 1_000_000;
 export const CreateTopUp = z
   .strictObject({
     credits: z
-      .string("credits is required: how many credits are to be bought")
-      .regex(/^\d{1,9}$/, "Whole credits are sold, such as 1000.")
+      .string("credits is required: the number of credits to buy")
+      .regex(/^\d{1,9}$/, "Credits are sold in whole numbers, such as 1000.")
       .refine(
         (credits) => Number(credits) >= leastCredits && Number(credits) <= mostCredits,
-        `From ${leastCredits} to ${mostCredits} credits are sold at once.`,
+        `A purchase is ${leastCredits} to ${mostCredits} credits.`,
       )
-      .meta({ description: "How many credits to buy; one costs a US cent." }),
+      .meta({ description: "The number of credits to buy; one costs a US cent." }),
     returnUrl: z
-      .url({ protocol: /^https?$/, error: "The address of a page is needed, such as https://example.com/paid." })
+      .url({ protocol: /^https?$/, error: "Set the address of a page, such as https://example.com/paid." })
       .max(1_000)
       .optional()
-      .meta({ description: "Where the payment's page leads back to; otherwise the service's own address." }),
+      .meta({ description: "Where the payment page returns to. Default: the service's own address." }),
   })
   .meta({ id: "CreateTopUp" });
 export type CreateTopUp = z.infer<typeof CreateTopUp>;
@@ -26,9 +26,9 @@ export type CreateTopUp = z.infer<typeof CreateTopUp>;
 export const TopUp = z
   .object({
     id: z.string(),
-    url: z.string().meta({ description: "The page on which to pay." }),
+    url: z.string().meta({ description: "The payment page." }),
     credits: z.string(),
-    expiresAt: z.iso.datetime().meta({ description: "Until then the page can be used." }),
+    expiresAt: z.iso.datetime().meta({ description: "When the page expires." }),
   })
   .meta({ id: "TopUp" });
 export type TopUp = z.infer<typeof TopUp>;

@@ -6,21 +6,21 @@ export const PortNumber = z.coerce.number().int().min(1).max(65_535);
 
 export const PortParams = AgentParams.extend({ port: PortNumber });
 
-/** A port that something in a machine listens on. */
+/** A listening port of a machine. */
 export const ListeningPort = z
   .object({
     port: z.int(),
-    address: z.string().max(100).meta({ description: "The address that it listens on: `0.0.0.0` or `::` for all." }),
-    program: z.string().max(100).nullable().meta({ description: "The name of the process; null if it is not known." }),
+    address: z.string().max(100).meta({ description: "The address it listens on: `0.0.0.0` or `::` for all." }),
+    program: z.string().max(100).nullable().meta({ description: "The name of the process; null if unknown." }),
     pid: z.int().nullable(),
     since: z.iso.datetime().nullable().meta({
-      description: "When the process was started, by the machine's clock, which stands still while it sleeps.",
+      description: "When the process started, by the machine's clock, which stands still while the machine sleeps.",
     }),
   })
   .meta({ id: "ListeningPort" });
 export type ListeningPort = z.infer<typeof ListeningPort>;
 
-/** The most ports that are listed. */
+/** The most ports in a list. */
 export const maximumPorts = 1_000;
 
 export const PortList = z.object({ data: z.array(ListeningPort).max(maximumPorts) }).meta({ id: "PortList" });

@@ -7,7 +7,7 @@ export type AbilityName = (typeof abilityNames)[number];
 
 const Ability = z.object({
   supported: z.boolean(),
-  reason: z.string().nullable().meta({ description: "Why it is not supported, or in what it is less." }),
+  reason: z.string().nullable().meta({ description: "Why it is unsupported, or how it is limited." }),
 });
 
 export const RuntimeRecord = z
@@ -15,11 +15,11 @@ export const RuntimeRecord = z
     name: z.string(),
     package: z.string().meta({ description: "Its npm package." }),
     version: z.string().nullable().meta({ description: "The package's version in this installation's guest image." }),
-    providers: z.array(ModelProvider).meta({ description: "Whose models it can use." }),
+    providers: z.array(ModelProvider).meta({ description: "The providers whose models it can use." }),
     defaultModel: z
       .string()
       .nullable()
-      .meta({ description: "The model of an agent that has none; null: the runtime chooses." }),
+      .meta({ description: "The model of an agent that sets none; null: the runtime chooses." }),
     abilities: z.object(
       Object.fromEntries(abilityNames.map((name) => [name, Ability])) as Record<AbilityName, typeof Ability>,
     ),

@@ -5,7 +5,7 @@ const maximumHosts = 50;
 /** HTTP servers accept 8 KiB of headers in total, so longer values would be useless. */
 const maximumValue = 4_096;
 
-/** Variables that programs act on: a placeholder in them would break the machine or redirect its programs. */
+/** Variables that programs act on: a placeholder as their value would break the machine or redirect its programs. */
 const reserved =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|TERM|PWD|IFS|ENV|BASH_.*|LD_.*|LC_.*|NODE_.*|SSL_.*|(HTTPS?|NO|ALL)_PROXY|NPM_CONFIG_.*|GIT_.*|PYTHON.*|PERL.*|ANTHROPIC_(BASE_URL|AUTH_TOKEN)|OPENAI_BASE_URL)$/;
 
@@ -13,18 +13,18 @@ export const SecretName = z
   .string()
   .regex(
     /^[A-Z][A-Z0-9_]{0,63}$/,
-    "A secret's name has 1 to 64 characters of A-Z, 0-9 and _, and begins with a letter.",
+    "A secret's name must have 1 to 64 characters of A-Z, 0-9 and _, and begin with a letter.",
   )
-  .refine((name) => !reserved.test(name), "This name means something to programs in the machine; take another.")
-  .meta({ description: "The name of the variable in which the agent's programs find the placeholder." });
+  .refine((name) => !reserved.test(name), "Programs in the machine use this variable themselves; choose another name.")
+  .meta({ description: "The name of the variable that holds the placeholder in the machine." });
 
 const plainScheme = "http://";
 
-/** Where a secret's value may be sent: over TLS or, for a host written with `http://`, in clear text. */
+/** A host that may receive a secret's value: over TLS or, for a host written with `http://`, in clear text. */
 export interface SecretDestination {
   rule: Exclude<EgressRule, { kind: "any" }>;
   isPlain: boolean;
-  /** By default 443 over TLS and 80 in clear text. */
+  /** Default: 443 over TLS and 80 in clear text. */
   port: number;
 }
 
@@ -43,39 +43,38 @@ export const SecretHost = z.string().transform((text, context) => {
   if (destination) return (destination.isPlain ? plainScheme : "") + ruleText(destination.rule);
   context.addIssue({
     code: "custom",
-    message: "A host is such as api.example.com, *.example.com, example.com:8443 or http://example.com.",
+    message: "A host must look like api.example.com, *.example.com, example.com:8443 or http://example.com.",
   });
   return z.NEVER;
 });
 
-/** Headers that steer the connection, or that servers repeat in their answers by standard (CORS). */
+/** Headers that control the connection, or that servers repeat in their responses by standard (CORS). */
 const neverRevealed =
   /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|origin|access-control-request-.*)$/;
 
 export const SecretHeader = z
   .string()
   .toLowerCase()
-  .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/, "A header's name is such as authorization or x-api-key.")
-  .refine((name) => !neverRevealed.test(name), "A value is not sent in this header.");
+  .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/, "A header's name must look like authorization or x-api-key.")
+  .refine((name) => !neverRevealed.test(name), "A secret cannot be sent in this header.");
 
 export const SetSecret = z
   .strictObject({
     value: z
       .string("value is required: the secret itself")
-      .min(1, "A secret has at least one character.")
-      .max(maximumValue, `A secret has ${maximumValue} characters at most.`)
-      .regex(/^[\x21-\x7e]+$/, "A secret travels in a header: printable ASCII characters without spaces are allowed.")
-      .meta({ description: "Never shown again." }),
-    hosts: z
-      .array(SecretHost)
-      .min(1, "At least one host is needed: the secret is sent to no other.")
-      .max(maximumHosts)
-      .meta({
-        description:
-          "Where the value may go: a host, or all names below it (`*.example.com`), with a port where it is not 443. Over TLS only, unless the host begins with `http://`.",
-      }),
-    headers: z.array(SecretHeader).min(1, "At least one header is needed.").max(10).default(["authorization"]).meta({
-      description: "The request headers in which the placeholder is replaced, such as `x-api-key`.",
+      .min(1, "A secret must not be empty.")
+      .max(maximumValue, `A secret is limited to ${maximumValue} characters.`)
+      .regex(
+        /^[\x21-\x7e]+$/,
+        "A secret is sent in a header: only printable ASCII characters without spaces are allowed.",
+      )
+      .meta({ description: "Never returned again." }),
+    hosts: z.array(SecretHost).min(1, "Set at least one host that the secret may be sent to.").max(maximumHosts).meta({
+      description:
+        "The hosts that the value may be sent to: a host, or all names below it (`*.example.com`), with a port unless it is 443. Over TLS only, unless the host begins with `http://`.",
+    }),
+    headers: z.array(SecretHeader).min(1, "Set at least one header.").max(10).default(["authorization"]).meta({
+      description: "The request headers that the placeholder is replaced in, such as `x-api-key`.",
     }),
   })
   .meta({ id: "SetSecret" });
@@ -88,7 +87,9 @@ export const SecretRecord = z
     name: z.string(),
     hosts: z.array(z.string()),
     headers: z.array(z.string()),
-    placeholder: z.string().meta({ description: "What the agent's programs see and send in place of the value." }),
+    placeholder: z
+      .string()
+      .meta({ description: "The placeholder that the agent's programs see and send in place of the value." }),
     createdAt: time,
     updatedAt: time,
   })

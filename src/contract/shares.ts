@@ -7,11 +7,11 @@ export const maximumShares = 100;
 
 export const CreateShare = z
   .strictObject({
-    public: z.literal(true).meta({ description: "Always true: whoever has the link may use it." }),
+    public: z.literal(true).meta({ description: "Always true: anyone with the link can use it." }),
     expiresAt: z.iso
       .datetime({ offset: true })
       .optional()
-      .meta({ description: "When it ends. Without it, when it is removed." }),
+      .meta({ description: "When the share expires. Default: never." }),
   })
   .meta({ id: "CreateShare" });
 export type CreateShare = z.infer<typeof CreateShare>;
@@ -30,4 +30,6 @@ export const Share = ShareRecord.extend({
 
 export const ShareList = z.object({ data: z.array(ShareRecord.meta({ id: "ShareRecord" })) }).meta({ id: "ShareList" });
 
-export const ShareParams = AgentParams.extend({ shareId: z.string().regex(uuidPattern, "A share's id is a UUID.") });
+export const ShareParams = AgentParams.extend({
+  shareId: z.string().regex(uuidPattern, "A share's id must be a UUID."),
+});

@@ -7,7 +7,7 @@ export const dashboardClient = "berth-dashboard";
 /** The path prefix of that provider. */
 export const signInPrefix = "/oidc";
 
-/** Where to get tokens for the service (RFC 9728). Fields that begin with `berth_` are extensions. */
+/** How to get tokens for the service (RFC 9728). Fields that begin with `berth_` are extensions. */
 export const ProtectedResource = z
   .object({
     resource: z.url(),
@@ -16,40 +16,42 @@ export const ProtectedResource = z
     scopes_supported: z.array(z.string()),
     bearer_methods_supported: z.array(z.string()),
     berth_audience: z.string().meta({ description: "The `aud` that tokens must have." }),
-    berth_tool_client_id: z.string().meta({ description: "What the command line tool is called at the provider." }),
+    berth_tool_client_id: z.string().meta({ description: "The client id of the command line tool at the provider." }),
     berth_dashboard_client_id: z.string(),
   })
   .meta({ id: "ProtectedResource" });
 export type ProtectedResource = z.infer<typeof ProtectedResource>;
 
-/** Who is asking. */
+/** The caller. */
 export const AccountRecord = z
   .object({
     id: z.uuid(),
     name: z.string(),
-    operator: z.boolean().meta({ description: "It looks after the installation." }),
-    credential: z.enum(["full", "token"]).meta({ description: "A key, or a token of the identity provider." }),
+    operator: z.boolean().meta({ description: "Whether the caller administers the installation." }),
+    credential: z
+      .enum(["full", "token"])
+      .meta({ description: "The kind of credential: a key, or a token of the identity provider." }),
   })
   .meta({ id: "Account" });
 export type AccountRecord = z.infer<typeof AccountRecord>;
 
-/** Providers name a token's audience differently: `resource` (RFC 8707) or `audience`. */
+/** How the provider names a token's audience: `resource` (RFC 8707) or `audience`. */
 export function audienceParameters(audience: string): Record<string, string> {
   return URL.canParse(audience) ? { audience, resource: audience } : { audience };
 }
 
-/** The path of the dashboard's pages, which the dashboard itself tells apart. */
+/** The path of the dashboard's pages; the dashboard routes them itself. */
 export const dashboardPrefix = "/-";
 
 /** Where a browser begins to sign in to the dashboard. */
 export const dashboardSignIn = "/dashboard/sign-in";
 
-/** Where to go after the sign-in: a path of the dashboard. */
+/** The page to return to after the sign-in: a path of the dashboard. */
 export const SignInQuery = z.object({ to: z.string().max(2_000).optional() });
 
-/** What a page of the dashboard sends its requests with. */
+/** The credentials of a dashboard page's requests. */
 export const DashboardToken = z.object({ accessToken: z.string(), expiresAt: z.iso.datetime() });
 
 export const SignOutQuery = z.object({ everywhere: z.stringbool().default(false) });
-/** `signOutUrl`: a page of the identity provider where the browser is to go; null if there is none. */
+/** `signOutUrl`: the identity provider's sign-out page for the browser; null if there is none. */
 export const SignedOut = z.object({ signOutUrl: z.url().nullable() });

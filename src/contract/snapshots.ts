@@ -13,14 +13,13 @@ const SnapshotName = z
   .min(1, `A snapshot's name has ${nameRule}.`)
   .max(100, `A snapshot's name has ${nameRule}.`)
   .refine((name) => !/\p{Cc}/u.test(name) && !isUuid(name), `A snapshot's name has ${nameRule}.`)
-  .meta({ description: `What it is called, ${nameRule}. Without one, the time.` });
+  .meta({ description: `The snapshot's name, ${nameRule}. Default: the time.` });
 
 export const CreateSnapshot = z
   .strictObject({
     name: SnapshotName.optional(),
     memory: z.boolean().default(true).meta({
-      description:
-        "Keep the memory too, with the programs that run. Without it, what is made of it boots from the disk.",
+      description: "Include memory, with the running programs. Without it, forks and rollbacks boot from the disk.",
     }),
   })
   .meta({ id: "CreateSnapshot" });
@@ -37,23 +36,23 @@ export const Snapshot = z
     createdAt: z.iso.datetime(),
     reason: z.enum(snapshotReasons).meta({
       description:
-        "`asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` asks. `upgrade`: made before an upgrade, so that it can be undone.",
+        "`asked`: requested by the owner. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` requests. `upgrade`: made before an upgrade, so that it can be undone.",
     }),
-    runtime: z.string().meta({ description: "Which runtime the agent had then." }),
-    conversation: z.int().meta({ description: "The number of the agent's conversation then." }),
-    hasMemory: z.boolean().meta({ description: "Whether programs continue, or the machine boots from the disk." }),
-    bytes: z.int().meta({ description: "What it takes on the host's disk, beside what it shares with others." }),
+    runtime: z.string().meta({ description: "The agent's runtime at that time." }),
+    conversation: z.int().meta({ description: "The number of the agent's conversation at that time." }),
+    hasMemory: z.boolean().meta({ description: "Whether programs resume, or the machine boots from the disk." }),
+    bytes: z.int().meta({ description: "Its size on the host's disk, without data shared with others." }),
     turnId: z
       .string()
       .nullable()
-      .meta({ description: "The turn that ran then, or was about to. It is not gone on with." }),
+      .meta({ description: "The turn that was running or about to run. It is not resumed." }),
   })
   .meta({ id: "Snapshot" });
 export type Snapshot = z.infer<typeof Snapshot>;
 
 export const SnapshotList = z
   .object({ data: z.array(Snapshot) })
-  .meta({ id: "SnapshotList", description: "An agent's snapshots, the oldest first." });
+  .meta({ id: "SnapshotList", description: "An agent's snapshots, oldest first." });
 
 export const SnapshotParams = AgentParams.extend({ snapshot: SnapshotReference });
 

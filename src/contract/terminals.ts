@@ -6,11 +6,11 @@ import { TicketQuery } from "./tickets.ts";
 const size = (usual: number) => z.coerce.number().int().min(1).max(1_000).default(usual);
 
 export const TerminalQuery = z.strictObject({
-  session: z.string().regex(uuidPattern, "A session's id is a UUID.").optional().meta({
-    description: "The session to join, with what it has shown lately. Without it, a new one begins.",
+  session: z.string().regex(uuidPattern, "A session's id must be a UUID.").optional().meta({
+    description: "The session to join, with its recent output. Default: a new session.",
   }),
   after: z.coerce.number().int().min(0).optional().meta({
-    description: "Of the session, only what came after the event with this id: for a viewer who comes back.",
+    description: "Only the session's events after the event with this id, for a viewer that reconnects.",
   }),
   cols: size(80),
   rows: size(24),
@@ -18,16 +18,16 @@ export const TerminalQuery = z.strictObject({
   ticket: TicketQuery,
 });
 
-/** The most that a terminal's input may carry in one frame, as text or in base64. */
+/** The limit of a terminal's input in one frame, as text or in base64. */
 const maximumFrameText = maximumInputBytes;
 
-/** What a viewer of a terminal sends, each as a frame of JSON. */
+/** A frame from a viewer of a terminal, as JSON. */
 export const TerminalInput = z
   .discriminatedUnion("type", [
     z.strictObject({
       type: z.literal("input"),
       id: z.string().min(1).max(100).optional().meta({
-        description: "Names the input, which is read once however often it is sent, and answered with `accepted`.",
+        description: "Identifies the input: repeats are ignored. Answered with `accepted`.",
       }),
       text: z.string().max(maximumFrameText).optional(),
       base64: z.base64().max(maximumFrameText).optional(),
@@ -38,8 +38,8 @@ export const TerminalInput = z
 export type TerminalInput = z.infer<typeof TerminalInput>;
 
 /**
- * What the service sends to a terminal's viewer, each as a frame of JSON: first `session`, then the session's events
- * with their ids, up to `command.exited`.
+ * A frame from the service to a terminal's viewer, as JSON: first `session`, then the session's events with their ids,
+ * up to `command.exited`.
  */
 export type TerminalFrame =
   | { type: "session"; session: string }

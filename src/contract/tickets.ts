@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { FilePath } from "./file-path.ts";
 
-/** For how long a ticket is good, in milliseconds. */
+/** A ticket's lifetime, in milliseconds. */
 export const ticketMs = 30_000;
 
-/** What a ticket opens: a terminal, a connection to a port or for SSH, a file, or a port's pages in a browser. */
+/** A ticket's purpose: a terminal, a connection to a port or for SSH, a file, or a port's pages in a browser. */
 export const TicketRequest = z
   .discriminatedUnion("for", [
     z.strictObject({ for: z.literal("terminal") }),
@@ -12,7 +12,7 @@ export const TicketRequest = z
     z.strictObject({ for: z.literal("ssh") }),
     z.strictObject({
       for: z.literal("file"),
-      path: FilePath.meta({ description: "The file or folder that it reads, with the agent's rights." }),
+      path: FilePath.meta({ description: "The file or folder to read, with the agent's permissions." }),
     }),
     z.strictObject({
       for: z.literal("preview"),
@@ -20,9 +20,9 @@ export const TicketRequest = z
       path: z
         .string()
         .max(2_000)
-        .regex(/^\/(?![/\\])/, "A path begins with one slash.")
+        .regex(/^\/(?![/\\])/, "A path must begin with exactly one slash.")
         .default("/")
-        .meta({ description: "The page to show." }),
+        .meta({ description: "The page to open." }),
     }),
   ])
   .meta({ id: "TicketRequest" });
@@ -30,19 +30,19 @@ export type TicketRequest = z.infer<typeof TicketRequest>;
 
 export const Ticket = z
   .object({
-    ticket: z.string().meta({ description: "Good once, as `?ticket=`, for this agent and purpose." }),
+    ticket: z.string().meta({ description: "Valid once, as `?ticket=`, for this agent and purpose." }),
     expiresAt: z.iso.datetime(),
-    url: z.string().nullable().meta({ description: "Of a preview: the address to open in a browser." }),
+    url: z.string().nullable().meta({ description: "For a preview: the address to open in a browser." }),
   })
   .meta({ id: "Ticket" });
 export type Ticket = z.infer<typeof Ticket>;
 
-/** In the query of what a ticket opens. */
+/** The query of an endpoint that accepts a ticket. */
 export const TicketQuery = z
   .string()
   .max(200)
   .optional()
-  .meta({ description: "In place of the header `authorization`: see tickets." });
+  .meta({ description: "Replaces the header `authorization`: see tickets." });
 
-/** The query of a WebSocket that takes nothing but a ticket. */
+/** The query of a WebSocket that accepts only a ticket. */
 export const TicketOnly = z.strictObject({ ticket: TicketQuery });

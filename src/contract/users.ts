@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 const time = z.iso.datetime();
-const nameText = "A user's name is 1 to 64 letters, digits, signs and single blanks, and not dots alone.";
+const nameText = "A user's name must have 1 to 64 letters, digits, signs and single spaces, and not only dots.";
 
 /** A user name in NFKC. Names that differ only in case belong to the same user. */
 export const UserName = z
@@ -21,44 +21,43 @@ export function userNameKey(name: string): string {
 export const Password = z
   .string()
   .normalize("NFKC")
-  .min(12, "A password has at least 12 characters.")
-  .max(200, "A password has 200 characters at most.");
+  .min(12, "A password must have at least 12 characters.")
+  .max(200, "A password is limited to 200 characters.");
 
 export const CreateUser = z.strictObject({ name: UserName }).meta({ id: "CreateUser" });
 
 export const UserRecord = z
   .object({
     name: z.string(),
-    operator: z.boolean().meta({ description: "Shares the account of the one who looks after the installation." }),
+    operator: z.boolean().meta({ description: "The user shares the administrator's account." }),
     status: z
       .enum(["invited", "active", "disabled"])
-      .meta({ description: "invited: a password is still to be set, with a link." }),
+      .meta({ description: "invited: the user has not set a password yet." }),
     createdAt: time,
   })
   .meta({ id: "User" });
 export type UserRecord = z.infer<typeof UserRecord>;
 
 export const UserWithLink = UserRecord.extend({
-  link: z.url().meta({ description: "Sets the password, once, within 72 hours. Shown this once." }),
+  link: z.url().meta({ description: "A link to set the password, once, within 72 hours. It is shown once." }),
 }).meta({ id: "UserWithLink" });
 export type UserWithLink = z.infer<typeof UserWithLink>;
 
 export const ReplaceSigningKeys = z
   .strictObject({
-    now: z
-      .boolean()
-      .default(false)
-      .meta({ description: "Whether what the older keys signed ends at once, as after a theft." }),
+    now: z.boolean().default(false).meta({
+      description: "Whether tokens signed with older keys become invalid immediately, for example after a theft.",
+    }),
   })
   .meta({ id: "ReplaceSigningKeys" });
 
 export const SigningKeysReplaced = z
-  .object({ oldKeysUntil: time.meta({ description: "Until when tokens that the older keys signed are valid." }) })
+  .object({ oldKeysUntil: time.meta({ description: "Until when tokens signed with older keys are valid." }) })
   .meta({ id: "SigningKeysReplaced" });
 
 export const UserParams = z.object({ name: z.string().meta({ description: "The user's name." }) });
 
 export const UserList = z
   .object({ data: z.array(UserRecord), nextCursor: z.string().nullable() })
-  .meta({ id: "UserList", description: "The users, the oldest first." });
+  .meta({ id: "UserList", description: "The users, oldest first." });
 export type UserList = z.infer<typeof UserList>;

@@ -2,20 +2,20 @@ import { z } from "zod";
 
 /** An invalid field, and what is allowed. */
 export interface Issue {
-  /** Its path, with points between; empty for the whole value. */
+  /** The field's path, separated by dots; empty for the value itself. */
   field: string;
   message: string;
 }
 
 /** The most issues that an error names. */
 const maximumIssues = 10;
-/** Limits of an issue's texts, in characters: both may repeat what was sent. */
+/** Limits of an issue's texts, in characters: both may repeat input. */
 const maximumField = 200;
 const maximumMessage = 1_000;
-/** A value with more values in it is checked up to its first issue only: each issue costs about 1 KiB. */
+/** A larger value is checked up to its first issue only: each issue costs about 1 KiB. */
 const maximumValuesForAll = 1_000;
 
-/** A value that does not fit its schema. The message names the first issues. */
+/** A value that does not match its schema. The message names the first issues. */
 export class InvalidValue extends Error {
   override readonly name = "InvalidValue";
   readonly issues: readonly Issue[];
@@ -26,7 +26,7 @@ export class InvalidValue extends Error {
   }
 }
 
-/** Checks a value of others. Throws `InvalidValue` with up to ten issues; for a large value, with the first alone. */
+/** Checks an untrusted value. Throws `InvalidValue` with up to ten issues; for a large value, with the first alone. */
 export function parseValue<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = safeParseValue(schema, value);
   if (parsed.success) return parsed.data;
@@ -54,11 +54,11 @@ export function issuesOf(error: z.core.$ZodError): Issue[] {
   }));
 }
 
-/** An issue for each field that there is not, which Zod reports together and without their names in the path. */
+/** An issue for each unknown field. Zod reports them together and without their names in the path. */
 function byField(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message">[] {
   if (issue.code !== "unrecognized_keys") return [issue];
   const keys = issue.keys.slice(0, maximumIssues);
-  return keys.map((key) => ({ path: [...issue.path, key], message: "There is no such field." }));
+  return keys.map((key) => ({ path: [...issue.path, key], message: "Unknown field." }));
 }
 
 /** Issues as one text: `name: too short; model: unknown`. */
@@ -97,14 +97,14 @@ const LimitedRecord = z.core.$constructor<z.ZodRecord, LimitedRecordDef>("Limite
 });
 
 /**
- * A record with up to `maximum` entries, which are counted before any is checked: zod's own checks them all, even after
- * the first issue.
+ * A record with up to `maximum` entries. It counts them before it checks any: zod's own record checks all of them, even
+ * after the first issue.
  */
 export function limitedRecord<Key extends z.core.$ZodRecordKey, Value extends z.ZodType>(
   keyType: Key,
   valueType: Value,
   maximum: number,
-  message = `${maximum} entries are allowed.`,
+  message = `Up to ${maximum} entries are allowed.`,
 ): z.ZodRecord<Key, Value> {
   const def: LimitedRecordDef = { type: "record", keyType, valueType, maximum, message };
   return new LimitedRecord(def) as z.ZodRecord<Key, Value>;

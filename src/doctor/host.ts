@@ -135,7 +135,7 @@ const checks: Record<string, Check> = {
   },
 };
 
-/** Why QEMU's user may not open /dev/kvm, and what lets it. */
+/** Why QEMU's user is not allowed to open /dev/kvm, and what lets it. */
 function kvmRefusal(): string {
   if (process.getuid?.() !== 0) return "this user may not open /dev/kvm. For KVM: sudo usermod -aG kvm $USER";
   return "the machines' user may not open /dev/kvm. For KVM: chgrp kvm /dev/kvm && chmod 0660 /dev/kvm";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compared } from "./self-test.ts";
 
-test("machines of which two say the same, or one says nothing, are twins", () => {
+test("machines with equal or missing properties fail the check", () => {
   const names = ["boot id", "random bytes"];
   const found = "no two share boot id, random bytes";
   expect(
@@ -11,7 +11,7 @@ test("machines of which two say the same, or one says nothing, are twins", () =>
       ["c", "3"],
     ]),
   ).toEqual({ found });
-  const twins = { found: "equal or missing: random bytes", problem: "Two machines are twins." };
+  const twins = { found: "equal or missing: random bytes", problem: "Two machines share properties that must differ." };
   expect(
     compared(names, [
       ["a", "1"],

@@ -9,25 +9,31 @@ import type { MachineSpec, StartFrom } from "../machines/spec.ts";
 
 const cloneCount = 20;
 const sleepCount = 3;
-/** Between a suspension and a wake, so that a clock that stood still is seen. */
+/** The pause between a suspension and a wake, to detect a clock that stood still. */
 const asleepMs = 3_000;
 const rateMs = 5_000;
-/** How far a clock may be off: a call of an emulated guest takes a while. */
+/** The maximum error of a clock: a call of an emulated guest takes a while. */
 const toleratedOffsetMs = 1_500;
-/** How far its rate may be from the host's. Emulation loses ticks when it is busy, and some guests count nothing else. */
+/**
+ * The maximum error of its rate against the host's. Emulation loses ticks when it is busy, and some guests have no
+ * other clock.
+ */
 const toleratedRate = { ticks: 0.25, counter: 0.02 };
-/** The host's memory that is left alone, in bytes. With less, the oldest clone goes before the next is made. */
+/**
+ * The reserved memory of the host, in bytes. With less free memory, the oldest clone is removed before the next is
+ * made.
+ */
 const leftFree = 2 * 1024 ** 3;
 const commandTimeoutMs = 60_000;
 
-/** What must differ between two clones, by the command that shows it. */
+/** Properties that must differ between two clones, by the command that prints them. */
 const unique: Record<string, string> = {
   "machine id": "cat /etc/machine-id",
   "boot id": "cat /proc/sys/kernel/random/boot_id",
   "kernel's random bytes": "head -c 32 /dev/urandom | base64 -w0; echo",
   "kernel's UUID": "cat /proc/sys/kernel/random/uuid",
 };
-/** Written to memory before a suspension and looked for after it. */
+/** Written to memory before a suspension and read after it. */
 const mark = "/dev/shm/machine-test";
 
 type Found = Pick<MachineStep, "found" | "problem" | "ms">;
@@ -43,8 +49,8 @@ export interface SelfTestOptions {
 }
 
 /**
- * A machine's life on this host, as agents have it: template, clones, turns, clocks, suspensions, a restart. It needs no
- * service. The caller removes the machines that are left.
+ * The lifecycle of a machine on this host: template, clones, turns, clocks, suspensions, a restart. It needs no
+ * service. The caller removes the remaining machines.
  */
 export class SelfTest {
   readonly #options: SelfTestOptions;
@@ -161,7 +167,7 @@ export class SelfTest {
     return Math.max(before - time, time - Date.now(), 0);
   }
 
-  /** The guest's clock against the host's: a wrong rate of the time stamp counter shows. */
+  /** Compares the guest's clock with the host's: shows a wrong rate of the time stamp counter. */
   async #clockRate(id: string): Promise<Found> {
     const read = async () => Number((await this.#lines(id, "cut -d ' ' -f 1 /proc/uptime"))[0]) * 1000;
     await read(); // The first call of a kind is the slowest.
@@ -173,7 +179,7 @@ export class SelfTest {
     const isOff = Math.abs(rate - 1) > toleratedRate[counts];
     return {
       found: `${rate.toFixed(3)} of the host's`,
-      ...(isOff && { problem: "The machine's clock has another rate than the host's." }),
+      ...(isOff && { problem: "The machine's clock has a different rate than the host's." }),
       ms: [],
     };
   }
@@ -187,7 +193,7 @@ export class SelfTest {
   async #sleeps(spec: MachineSpec): Promise<Found> {
     const { machines } = this.#options;
     const secret = randomUUID();
-    // A program that counts shows that processes go on.
+    // A program that counts shows that processes resume.
     await this.#lines(spec.id, `echo ${secret} >${mark}; (while sleep 0.2; do date >${mark}.alive; done) >&- 2>&- &`);
     const suspends: number[] = [];
     const wakes: number[] = [];
@@ -201,7 +207,7 @@ export class SelfTest {
       const alive = `rm -f ${mark}.alive; sleep 1; cat ${mark}; test -e ${mark}.alive && echo alive`;
       const [kept, isAlive] = await this.#lines(spec.id, alive);
       if (kept !== secret) problems.push("The machine woke without its memory.");
-      else if (isAlive !== "alive") problems.push("A program did not go on after a wake.");
+      else if (isAlive !== "alive") problems.push("A program did not resume after a wake.");
     }
     const found = `suspended in ${suspends.map(milliseconds).join(", ")}; awake after ${wakes.map(milliseconds).join(", ")}`;
     return { found, ...(problems.length > 0 && { problem: problems.join(" ") }), ms: [...suspends, ...wakes] };
@@ -213,12 +219,12 @@ export class SelfTest {
     const [kept] = await this.#lines(spec.id, "cat ~/machine-test");
     return {
       found: `ready after ${seconds(ms)}`,
-      ...(kept !== "kept" && { problem: "The machine lost what was on its disk." }),
+      ...(kept !== "kept" && { problem: "The machine lost files on its disk." }),
       ms: [ms],
     };
   }
 
-  /** Many clones, one after the other, of which as many run as the host's memory allows. */
+  /** Many clones, one after the other. As many run at once as the host's memory allows. */
   async #clones(): Promise<Found> {
     const { machines, signal } = this.#options;
     const running: string[] = [];
@@ -249,14 +255,14 @@ export class SelfTest {
   }
 }
 
-/** Whether the machines' answers, a line for each of the names, all differ. */
+/** Whether the machines' outputs, a line for each of the names, all differ. */
 export function compared(names: readonly string[], answers: readonly string[][]): Pick<Found, "found" | "problem"> {
   const equal = names.filter((_, line) => {
     const said = answers.map((lines) => lines[line] ?? "");
     return said.includes("") || new Set(said).size < said.length;
   });
   if (equal.length === 0) return { found: `no two share ${names.join(", ")}` };
-  return { found: `equal or missing: ${equal.join(", ")}`, problem: "Two machines are twins." };
+  return { found: `equal or missing: ${equal.join(", ")}`, problem: "Two machines share properties that must differ." };
 }
 
 /** An error's message with those of its causes. */

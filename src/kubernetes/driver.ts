@@ -275,7 +275,7 @@ export class KubernetesDriver implements Driver {
     if (!set || isQuarantined(set)) return;
     if (set.spec?.replicas === 1) {
       const lost = ({ message }: Error) =>
-        this.#log(`machine ${id} goes to the quarantine without its memory: ${message}`);
+        this.#log(`moving machine ${id} to the quarantine without its memory: ${message}`);
       await this.suspend(id).catch(lost);
     }
     await this.#pods.rest(id);

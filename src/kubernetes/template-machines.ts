@@ -49,7 +49,7 @@ export class TemplateMachines {
   readonly #making = new Set<string>();
   /** When templates could not be made. */
   readonly #failed = new Map<string, number>();
-  /** Templates whose last clone did not come to life. */
+  /** Templates whose last clone did not respond. */
   readonly #suspect = new Set<string>();
   /** Nodes that are known to be of the templates' kinds. */
   readonly #nodes = new Map<string, Set<string>>();

@@ -2,14 +2,14 @@ import type { DesiredState } from "../agents/agent.ts";
 import type { AgentSettings, Resources } from "../contract/agents.ts";
 import type { InstallChange } from "./provisioning.ts";
 
-/** A runtime that an agent goes on with, and what changes with it. */
+/** A runtime that an agent switches to, and the settings that change with it. */
 export interface RuntimeChange {
   runtime: string;
   resources: Resources;
   settings: Partial<AgentSettings>;
 }
 
-/** A moment that an agent is brought back to. */
+/** The state that an agent is rolled back to. */
 export interface PastMoment {
   /** The snapshot. */
   id: string;
@@ -19,11 +19,11 @@ export interface PastMoment {
   createdAt: Date;
 }
 
-/** What a step changes in an agent's row. */
+/** A step's changes to an agent's row. */
 export interface AgentChange extends InstallChange {
   desired?: DesiredState;
-  /** The machine ended at an unknown time: its running time not charged yet is waived. */
+  /** The machine stopped at an unknown time: its running time not charged yet is waived. */
   endUnknown?: true;
-  /** The image whose runtimes its machine runs. */
+  /** The image of its machine's runtimes. */
   image?: string;
 }

@@ -16,19 +16,22 @@ export interface GuestLease extends Disposable {
 }
 
 /**
- * How often a call is made whose connection breaks, and the time after the first, which doubles: in all 9 s, in which a
- * machine that has just ended is noticed.
+ * How often a call with a broken connection is made, and the delay after the first attempt, which doubles: 9 s in
+ * total, during which a machine that has just stopped is noticed.
  */
 const callTries = 6;
 const firstRetryMs = 300;
 
-/** How many calls of one agent may wait for its guest at once: no limit on streams counts them. */
+/**
+ * The maximum number of calls of one agent that wait for its guest: they have no stream yet, so no limit on streams
+ * counts them.
+ */
 const maximumCalls = 100;
 
 /** The only way to use an agent's guest: checks credits, wakes the machine, keeps it awake, and connects. */
 export class GuestLeases {
   readonly #context: AppContext;
-  /** The calls that `use` makes, by agent. */
+  /** The pending calls of `use`, by agent. */
   readonly #calls = new Budget({ total: 10_000, perHolder: maximumCalls });
 
   constructor(context: AppContext) {
@@ -67,9 +70,9 @@ export class GuestLeases {
   }
 
   /**
-   * Admits the caller, wakes the agent's machine and calls its guest, which is in use until `call` settles. A call that
-   * may be made more than once (`again`) is made again where the connection or the machine was lost. Throws as `admit`
-   * and `acquire`, what the guest refuses, `too_many_requests` and `machine_failed`.
+   * Admits the caller, wakes the agent's machine and calls its guest, which is in use until `call` settles. A
+   * repeatable call (`again`) is retried if the connection or the machine was lost. Throws the errors of `admit` and
+   * `acquire`, the guest's refusals, `too_many_requests` and `machine_failed`.
    */
   async use<Result>(
     agent: AgentState,
@@ -91,16 +94,16 @@ export class GuestLeases {
     }
   }
 
-  /** Counts a call until it is answered. */
+  /** Counts a call until it settles. */
   #enter(agentId: string): Disposable {
     const entered = this.#calls.take(agentId, 1);
     if (entered) return entered;
-    const message = `Up to ${maximumCalls} requests can use an agent's machine at once; try again when earlier ones are answered.`;
+    const message = `An agent's machine accepts up to ${maximumCalls} requests at once; try again when earlier ones have finished.`;
     throw new BerthError("too_many_requests", message);
   }
 
   /**
-   * As `use`, for a call with bytes in both directions, which is made again where nothing was begun, unless `gone` has
+   * As `use`, for a call with bytes in both directions, which is retried if nothing has started, unless `gone` has
    * aborted. The guest is in use until `held` is disposed.
    */
   async open(
@@ -122,14 +125,14 @@ export class GuestLeases {
     }
   }
 
-  /** Keeps a machine that is awake from counting as idle. Wakes nothing. */
+  /** Keeps a running machine from becoming idle. Wakes nothing. */
   keepAwake(agentId: string): Disposable {
     return this.#context.idleness.keepOpen(agentId);
   }
 
   /**
-   * The guest, as soon as its machine is awake; null if `gone` aborts first. For those who only listen: wakes nothing,
-   * and keeps nothing awake. Throws the fault of an agent that failed, and `agent_deleted`.
+   * The guest, as soon as its machine is awake; null if `gone` aborts first. For passive readers: wakes nothing, and
+   * keeps nothing awake. Throws the fault of an agent that failed, and `agent_deleted`.
    */
   async awake(agentId: string, gone: AbortSignal): Promise<GuestClient | null> {
     for await (const { desired, status, error } of this.#context.lifecycle.watch(agentId, gone)) {
@@ -148,12 +151,12 @@ export class GuestLeases {
   }
 }
 
-/** Whether the connection or the machine was lost: nobody may have noticed yet that it ended. Otherwise the guest refused. */
+/** Whether the connection or the machine was lost, perhaps unnoticed so far. Otherwise the guest refused. */
 function isOfMachine(error: unknown): boolean {
   return !(error instanceof BerthError) || error.code === "machine_failed" || error.code === "machine_lost";
 }
 
-/** The error for a caller whose call of a guest failed: a refusal as it is, and `machine_failed` for anything else. */
+/** The caller's error for a failed guest call: a refusal unchanged, and `machine_failed` for anything else. */
 export function lostError(error: unknown): BerthError {
-  return asBerthError(error, "machine_failed", "The agent's machine did not answer; its connection was lost.");
+  return asBerthError(error, "machine_failed", "The agent's machine did not respond; its connection was lost.");
 }

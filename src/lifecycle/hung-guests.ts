@@ -1,13 +1,13 @@
 import type { AppContext } from "../context.ts";
 import { pause } from "../core/retry.ts";
 
-/** A call that is answered within ten seconds, or is not. With the pauses, a guest has about a minute. */
+/** The timeout of a probe: ten seconds. With the pauses, a guest has about a minute. */
 const tries = 4;
 const pauseMs = 5_000;
 
 /**
- * Ends machines whose guest hangs. Nothing else would: such a machine is ready, costs credits, and is never idle. Its
- * end is handled as any other loss.
+ * Stops machines whose guest hangs. Nothing else would: such a machine is ready, costs credits, and is never idle. Its
+ * end is handled like any other loss.
  */
 export class HungGuests {
   readonly #context: AppContext;
@@ -17,7 +17,7 @@ export class HungGuests {
     this.#context = context;
   }
 
-  /** Called when a guest that should have answered did not. Never rejects. */
+  /** Called when a guest did not respond in time. Never rejects. */
   async suspect(id: string): Promise<void> {
     if (this.#suspects.has(id)) return;
     this.#suspects.add(id);
@@ -44,7 +44,7 @@ export class HungGuests {
       await pause(pauseMs, reconciler.stopped);
     }
     if (reconciler.stopped.aborted || reconciler.isAtWork(id)) return;
-    log("an agent's guest does not answer, so its machine is ended", { agentId: id });
+    log("an agent's guest does not respond; stopping its machine", { agentId: id });
     await machines.endHung(id);
   }
 }

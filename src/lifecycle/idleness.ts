@@ -9,7 +9,7 @@ const sweepLimit = 100;
 const evictionCandidates = 5;
 const neededMs = 15_000;
 
-/** Finds idle agents and begins to suspend them: after the idle timeout, or at once to free a slot. */
+/** Finds idle agents and starts to suspend them: after the idle timeout, or at once to release a slot. */
 export class Idleness {
   readonly #context: AppContext;
   /** The number of open uses per agent. An agent in use is not idle. */
@@ -31,7 +31,7 @@ export class Idleness {
         const left = this.#open.get(id)! - 1;
         if (left > 0) return void this.#open.set(id, left);
         this.#open.delete(id);
-        // It may have been asked to make room in the moment before.
+        // It may have been chosen for eviction a moment before.
         this.#needed.delete(id);
         // The idle time counts from here. If the row cannot be written, it counts from an earlier use.
         this.#context.stores.lifecycle.touch(id).catch(() => {});
@@ -49,8 +49,8 @@ export class Idleness {
     const since = Date.now() - agent.lastActiveAt.getTime();
     const isDue = since >= config.idleMs;
     if (isDue && (await this.#suspend(agent, new Date(Date.now() - config.idleMs)))) return;
-    // Counted from now: a busy agent must not stay first in line and keep the sweep from all others, and after the
-    // host's clock was set back, an agent would be kept awake until the old time comes again.
+    // Counts from now: a busy agent must not stay first in line and keep the sweep from all others, and after the
+    // host's clock was set back, an agent would stay awake until the old time is reached again.
     if (isDue || since < -clockToleranceMs) await stores.lifecycle.touch(id);
     this.lookLater(id, since < 0 || isDue ? config.idleMs : config.idleMs - since);
   }
@@ -75,7 +75,7 @@ export class Idleness {
     }
   }
 
-  /** Suspends the agents that nobody needs now, however short they have been idle. */
+  /** Suspends all unused agents, however short they have been idle. */
   async suspendUnneeded(): Promise<void> {
     for (const agent of await this.#context.stores.lifecycle.idle(null, sweepLimit))
       await this.#suspend(agent, agent.lastActiveAt);
@@ -83,7 +83,7 @@ export class Idleness {
 
   /** Called by the slots: evicts the machine that has been idle longest, of that account or of any. */
   async evictIdle(accountId: string | null): Promise<boolean> {
-    // Enough evictions are already under way.
+    // Enough evictions are already running.
     if (this.#makingRoom.size >= this.#context.slots.waiting) return true;
     let asked = 0;
     for (const agent of await this.#context.stores.lifecycle.idle(accountId, sweepLimit)) {
@@ -99,22 +99,22 @@ export class Idleness {
     return false;
   }
 
-  /** What was going on for the agent has come to its end. */
+  /** An activity of the agent has ended. */
   settled(id: string): void {
     this.#makingRoom.delete(id);
   }
 
-  /** The agent is gone. */
+  /** The agent was deleted. */
   forget(id: string): void {
     this.#needed.delete(id);
   }
 
-  /** Begins to suspend an agent that was not active after `idleSince`. False when it is needed. */
+  /** Starts to suspend an agent that was not active after `idleSince`. False if it is needed. */
   async #suspend({ id }: AgentState, idleSince: Date): Promise<boolean> {
     const { stores, machines, egress, hungGuests, reconciler } = this.#context;
     const isNeeded = () => this.#open.has(id) || reconciler.isAtWork(id) || egress.moves(id);
     if (isNeeded()) return false;
-    // It takes a second, in which somebody may come.
+    // This takes a second, in which a request may arrive.
     let isBusy = true;
     try {
       isBusy = (await (await machines.guest(id)).activity({})).busy;

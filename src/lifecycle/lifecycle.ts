@@ -16,8 +16,8 @@ import type { LifecycleStore } from "./store.ts";
 const deletionMs = 60_000;
 
 /**
- * The life of agents. A row holds the desired state (`running`, `suspended`, `deleted`) and the status; the reconciler
- * moves the machine towards it. docs/internals/lifecycle.md has the table of all states.
+ * The lifecycle of agents. A row holds the desired state (`running`, `suspended`, `deleted`) and the status; the
+ * reconciler moves the machine towards it. docs/internals/lifecycle.md has the table of all states.
  */
 export class Lifecycle {
   readonly #context: AppContext;
@@ -30,17 +30,17 @@ export class Lifecycle {
     this.#rows = context.stores.lifecycle;
   }
 
-  /** What the host has for machines, and what is taken of it. */
+  /** The host's capacity for machines and its usage. */
   capacity(): Capacity {
     return { ...this.#context.slots.capacity(), spares: this.#context.spares.count };
   }
 
-  /** Stores a new agent and begins to make its machine. Throws `agent_exists`, `no_capacity`. */
+  /** Stores a new agent and starts to make its machine. Throws `agent_exists`, `no_capacity`. */
   async create(agent: AgentState): Promise<void> {
     await this.begin([agent], () => this.#context.stores.agents.insert(agent));
   }
 
-  /** Begins to make the machines of agents that `store` stores. Throws `no_capacity`. */
+  /** Starts to make the machines of agents that `store` stores. Throws `no_capacity`. */
   async begin(agents: readonly AgentState[], store: () => Promise<void>): Promise<void> {
     for (const agent of agents) this.#context.slots.requireQueue(slotOf(agent));
     await store();
@@ -48,8 +48,8 @@ export class Lifecycle {
   }
 
   /**
-   * Has the agent's machine run, and resolves when it does. `queued` is called with its position while it waits for a
-   * slot. Rejects with the fault of an agent that failed, with `no_capacity`, `agent_deleted`, `shutting_down`.
+   * Requests that the agent's machine runs, and resolves when it does. `queued` is called with its position while it
+   * waits for a slot. Rejects with the fault of a failed agent, with `no_capacity`, `agent_deleted`, `shutting_down`.
    */
   async ready(id: string, queued: (position: number) => void = () => {}): Promise<void> {
     const { reconciler } = this.#context;
@@ -75,7 +75,7 @@ export class Lifecycle {
     }
   }
 
-  /** Throws `no_capacity` when the agent's machine does not run, and may not wait for a slot. */
+  /** Throws `no_capacity` if the agent's machine is not running and may not wait for a slot. */
   requireSlot(agent: AgentState): void {
     if (agent.status === "suspended") this.#context.slots.requireQueue(slotOf(agent));
   }
@@ -110,21 +110,21 @@ export class Lifecycle {
   }
 
   /**
-   * Ends the machine and boots it again from its disk; with `newMachine`, an empty one takes the place of one that was
-   * lost. `by`: the request's id. Answers the agent as it is meanwhile; null when it is being deleted.
+   * Stops the machine and boots it again from its disk; with `newMachine`, an empty one replaces a lost one. `by`: the
+   * request's id. Returns the agent's state in the meantime; null if it is being deleted.
    */
   async restart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
     return this.#beginAnew(await this.#rows.beginRestart(id, newMachine, by));
   }
 
-  /** Whether an earlier attempt of this request has begun a restart, a rollback or a conversation of the agent. */
+  /** Whether an earlier attempt of this request has started a restart, a rollback or a conversation of the agent. */
   async hasBegun(id: string, { resourceId, earlier }: Attempt): Promise<boolean> {
     return earlier !== "none" && this.#rows.hasBegun(id, resourceId);
   }
 
   /**
-   * Has `task` use the agent's machine while nothing else is done with it, once what is done already is over. The agent is
-   * passed as it is then. Rejects with the fault of an agent whose machine was never made, and with `agent_deleted`.
+   * Runs `task` with exclusive use of the agent's machine, after earlier work on it. Passes the agent's state at that
+   * time. Rejects with the fault of an agent whose machine was never made, and with `agent_deleted`.
    */
   async alone<T>(id: string, task: (agent: AgentState) => Promise<T>): Promise<T> {
     return this.#context.reconciler.alone(id, async () => {
@@ -136,17 +136,17 @@ export class Lifecycle {
   }
 
   /**
-   * Has another runtime go on: the machine boots from its disk with it. Answers the agent as it is meanwhile; null while a
-   * turn runs, or when it is being deleted.
+   * Switches to another runtime: the machine boots from its disk with it. Returns the agent's state in the meantime;
+   * null while a turn runs, or if it is being deleted.
    */
   async changeRuntime(id: string, change: RuntimeChange): Promise<AgentState | null> {
     return this.#beginAnew(await this.#rows.beginRuntime(id, change));
   }
 
   /**
-   * Has the agent's machine made anew from a snapshot, with the runtime and the conversation of then, and stores the snapshot
-   * `before` of what it is now. `by`: the request's id. Answers the agent as it is meanwhile; null while a turn runs, or
-   * when it is being deleted.
+   * Recreates the agent's machine from a snapshot, with the snapshot's runtime and conversation, and stores its current state
+   * as the snapshot `before`. `by`: the request's id. Returns the agent's state in the meantime; null while a turn runs, or
+   * if it is being deleted.
    */
   async rollBack(
     id: string,
@@ -158,14 +158,14 @@ export class Lifecycle {
   }
 
   /**
-   * Boots the machine from its disk with the newest image, and stores the snapshot `before` of what it is now. Answers the
-   * agent as it is meanwhile; null while a turn runs, or when it is being deleted.
+   * Boots the machine from its disk with the newest image, and stores its current state as the snapshot `before`.
+   * Returns the agent's state in the meantime; null while a turn runs, or if it is being deleted.
    */
   async upgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
     return this.#beginAnew(await this.#rows.beginUpgrade(id, before));
   }
 
-  /** Suspends the agent. Answers how it is when that is done or was superseded; null when it may not be. */
+  /** Suspends the agent. Returns its state when that is done or was superseded; null if it may not be suspended. */
   async suspend(id: string): Promise<AgentState | null> {
     const agent = await this.#rows.beginSuspension(id, null);
     if (!agent) return null;
@@ -174,7 +174,7 @@ export class Lifecycle {
   }
 
   /**
-   * Begins to wake the agent; one that failed tries again with what its machine kept. Answers the agent; null if it was
+   * Starts to wake the agent; a failed one is retried with what its machine kept. Returns the agent; null if it was
    * deleted. Throws `no_capacity`.
    */
   async resume(agent: AgentState): Promise<AgentState | null> {
@@ -208,12 +208,12 @@ export class Lifecycle {
   }
 
   /**
-   * Continues after a start of the server. Machines without a row are quarantined, unless no agent has used them or they
-   * were removed on request. An agent whose machine has stopped since (a reboot of the host) is not booted before it is
-   * needed. Rejects where machines are orphans that the operator has not accepted.
+   * Continues after a start of the server. Machines without a row are quarantined, unless no agent has used them or
+   * they were removed on request. An agent whose machine has stopped since (for example a reboot of the host) is not
+   * booted before it is needed. Rejects if machines are orphans that the operator has not accepted.
    */
   async recover(): Promise<void> {
-    // In this order: a row is always older than its machine.
+    // In this order: a row is always created before its machine.
     const found = await this.#context.machines.list();
     const agents = await this.#current(found);
     const byId = new Map(agents.map((agent) => [agent.id, agent]));
@@ -222,7 +222,7 @@ export class Lifecycle {
     for (const { id, phase } of found) {
       const agent = byId.get(id);
       if (!agent || phase !== "running") continue;
-      // The previous server did not get to it.
+      // Work that the previous server left.
       if (agent.status === "failed") await this.#context.machines.stop(id);
       else {
         running.add(id);
@@ -250,16 +250,16 @@ export class Lifecycle {
     for (const { id, isUnused } of found) {
       const state = states.get(id);
       if (state === "named")
-        this.#context.log("a machine belongs to an agent of another host; it is left as it is", { agentId: id });
+        this.#context.log("a machine belongs to an agent of another host; leaving it unchanged", { agentId: id });
       else if (isUnused || state === "removed") await this.#context.machines.destroy(id);
       else {
         await this.#context.machines.quarantine(id);
-        this.#context.log("a machine without a row was moved to the quarantine", { agentId: id });
+        this.#context.log("moved a machine without a row to the quarantine", { agentId: id });
       }
     }
   }
 
-  /** The rows of earlier versions do not say which image their machines have. */
+  /** Rows of earlier versions do not record the image of their machines. */
   async #learnImages(agents: readonly AgentState[], images: ReadonlyMap<string, string | null>): Promise<void> {
     for (const agent of agents) {
       const image = images.get(agent.id);
@@ -268,8 +268,8 @@ export class Lifecycle {
   }
 
   /**
-   * Makes the machines of agents that sleep since a backup was restored: each has a snapshot in it. One that cannot be
-   * made is tried again when its agent is needed.
+   * Makes the machines of agents that sleep since a backup was restored: each has a snapshot in it. A failed one is
+   * retried when its agent is needed.
    */
   async #layRestored(agents: readonly AgentState[], restores: ReadonlyMap<string, number>): Promise<void> {
     for (const agent of agents) {
@@ -290,7 +290,7 @@ export class Lifecycle {
     }
     await this.#reconcileLost();
     await this.#context.idleness.sweep();
-    // Machines that sleep do not write. One that does while the disk is full stands still.
+    // Sleeping machines do not write. One that writes while the disk is full is paused.
     if (await this.#context.reserve.isShort()) await this.#context.idleness.suspendUnneeded();
     this.#context.slots.retry();
   }
@@ -322,12 +322,12 @@ export class Lifecycle {
     return agents;
   }
 
-  /** An agent whose machine ended while no server ran stays suspended until it is needed. */
+  /** An agent whose machine stopped while no server ran stays suspended until it is needed. */
   async #markAsleep({ id, generation }: AgentState): Promise<boolean> {
     return this.#rows.change(id, generation, { status: "suspended", desired: "suspended", endUnknown: true });
   }
 
-  /** What its machines went through before does not count any more. Answers the same agent. */
+  /** Resets its machine's count of losses. Returns the same agent. */
   #beginAnew(agent: AgentState | null): AgentState | null {
     if (!agent) return null;
     this.#context.reconciler.forgetLosses(agent.id);
@@ -336,12 +336,12 @@ export class Lifecycle {
     return agent;
   }
 
-  /** Tells those who watch the agent that its row has changed. */
+  /** Notifies the agent's watchers that its row has changed. */
   noteChange(id: string): void {
     this.#changes.emit(id);
   }
 
-  /** Tells those who wait for the agent its position in the queue for a slot; 1 is next. */
+  /** Reports the agent's position in the queue for a slot to its waiters; 1 is next. */
   noteQueue(id: string, position: number): void {
     this.#queue.emit(id, position);
   }
@@ -351,7 +351,7 @@ function faultOf({ error }: AgentState): BerthError {
   return new BerthError(error?.code ?? "agent_failed", error?.message ?? "The agent has failed.");
 }
 
-/** The slots of this host, of which idle machines are evicted when they are short. */
+/** This host's slots. Idle machines are evicted when they run out. */
 export function openSlots(context: AppContext): Slots {
   const { memoryMiB, maximumAwake, accountShare, maximumWaiting, waitMs } = context.config;
   return new Slots({

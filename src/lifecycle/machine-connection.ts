@@ -1,20 +1,20 @@
 import { Duplex } from "node:stream";
 
-/** For how long a connection without a byte keeps its machine awake. */
+/** How long a connection without traffic keeps its machine awake. */
 const quietMs = 60_000;
 
 /**
- * A connection into a machine, each direction of which ends by itself. It keeps the machine awake while bytes move and
+ * A connection into a machine, whose directions close independently. It keeps the machine awake while bytes move and
  * for a minute after, and breaks when the machine sleeps.
  */
 export class MachineConnection extends Duplex {
   readonly #stream: Duplex;
   readonly #keepAwake: () => Disposable;
   readonly #timer: NodeJS.Timeout;
-  /** Null while it is quiet. */
+  /** Null while there is no traffic. */
   #held: Disposable | null;
 
-  /** `held` keeps the machine awake for now; `keepAwake` does so again. */
+  /** `held` keeps the machine awake at first; `keepAwake` does so again. */
   constructor(stream: Duplex, held: Disposable, keepAwake: () => Disposable) {
     super({ allowHalfOpen: true });
     this.#stream = stream;
@@ -30,7 +30,7 @@ export class MachineConnection extends Duplex {
       isWhole = true;
       this.push(null);
     });
-    // A stream that is reset need not fail.
+    // A stream that is reset does not always fail.
     stream.on("close", () => isWhole || this.destroy(new Error("the connection to the machine broke")));
   }
 

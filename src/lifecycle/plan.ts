@@ -3,7 +3,7 @@ import type { Fault } from "../contract/agents.ts";
 import type { MachineObservation } from "../machines/driver.ts";
 import type { StartFrom } from "../machines/spec.ts";
 
-/** The next step that brings an agent towards its desired state. */
+/** The next step that moves an agent towards its desired state. */
 export type Action =
   | { do: "settle" }
   | { do: "remove" }
@@ -17,7 +17,7 @@ export type ObservedMachine = Pick<MachineObservation, "phase" | "restarts" | "r
 type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores" | "snapshot">;
 
 /**
- * What to do next for an agent whose machine was observed as this. No I/O: docs/internals/lifecycle.md has the same as a table, and
+ * The next step for an agent whose machine was observed in this state. No I/O: docs/internals/lifecycle.md has the same as a table, and
  * `plan.test.ts` plays thousands of sequences against it.
  */
 export function plan(agent: PlannedAgent, machine: ObservedMachine): Action {
@@ -26,12 +26,12 @@ export function plan(agent: PlannedAgent, machine: ObservedMachine): Action {
   // Requests for an agent that is still being made are handled afterwards.
   if (agent.desired === "suspended" && agent.status !== "provisioning") return { do: "suspend" };
   if (machine.phase === "lost") return { do: "fail", error: outOfReach };
-  // Also in place of one that is lost: the snapshot has what it needs.
+  // Also replaces a lost machine: the snapshot has what it needs.
   if (agent.snapshot !== null && machine.restores < agent.restores) return { do: "start", from: "snapshot" };
   if (machine.phase === "absent") {
     return agent.hasMachine ? { do: "fail", error: machineGone } : { do: "start", from: "nothing" };
   }
-  // A restart that was asked for is a boot, whatever the machine does.
+  // A requested restart is a boot, whatever the machine's state.
   if (machine.restarts < agent.restarts || machine.phase === "stopped") return { do: "start", from: "disk" };
   return { do: "start", from: machine.phase === "running" ? "run" : "memory" };
 }
@@ -40,10 +40,10 @@ const machineGone: Fault = {
   code: "machine_lost",
   message:
     "The agent's machine is not on this host any more. Restore its folder and restart the agent, " +
-    "or begin with an empty one: `berth agents restart NAME --new-machine` (machine=new). Its files are gone then.",
+    "or start with an empty one: `berth agents restart NAME --new-machine` (machine=new). The agent's files are then gone.",
 };
 
 const outOfReach: Fault = {
   code: "machine_lost",
-  message: "The agent's machine is out of reach and may still run. Restart the agent once it is reachable again.",
+  message: "The agent's machine is unreachable and may still be running. Restart the agent once it is reachable again.",
 };

@@ -2,14 +2,14 @@ import type { AgentState } from "../agents/agent.ts";
 import type { InstallStatus, InstallStep, InstallStepName } from "../contract/agents.ts";
 import type { Progress } from "../machines/spec.ts";
 
-/** What an installation writes into its agent's row. */
+/** An installation's changes to its agent's row. */
 export interface InstallChange {
   status?: AgentState["status"];
   error?: AgentState["error"];
   installSteps?: InstallStep[];
 }
 
-/** Writes an installation's steps down as they come, one write after the other. */
+/** Records an installation's steps as they happen, one write after the other. */
 export class InstallWriter implements Progress {
   #steps: InstallStep[];
   #written: Promise<void> = Promise.resolve();
@@ -21,7 +21,7 @@ export class InstallWriter implements Progress {
   }
 
   plan(names: readonly InstallStepName[]): void {
-    // Also of an agent that was ready, whose machine has ended while no server saw it.
+    // Also applies to an agent that was ready and whose machine stopped while no server ran.
     this.#add({ status: "provisioning", installSteps: pendingSteps(names) });
   }
 
@@ -42,12 +42,12 @@ export class InstallWriter implements Progress {
   }
 }
 
-/** The steps of an installation that has not begun. */
+/** The steps of an installation that has not started. */
 export function pendingSteps(names: readonly InstallStepName[]): InstallStep[] {
   return names.map((name) => ({ name, status: "pending", startedAt: null, finishedAt: null }));
 }
 
-/** The steps once `begun` has begun: those before it are done. */
+/** The steps once `begun` has started: those before it are done. */
 function stepsAt(steps: readonly InstallStep[], begun: InstallStepName, now: Date): InstallStep[] {
   const at = now.toISOString();
   const position = steps.findIndex(({ name }) => name === begun);

@@ -8,21 +8,23 @@ import type { AgentChange } from "./changes.ts";
 import { plan } from "./plan.ts";
 import { InstallWriter } from "./provisioning.ts";
 
-/** A machine that ends this often within `lossWindowMs` is not restarted automatically. */
+/** A machine that stops unexpectedly this often within `lossWindowMs` is not restarted automatically. */
 const maximumLosses = 3;
 const lossWindowMs = 10 * 60_000;
-/** How often a step is tried while the host lacks a resource; spread over some minutes. */
+/** The maximum number of attempts at a step while the host lacks a resource; spread over some minutes. */
 const maximumShortages = 10;
-/** Before retrying a step that failed because of the host or the database. */
+/** The delay before retrying a step that failed because of the host or the database. */
 const leastRetryMs = 500;
 const mostRetryMs = 30_000;
 
-/** The work on one agent, one step at a time. `done` resolves when its desired state is reached or cannot be. */
+/**
+ * The work on one agent, one step at a time. `done` resolves when its desired state is reached or cannot be reached.
+ */
 interface Work {
-  /** Of the row that the step works for. A row of a later generation interrupts it. */
+  /** The generation of the row that the step works for. A row of a later generation interrupts it. */
   generation: number;
   again: boolean;
-  /** Consecutive tries that failed because the host lacked a resource. */
+  /** Consecutive attempts that failed because the host lacked a resource. */
   shortages: number;
   step: AbortController;
   done: Promise<void>;
@@ -35,12 +37,12 @@ interface Work {
 export class Reconciler {
   readonly #context: AppContext;
   readonly #work = new Map<string, Work>();
-  /** When each agent's machines ended unexpectedly, in milliseconds of the monotonic clock. */
+  /** When each agent's machines stopped unexpectedly, in milliseconds of the monotonic clock. */
   readonly #losses = new Map<string, number[]>();
-  /** Why each agent's last start failed, for those who wait for it. */
+  /** Why each agent's last start failed, for its waiters. */
   readonly #refusals = new Map<string, BerthError>();
   readonly #stop = new AbortController();
-  /** No machine is touched until it is known which ones run. */
+  /** No machine is touched until the set of running machines is known. */
   readonly #recovered = Promise.withResolvers<void>();
   /** The agents whose machine's end is watched, as of their last start. */
   readonly #watched = new Map<string, AgentState>();
@@ -73,13 +75,13 @@ export class Reconciler {
     this.#losses.delete(id);
   }
 
-  /** The agent is gone. */
+  /** The agent was deleted. */
   forget(id: string): void {
     this.#losses.delete(id);
     this.#refusals.delete(id);
   }
 
-  /** Lets work begin, once it is known which machines run. */
+  /** Lets work begin, once the set of running machines is known. */
   begin(): void {
     this.#recovered.resolve();
   }
@@ -90,13 +92,16 @@ export class Reconciler {
     this.#stop.signal.throwIfAborted();
   }
 
-  /** Begins no more steps. Waiting work is dropped; steps under way finish by themselves and write nothing. */
+  /** Starts no more steps. Waiting work is dropped; running steps finish and write nothing. */
   stop(): void {
-    this.#stop.abort(new BerthError("shutting_down", "The service is being stopped."));
+    this.#stop.abort(new BerthError("shutting_down", "The service is shutting down."));
     this.#recovered.resolve();
   }
 
-  /** Works on the agent until its desired state is reached or cannot be; interrupts a step of an older generation. */
+  /**
+   * Works on the agent until its desired state is reached or cannot be reached; interrupts a step of an older
+   * generation.
+   */
   reconcile({ id, generation }: AgentState): Promise<void> {
     const work = this.#work.get(id);
     if (work) {
@@ -128,7 +133,7 @@ export class Reconciler {
       });
   }
 
-  /** Has `task` use the agent's machine between two steps. Steps that are asked for meanwhile follow it. */
+  /** Runs `task` with the agent's machine between two steps. Steps requested in the meantime follow it. */
   async alone<T>(id: string, task: () => Promise<T>): Promise<T> {
     await this.begun();
     for (let work = this.#work.get(id); work; work = this.#work.get(id)) await work.done;
@@ -146,7 +151,7 @@ export class Reconciler {
       work,
       result.then(
         () => {},
-        () => {}, // The caller's.
+        () => {}, // Belongs to the caller.
       ),
     );
     return result;
@@ -155,7 +160,7 @@ export class Reconciler {
   /** Reads or writes a row; waits while the database is down. Throws `shutting_down`. */
   ask<T>(ask: () => Promise<T>): Promise<T> {
     return retryTransient(ask, this.#stop.signal, (error) =>
-      this.#context.log("an agent's row cannot be reached; trying again", { error }),
+      this.#context.log("an agent's row is unreachable; trying again", { error }),
     );
   }
 
@@ -171,7 +176,7 @@ export class Reconciler {
         if (this.#stop.signal.aborted) return;
         work.again = true;
         if (error instanceof Superseded) continue;
-        this.#context.log("a step of an agent's life failed; it is tried again", { agentId: id, error });
+        this.#context.log("a lifecycle step of an agent failed; trying again", { agentId: id, error });
         await pause(backoff.next(), this.#stop.signal);
       }
     }
@@ -213,7 +218,8 @@ export class Reconciler {
       await slots.acquire(slotOf(agent), (position) => lifecycle.noteQueue(id, position), signal);
       // A wake is not an installation, and callers wait only for its end.
       const progress = agent.status === "suspended" ? silent : steps;
-      // Another server may have the machine by now: nothing is started, nor ended for a start, once this one stops.
+      // Another server may have the machine by now: once this one stops, it neither starts a machine nor stops one for
+      // a start.
       signal.throwIfAborted();
       await machines.start(from, { ...agent, hostname: agent.name }, progress, signal);
       const { image } = await machines.observe(id);
@@ -230,7 +236,7 @@ export class Reconciler {
   }
 
   #isWorthAnotherTry(agent: AgentState, work: Work, error: unknown): boolean {
-    // The host's shortage is usually short. A machine that may already run is never given up because of one.
+    // A shortage of the host is usually short. A machine that may already run is never given up because of one.
     if (isShortage(error)) return agent.status === "ready" || ++work.shortages < maximumShortages;
     // A machine may be killed during its start as well as later.
     return isOfMachine(error) && this.#countLoss(agent.id) < maximumLosses;
@@ -260,7 +266,7 @@ export class Reconciler {
     await this.#release(agent.id);
   }
 
-  /** A failed machine takes no memory. Its disk, its memory image and the last output of its runtime are kept. */
+  /** A failed machine uses no memory. Its disk, its memory image and the last output of its runtime are kept. */
   async #release(id: string): Promise<void> {
     const { machines, slots, log } = this.#context;
     const { phase } = await machines.observe(id);
@@ -287,7 +293,7 @@ export class Reconciler {
       await machines.suspend(id, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // It continues to run; the suspension can be requested again.
+      // It keeps running; the suspension can be requested again.
       log("an agent could not be suspended", { agent: agent.name, error });
       await this.write(id, generation, { desired: "running" });
       work.again = true;
@@ -318,7 +324,7 @@ export class Reconciler {
       });
   }
 
-  /** The machine ended unexpectedly: restarts it from its disk, unless this happens repeatedly. */
+  /** The machine stopped unexpectedly: restarts it from its disk, unless this happens repeatedly. */
   async #lost(agent: AgentState): Promise<void> {
     const { stores, slots, log } = this.#context;
     const { id, generation } = agent;
@@ -329,7 +335,7 @@ export class Reconciler {
     const losses = this.#countLoss(id);
     log("an agent's machine was lost", { agent: agent.name, losses });
     if (losses >= maximumLosses) {
-      const message = `The agent's machine ended ${maximumLosses} times in ten minutes.`;
+      const message = `The agent's machine stopped unexpectedly ${maximumLosses} times in ten minutes.`;
       await this.write(id, generation, { status: "failed", error: { code: "machine_lost", message } });
       return;
     }
@@ -337,7 +343,7 @@ export class Reconciler {
     await this.reconcile(current);
   }
 
-  /** How many of the agent's machines have recently ended unexpectedly, this one included. */
+  /** How many of the agent's machines have recently stopped unexpectedly, including this one. */
   #countLoss(id: string): number {
     const now = performance.now();
     const recent = (this.#losses.get(id) ?? []).filter((at) => now - at < lossWindowMs);
@@ -346,8 +352,8 @@ export class Reconciler {
   }
 
   /**
-   * Writes nothing after `stop`: the next start inspects the machines again. Nor where a later change has come: whoever
-   * made it may have seen an agent that is ready, and asks for nothing, so the work goes on.
+   * Writes nothing after `stop`: the next start inspects the machines again. Writes nothing after a later change
+   * either: its caller may have seen a ready agent and requested nothing, so the work continues.
    */
   async write(id: string, generation: number, change: AgentChange): Promise<void> {
     const isWritten = await this.ask(() => this.#context.stores.lifecycle.change(id, generation, change));
@@ -362,7 +368,7 @@ const silent: Progress = { plan: () => {}, begin: () => {} };
 /** A later change of the desired state has interrupted the step. */
 class Superseded extends Error {}
 
-/** The slot that the agent's machine takes while it runs. */
+/** The slot of the agent's machine while it runs. */
 export function slotOf({ id, accountId, resources }: AgentState) {
   return { agentId: id, accountId, memoryMiB: resources.memoryMiB };
 }

@@ -158,7 +158,7 @@ test("a queue that is full takes no more", async () => {
   slots.requireQueue(slot("2"));
   const waiting = slots.acquire(slot("2"), () => {}, nobody);
   await turn();
-  expect(() => slots.requireQueue(slot("3"))).toThrow("1 of its machines wait");
+  expect(() => slots.requireQueue(slot("3"))).toThrow("1 of its machines are waiting");
   slots.release("1");
   await waiting;
 });
@@ -192,7 +192,7 @@ test("an account at its share leaves slots and queue to others", async () => {
   for (let id = 1; id <= 16; id++) void admit(slot(String(id), "greedy"));
   await turn();
   expect([slots.used, slots.waiting]).toEqual([8, 8]);
-  expect(() => slots.requireQueue(slot("17", "greedy"))).toThrow("8 of its machines wait");
+  expect(() => slots.requireQueue(slot("17", "greedy"))).toThrow("8 of its machines are waiting");
   await Promise.all([admit(slot("first", "modest")), admit(slot("second", "modest"))]);
   expect(log).toContain("second");
   // Now all are in use: others wait, and those that wait for their own share do not count.

@@ -9,23 +9,23 @@ export interface Slot {
 }
 
 export interface SlotsOptions {
-  /** For all running machines together. */
+  /** The limits of all running machines together. */
   memoryMiB: number;
-  /** How many may run. */
+  /** The maximum number of running machines. */
   machines: number;
   /** The maximum share of either, 0 to 1, for one account while others exist. */
   accountShare: number;
-  /** How many may wait for a slot. */
+  /** The maximum number of waiters for a slot. */
   waiting: number;
-  /** How long one waits. */
+  /** The maximum wait, in milliseconds. */
   waitMs: number;
   /** Whether another account exists. */
   shared: (accountId: string) => Promise<boolean>;
-  /** Evicts one idle machine, of that account or of any. True when a slot will be released. */
+  /** Evicts one idle machine, of that account or of any. True if a slot will be released. */
   evictIdle: (accountId: string | null) => Promise<boolean>;
 }
 
-/** A machine that is busy or being read now may be idle a little later. */
+/** A machine that is busy or being read now may become idle a little later. */
 const lookAgainMs = 2_000;
 
 interface Waiting {
@@ -36,8 +36,8 @@ interface Waiting {
 }
 
 /**
- * The slots of running machines, limited by memory and by number. When all are taken, requests wait in order while idle
- * machines are evicted. An account at its share does not block others behind it.
+ * The slots of running machines, limited by memory and by number. When all are in use, requests wait in order while
+ * idle machines are evicted. An account at its share does not block others behind it.
  */
 export class Slots {
   readonly #options: SlotsOptions;
@@ -45,7 +45,7 @@ export class Slots {
   readonly #queue: Waiting[] = [];
   /** Accounts with an eviction in progress (null: any account). */
   readonly #asking = new Set<string | null>();
-  /** Those that need another eviction after the current one. */
+  /** Accounts that need another eviction after the current one. */
   readonly #askingAgain = new Set<string | null>();
   #serving: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -55,17 +55,17 @@ export class Slots {
     this.#options = options;
   }
 
-  /** How many machines have a slot. */
+  /** The number of machines with a slot. */
   get used(): number {
     return this.#used.size;
   }
 
-  /** How many wait for one. */
+  /** The number of waiters for a slot. */
   get waiting(): number {
     return this.#queue.length;
   }
 
-  /** What is taken of what there is. */
+  /** Used and total capacity. */
   capacity(): Omit<Capacity, "spares"> {
     const { memoryMiB, machines, waiting } = this.#options;
     const used = sumOf(this.#used.values());
@@ -76,15 +76,15 @@ export class Slots {
     };
   }
 
-  /** The agent's position in the queue, 1 is next; null if it does not wait. */
+  /** The agent's position in the queue, 1 is next; null if it is not queued. */
   positionOf(agentId: string): number | null {
     const index = this.#queue.findIndex(({ slot }) => slot.agentId === agentId);
     return index < 0 ? null : index + 1;
   }
 
   /**
-   * Throws `no_capacity` if this machine would have to wait and may not: its account has its share of the queue, or the
-   * queue is full. Those that wait because their account has its share of slots leave the queue free for others.
+   * Throws `no_capacity` if this machine would have to wait and may not: its account has reached its share of the
+   * queue, or the queue is full. Waiters whose account has its share of slots leave the queue free for others.
    */
   requireQueue(slot: Slot): void {
     if (this.#used.has(slot.agentId)) return;
@@ -95,15 +95,18 @@ export class Slots {
     if (isWithin && ahead.length === 0 && this.#fits(slot, taken)) return;
     const own = left.filter(({ accountId }) => accountId === slot.accountId).length;
     if (own >= Math.max(1, Math.floor(waiting * accountShare))) {
-      const message = `All of the account's slots are in use, and ${own} of its machines wait for one. Try again later.`;
+      const message = `All of the account's slots are in use, and ${own} of its machines are waiting for one. Try again later.`;
       throw new BerthError("no_capacity", message);
     }
     const counted = isWithin ? ahead.length : left.length;
     if (counted < waiting) return;
-    throw new BerthError("no_capacity", `All slots are in use, and ${counted} machines wait for one. Try again later.`);
+    throw new BerthError(
+      "no_capacity",
+      `All slots are in use, and ${counted} machines are waiting for one. Try again later.`,
+    );
   }
 
-  /** The slots in use once those of the queue are granted that can be, and those that are left waiting. */
+  /** The slots in use after granting as many queued ones as possible, and the waiters that remain. */
   #afterNextPass(): { taken: Slot[]; left: Slot[] } {
     const taken = [...this.#used.values()];
     const left: Slot[] = [];
@@ -117,12 +120,12 @@ export class Slots {
     return { taken, left };
   }
 
-  /** Takes a slot for a machine that already runs, even if there is no room. */
+  /** Takes a slot for a machine that already runs, even if none is free. */
   hold(slot: Slot): void {
     this.#used.set(slot.agentId, slot);
   }
 
-  /** Takes a slot if there is room for it and nobody waits. */
+  /** Takes a slot if one is free and nobody waits. */
   tryHold(slot: Slot): boolean {
     const hasRoom = this.#queue.length === 0 && this.#fits(slot);
     if (hasRoom) this.hold(slot);
@@ -130,9 +133,9 @@ export class Slots {
   }
 
   /**
-   * Acquires a slot, waiting in order when all are taken. A machine that has a smaller one keeps it in the meantime. `moved`
-   * is called with the position in the queue. Throws `no_capacity` if the machine can never fit or the wait times out.
-   * Rejects when `signal` is aborted.
+   * Acquires a slot, waiting in order when all are in use. A machine that has a smaller one keeps it in the meantime.
+   * `moved` is called with the position in the queue. Throws `no_capacity` if the machine can never fit or the wait
+   * times out. Rejects when `signal` is aborted.
    */
   async acquire(slot: Slot, moved: (position: number) => void, signal: AbortSignal): Promise<void> {
     const own = this.#used.get(slot.agentId);
@@ -159,7 +162,7 @@ export class Slots {
     if (this.#used.delete(agentId)) this.#serve();
   }
 
-  /** Looks again for room: a machine that could not make it before may be able to now. */
+  /** Retries evictions: a machine that could not be evicted before may be evictable now. */
   retry(): void {
     if (this.#queue.length > 0) this.#serve();
   }
@@ -168,7 +171,7 @@ export class Slots {
     if (memoryMiB <= this.#options.memoryMiB) return;
     throw new BerthError(
       "no_capacity",
-      `The machine needs ${memoryMiB} MiB; all machines together may use ${this.#options.memoryMiB} MiB.`,
+      `The machine needs ${memoryMiB} MiB, but the limit for all machines together is ${this.#options.memoryMiB} MiB.`,
     );
   }
 
@@ -179,7 +182,7 @@ export class Slots {
     );
   }
 
-  /** One pass at a time over the queue, and another when something has changed meanwhile. */
+  /** One pass over the queue at a time, and another if something has changed in the meantime. */
   #serve(): void {
     this.#again = true;
     clearTimeout(this.#timer);
@@ -195,7 +198,7 @@ export class Slots {
       const over = new Set<string>();
       for (const entry of [...this.#queue]) {
         const { accountId } = entry.slot;
-        // Nobody behind one that waits for room goes before it, but for those whose account it is that is full.
+        // Strict FIFO, except that a waiter blocked only by its account's own limit may be overtaken.
         if (over.has(accountId)) continue;
         const full = await this.#isOverShare(entry.slot);
         if (!this.#queue.includes(entry)) continue;
@@ -243,18 +246,18 @@ export class Slots {
     const { accountId, memoryMiB } = slot;
     const { accountShare, memoryMiB: allMemory, machines: allMachines } = this.#options;
     const { memory, machines } = sumOf(othersThan(slot, taken), accountId);
-    // The first is let in whatever its size.
+    // The first waiter is always granted, whatever its size.
     if (machines === 0) return true;
     return memory + memoryMiB <= allMemory * accountShare && machines + 1 <= allMachines * accountShare;
   }
 }
 
-/** These slots without a smaller one that the agent has already. */
+/** These slots without the agent's current smaller one. */
 function othersThan({ agentId }: Slot, slots: Iterable<Slot>): Slot[] {
   return [...slots].filter((each) => each.agentId !== agentId);
 }
 
-/** What these slots take; with an account, those of it. */
+/** The resources of these slots; with an account, only of its slots. */
 function sumOf(slots: Iterable<Slot>, accountId?: string): { memory: number; machines: number } {
   let memory = 0;
   let machines = 0;

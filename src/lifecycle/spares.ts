@@ -6,25 +6,25 @@ import { pause } from "../core/retry.ts";
 import type { MachineSpec } from "../machines/spec.ts";
 import { resourcesOf } from "../runtimes/runtime.ts";
 
-/** How often it is looked whether a spare is wanted, and how long nothing has to be asked of the host before one is made. */
+/** Check interval, and how long the host must be quiet before a spare is created. */
 const lookMs = 2_000;
 const quietMs = 10_000;
-/** After a spare that could not be made. */
+/** The delay after a spare could not be created. */
 const pauseMs = 60_000;
 /** How long a runtime counts as used after an agent was created on it. */
 const recentMs = 24 * 3_600_000;
-/** How long a spare has to answer before it is given to an agent. */
+/** The time limit for a spare to respond before it is given to an agent. */
 const answerMs = 2_000;
 
 /**
- * Machines that wait for agents which are not created yet, one for each runtime that was used lately. A spare is a machine
- * like any other, made and warmed beforehand under the id that its agent will have. It takes a slot, belongs to no
- * account, and goes first when a slot is short. A server that starts removes those of the one before it, as machines
- * without an agent.
+ * Spares: machines for agents that do not exist yet, one for each recently used runtime. A spare is a machine like any
+ * other, made and warmed beforehand under the id that its agent will have. It takes a slot, belongs to no account, and
+ * is removed first when slots run out. A starting server removes the previous server's spares, as machines without an
+ * agent.
  */
 export class Spares {
   readonly #context: AppContext;
-  /** Those that wait. */
+  /** The available spares. */
   readonly #waiting = new Map<string, MachineSpec>();
   readonly #stopped = new AbortController();
   #lastUsed: Map<string, number> | null = null;
@@ -35,17 +35,17 @@ export class Spares {
     this.#context = context;
   }
 
-  /** How many wait, and how many may. */
+  /** The number of available spares, and the maximum. */
   get count(): { used: number; limit: number } {
     return { used: this.#waiting.size, limit: this.#context.config.spares };
   }
 
-  /** Begins to make spares. */
+  /** Starts to create spares. */
   begin(): void {
     if (this.#context.config.spares > 0) this.#working = this.#work();
   }
 
-  /** The id of a machine that waits for an agent of this kind, which takes its slot; null: there is none. */
+  /** The id of a spare of this kind for an agent, which takes its slot; null: there is none. */
   async take(runtime: string, resources: Resources): Promise<string | null> {
     const { machines, slots, runtimes } = this.#context;
     this.#lastUsed?.set(runtime, Date.now());
@@ -58,12 +58,12 @@ export class Spares {
       slots.release(id);
       return id;
     }
-    // Nobody waits for the end of it.
+    // Nothing waits for its removal.
     void this.remove(id);
     return null;
   }
 
-  /** Gives one spare's slot up. False if none waits. */
+  /** Releases one spare's slot. False if there is no spare. */
   async evict(): Promise<boolean> {
     const [id] = this.#waiting.keys();
     if (id === undefined) return false;
@@ -86,7 +86,7 @@ export class Spares {
         const runtime = await this.#wanted();
         if (runtime) await this.#make(runtime);
       } catch (error) {
-        this.#context.log("a spare machine could not be made", { error });
+        this.#context.log("a spare machine could not be created", { error });
         await pause(pauseMs, signal);
       }
     }
@@ -99,7 +99,7 @@ export class Spares {
     return running.size >= Math.ceil(processors / 2) || loadavg()[0]! >= processors * config.spareLoad;
   }
 
-  /** The runtime that a spare is to be made of now. */
+  /** The runtime of the next spare. */
   async #wanted(): Promise<string | null> {
     const { config, runtimes, stores } = this.#context;
     if (this.#isHostBusy) this.#busyAt = performance.now();
@@ -143,13 +143,17 @@ export class Spares {
     this.#waiting.set(id, spec);
     const gone = async () => {
       if (!this.#waiting.delete(id) || signal.aborted) return;
-      log("a spare machine has ended", { id });
+      log("a spare machine has stopped", { id });
       await this.remove(id);
     };
-    machines.ended(id).then(gone, (error: unknown) => log("the end of a spare machine is not known", { id, error }));
+    machines
+      .ended(id)
+      .then(gone, (error: unknown) => log("a spare machine's end could not be observed", { id, error }));
   }
 
-  /** Removes a spare: one that does not wait any longer, or was taken for an agent that was not created. Never rejects. */
+  /**
+   * Removes a spare that is no longer available, or that was taken for an agent that was not created. Never rejects.
+   */
   async remove(id: string): Promise<void> {
     const { machines, slots, log } = this.#context;
     await machines.destroy(id).catch((error: unknown) => log("a spare machine could not be removed", { id, error }));

@@ -13,10 +13,10 @@ import type { AgentChange, PastMoment, RuntimeChange } from "./changes.ts";
 /** How many agents are read at a time. */
 const page = 500;
 
-/** How many events of a removed agent one statement removes. */
+/** How many events of a deleted agent one statement removes. */
 const removalBatch = 10_000;
 
-/** What the life of this host's agents changes in their rows. */
+/** The lifecycle's changes to the rows of this host's agents. */
 export class LifecycleStore {
   readonly #database: Database;
   readonly #host: string;
@@ -51,7 +51,7 @@ export class LifecycleStore {
     }
   }
 
-  /** The ids of those that are ready and shall be. */
+  /** The ids of agents that are ready and should be. */
   async runningIds(): Promise<string[]> {
     const rows = this.#database
       .selectFrom("agents")
@@ -110,7 +110,7 @@ export class LifecycleStore {
     await this.#database.updateTable("agents").set({ last_active_at: new Date() }).where("id", "=", id).execute();
   }
 
-  /** Answers whether it wrote: it does not if the row is gone or of another generation. */
+  /** Returns whether it wrote: it does not if the row is gone or of another generation. */
   async change(id: string, generation: number, change: AgentChange): Promise<boolean> {
     const { endUnknown, ...fields } = change;
     const isReady = change.status === "ready";
@@ -127,7 +127,7 @@ export class LifecycleStore {
     return numUpdatedRows > 0n;
   }
 
-  /** Begins the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
+  /** Starts the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
   async beginConversation(id: string, by: string): Promise<AgentState | null> {
     return this.#changeAtRest(
       id,
@@ -136,7 +136,7 @@ export class LifecycleStore {
     );
   }
 
-  /** Whether this request has begun a restart, a rollback or a conversation. Known for a day. */
+  /** Whether this request has started a restart, a rollback or a conversation. Remembered for a day. */
   async hasBegun(id: string, by: string): Promise<boolean> {
     const row = await this.#database
       .selectFrom("begun_requests")
@@ -157,7 +157,7 @@ export class LifecycleStore {
       .execute();
   }
 
-  /** Has an agent that failed try again with what its machine kept, its memory included. */
+  /** Retries a failed agent with what its machine kept, including its memory. */
   async retryFailed(id: string): Promise<void> {
     await this.#database
       .updateTable("agents")
@@ -174,8 +174,8 @@ export class LifecycleStore {
   }
 
   /**
-   * Wants it suspended, unless it answers a message, has failed, is being deleted, or was active after `idleSince`.
-   * Answers the agent as it is then; null when it did not.
+   * Requests suspension, unless the agent has a running turn, has failed, is being deleted, or was active after
+   * `idleSince`. Returns the changed agent; null if nothing was changed.
    */
   async beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null> {
     return this.#changeAtRest(id, (update) =>
@@ -188,8 +188,8 @@ export class LifecycleStore {
   }
 
   /**
-   * Desires that it runs, anew; with `newMachine` an empty machine may take the place of one that was lost. `by`: the
-   * request's id. Null when it is being deleted.
+   * Requests a restart; with `newMachine` an empty machine may replace a lost one. `by`: the request's id. Null if it
+   * is being deleted.
    */
   async beginRestart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
     return this.#database.transaction().execute(async (transaction) => {
@@ -209,7 +209,7 @@ export class LifecycleStore {
   }
 
   /**
-   * Desires that it runs anew, and stores the snapshot `before` of what it is now. Null while a turn runs, or when it is
+   * Requests a restart, and stores its current state as the snapshot `before`. Null while a turn runs, or if it is
    * being deleted; then `before` is not stored.
    */
   async beginUpgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
@@ -223,8 +223,8 @@ export class LifecycleStore {
   }
 
   /**
-   * Desires that it runs anew with another runtime, in a conversation of its own that is told of the last one. Null while a
-   * turn runs, or when it is being deleted.
+   * Requests a restart with another runtime, in a new conversation to which the last one is replayed. Null while a turn
+   * runs, or if it is being deleted.
    */
   async beginRuntime(id: string, { runtime, resources, settings }: RuntimeChange): Promise<AgentState | null> {
     return this.#changeAtRest(
@@ -244,9 +244,9 @@ export class LifecycleStore {
   }
 
   /**
-   * Desires that its machine is made from that snapshot, marks the turns since as undone, and stores the snapshot `before`
-   * of what it is now. `by`: the request's id. Null while a turn runs, or when it is being deleted; then `before` is not
-   * stored.
+   * Requests that its machine is recreated from that snapshot, marks the later turns as undone, and stores its current
+   * state as the snapshot `before`. `by`: the request's id. Null while a turn runs, or if it is being deleted; then
+   * `before` is not stored.
    */
   async beginRollback(
     id: string,
@@ -268,7 +268,7 @@ export class LifecycleStore {
           }))
           .where("desired", "!=", "deleted"),
       async (transaction) => {
-        // In this order: the snapshot has the turns that were undone before.
+        // In this order: the snapshot contains the turns that had been undone before.
         if (before) await new SnapshotStore(transaction).insert(before);
         await markUndone(transaction, id, snapshot);
         await markBegun(transaction, id, by);
@@ -296,9 +296,9 @@ export class LifecycleStore {
       .execute();
   }
 
-  /** Removes the row with everything that belongs to it, the events of its turns in batches. */
+  /** Removes the row and everything that belongs to it. The events of its turns are removed in batches. */
   async remove(id: string): Promise<void> {
-    // One cascade over a long history takes longer than a query may.
+    // One cascade over a long history would exceed the query timeout.
     for (let removed = removalBatch; removed >= removalBatch; ) {
       const { numAffectedRows } = await sql`
         delete from turn_events where ctid = any(array(
@@ -331,12 +331,12 @@ export class LifecycleStore {
   }
 }
 
-/** Stores which request has begun a restart, a rollback or a conversation. */
+/** Records which request has started a restart, a rollback or a conversation. */
 async function markBegun(transaction: Database, agentId: string, by: string): Promise<void> {
   await transaction.insertInto("begun_requests").values({ id: by, agent_id: agentId }).execute();
 }
 
-/** Turns are undone that ended after the snapshot, and those that were undone then. */
+/** Undoes turns that ended after the snapshot, and those that were undone when it was made. */
 async function markUndone(
   transaction: Database,
   agentId: string,
@@ -349,7 +349,7 @@ async function markUndone(
     )`.execute(transaction);
 }
 
-/** Keeps what was said in the conversation before this one, for the runtime of this one. */
+/** Stores a replay of the previous conversation for this conversation's runtime. */
 async function retell(transaction: Database, { id, conversation, retold }: AgentRow): Promise<void> {
   const before = retold
     ? await transaction.selectFrom("retold_conversations").select("text").where("id", "=", retold).executeTakeFirst()
@@ -358,7 +358,7 @@ async function retell(transaction: Database, { id, conversation, retold }: Agent
   await keepRetelling(transaction, id, retelling(turns, before?.text ?? null));
 }
 
-/** Has an agent's runtime told this of an earlier conversation; null: nothing. */
+/** Sets the replay of an earlier conversation for an agent's runtime; null: none. */
 export async function keepRetelling(transaction: Database, agentId: string, text: string | null): Promise<void> {
   const retold = text === null ? null : randomUUID();
   if (retold) await transaction.insertInto("retold_conversations").values({ id: retold, text: text! }).execute();
@@ -367,7 +367,7 @@ export async function keepRetelling(transaction: Database, agentId: string, text
 
 type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;
 
-/** What is wanted of an agent whose machine is started anew. */
+/** The desired state of an agent whose machine is started again. */
 function anew(agent: ExpressionBuilder<Tables, "agents">) {
   return {
     desired: "running" as const,
@@ -378,7 +378,7 @@ function anew(agent: ExpressionBuilder<Tables, "agents">) {
   };
 }
 
-/** What is wanted of an agent whose machine boots from its disk. */
+/** The desired state of an agent whose machine boots from its disk. */
 function booted(agent: ExpressionBuilder<Tables, "agents">) {
   return { ...anew(agent), restarts: agent("restarts", "+", 1) };
 }

@@ -6,10 +6,10 @@ import type { Challenge, ChannelName, Download, Hello, Proof, TokenHello, Welcom
 import { isProof, newNonce, proofOf } from "../core/channel-proof.ts";
 import { readJsonLine, writeJsonLine } from "../core/socket-line.ts";
 
-/** One attempt. A booting guest does not answer at first, and anything sent to it by then is lost. */
+/** The timeout of one attempt. A booting guest does not respond at first, and loses anything sent to it until then. */
 const tryTimeoutMs = 2_000;
 
-/** How a guest's runner opens channels. Runners of images that were built before `proof` want the token itself. */
+/** How a guest's runner opens channels. Runners of images that predate `proof` need the token itself. */
 export type Handshake = "proof" | "token";
 
 /** The channel to open, and the tokens that the guest may know. */
@@ -28,8 +28,8 @@ export interface Channel {
 }
 
 /**
- * Dials the guest until its runner opens the channel. Throws `machine_failed` after `timeoutMs`, and passes on what
- * `dial` throws for a machine that has ended.
+ * Dials the guest until its runner opens the channel. Throws `machine_failed` after `timeoutMs`, and forwards the errors of
+ * `dial` for a machine that has stopped.
  */
 export async function connectChannel(
   dial: () => Promise<Socket>,
@@ -42,7 +42,7 @@ export async function connectChannel(
     try {
       socket = await dial();
       const { channel, handshake, tokens } = request;
-      // A runner that wants the token itself is told one at a time.
+      // A runner that needs the token itself gets one at a time.
       const known = handshake === "proof" ? tokens : [tokens[tries % tokens.length]!];
       const token = await openChannel(
         socket,
@@ -54,7 +54,7 @@ export async function connectChannel(
       socket?.destroy();
       if (error instanceof BerthError) throw error;
       if (performance.now() + 50 >= deadline) {
-        throw new BerthError("machine_failed", `The agent's machine did not answer within ${timeoutMs / 1000} s.`, {
+        throw new BerthError("machine_failed", `The agent's machine did not respond within ${timeoutMs / 1000} s.`, {
           cause: error,
         });
       }
@@ -64,8 +64,8 @@ export async function connectChannel(
 }
 
 /**
- * Opens a channel on this connection, and returns the token that the guest knows. Whoever listens on the port learns no
- * token: the guest proves first that it knows one. Rejects if it does not, or refuses, within `timeoutMs`.
+ * Opens a channel on this connection, and returns the token that the guest knows. Another program listening on the port
+ * learns no token: the guest first proves that it knows one. Rejects if it does not, or refuses, within `timeoutMs`.
  */
 export async function openChannel(
   socket: Socket,
@@ -73,7 +73,7 @@ export async function openChannel(
   timeoutMs: number,
 ): Promise<string> {
   socket.setNoDelay(true);
-  const signal = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))); // It takes whole numbers only.
+  const signal = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))); // It accepts whole numbers only.
   let token = tokens[0]!;
   if (handshake === "token") writeJsonLine(socket, { channel, token } satisfies TokenHello);
   else {

@@ -7,15 +7,19 @@ import { type Channel, connectChannel, openChannel } from "./connect.ts";
 import type { Driver } from "./driver.ts";
 import { GuestConnection } from "./guest-client.ts";
 
-/** For an adopted guest to accept a connection. */
+/** The timeout for an adopted guest to accept a connection. */
 const dialTimeoutMs = 10_000;
-/** For a guest that may still be booting, which takes about ten seconds under emulation on a quiet machine. */
+/**
+ * The timeout for a guest that may still be booting, which takes about ten seconds under emulation on a quiet machine.
+ */
 const uplinkTimeoutMs = 180_000;
 const redialMs = 200;
-/** For a guest to take a download, which waits until its program has read what came before. */
+/** The timeout for a guest to accept a download, which waits until its program has read the earlier bytes. */
 const downloadTimeoutMs = 10_000;
 
-/** Serves a guest's uplink. `openDownload` opens a download to that guest, and rejects if it does not take it. */
+/**
+ * Serves a guest's uplink. `openDownload` opens a download to that guest, and rejects if the guest does not accept it.
+ */
 export type ServeUplink = (id: string, socket: Socket, openDownload: (download: Download) => Promise<Socket>) => void;
 
 /**
@@ -27,7 +31,7 @@ export class Connections {
   readonly #serveUplink: ServeUplink;
   readonly #log: (message: string, error: unknown) => void;
   readonly #controls = new Map<string, Promise<GuestConnection>>();
-  /** Control channels to guests that await adoption, and the token that each knows; null while it is dialled. */
+  /** Control channels to guests that await adoption, and the token that each knows; null while dialling. */
   readonly #unadopted = new Map<string, { control: GuestConnection; token: string } | null>();
   readonly #uplinks = new Map<string, Socket>();
   #closed = false;
@@ -45,7 +49,7 @@ export class Connections {
 
   /** Connects to an adopted guest, redialling a lost connection. Throws `machine_lost` for one that awaits adoption. */
   async guest(id: string): Promise<GuestClient> {
-    // Whoever asks for an agent's guest may not have noticed yet that its machine ended and the next one is starting.
+    // The caller may not have noticed yet that the agent's machine stopped and its next one is starting.
     if (this.#unadopted.has(id)) throw new BerthError("machine_lost", "The agent's machine is still starting.");
     const control = await this.#controls.get(id)?.catch(() => null);
     if (control?.open) return control.guest;
@@ -55,8 +59,8 @@ export class Connections {
   }
 
   /**
-   * Connects to a guest that awaits adoption and knows one of these tokens; a machine without an agent is connected
-   * already. Returns that token too.
+   * Connects to a guest that awaits adoption and knows one of these tokens; a spare is connected already. Also returns
+   * that token.
    */
   async unadopted(
     id: string,
@@ -95,7 +99,7 @@ export class Connections {
         const lost = new Promise((resolve) => socket.once("close", resolve));
         this.#serveUplink(id, socket, (download) => this.#openDownload(id, token, download));
         await lost;
-        if (this.#uplinks.get(id) !== socket) return; // Another has replaced it.
+        if (this.#uplinks.get(id) !== socket) return; // Another connection has replaced it.
         this.#uplinks.delete(id);
       } catch (error) {
         if (!this.#closed) this.#log("the uplink of a machine cannot be connected", error);
@@ -107,7 +111,7 @@ export class Connections {
     }
   }
 
-  /** Has an uplink served while `work` is done, which nobody redials. */
+  /** Serves an uplink during `work`, without redialling. */
   async withUplink(id: string, token: string, serve: (socket: Socket) => void, work: () => Promise<unknown>) {
     const { socket } = await this.#dial(id, "uplink", [token], dialTimeoutMs);
     this.#uplinks.set(id, socket);
@@ -146,7 +150,7 @@ export class Connections {
     return new GuestConnection(id, socket);
   }
 
-  /** Tries once: what is not taken goes another way. */
+  /** Tries once: data of a refused download takes another path. */
   async #openDownload(id: string, token: string, download: Download): Promise<Socket> {
     const socket = await (await this.#driver()).dial(id);
     try {
@@ -166,6 +170,6 @@ export class Connections {
     const opened = await connectChannel(() => driver.dial(id), request, timeoutMs);
     if (!this.#closed) return opened;
     opened.socket.destroy();
-    throw new BerthError("shutting_down", "The service is being stopped.");
+    throw new BerthError("shutting_down", "The service is shutting down.");
   }
 }

@@ -10,7 +10,7 @@ import { Machines } from "./machines.ts";
 import { QemuDriver } from "./qemu/driver.ts";
 import type { QemuOptions } from "./qemu/parts.ts";
 
-/** What machines without a service are opened with. */
+/** The parts needed to open machines without a service. */
 interface DemoMachinesOptions
   extends Pick<QemuOptions, "dataFolder" | "builtImage" | "accelerator" | "onlyWholeMemory" | "step"> {
   log: (message: string) => void;
@@ -19,7 +19,7 @@ interface DemoMachinesOptions
 const reserveBytes = 1024 ** 3;
 
 /**
- * This host's machines without a service: no database, no accounts and no web, and the demonstration model alone. The
+ * This host's machines without a service: no database, no accounts and no egress, and only the demonstration model. The
  * driver is a `QemuDriver`.
  */
 export function openDemoMachines({ log, ...driver }: DemoMachinesOptions): Machines {

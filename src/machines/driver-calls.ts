@@ -5,7 +5,7 @@ type CallName = { [Name in keyof Driver]: Driver[Name] extends string ? never : 
 
 /**
  * All calls of a driver. `changes`: it changes a machine or the driver's files, so only the leader of the host makes it.
- * `inPod`: on Kubernetes, the keeper in the machine's pod answers it.
+ * `inPod`: on Kubernetes, the keeper in the machine's pod handles it.
  */
 export const driverCalls = {
   prepare: { changes: true, inPod: true },

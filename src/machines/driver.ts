@@ -9,13 +9,13 @@ export interface MachineObservation {
   restarts: number;
   restores: number;
   phase: MachinePhase;
-  /** The image whose runtimes it runs; null where there is no machine. */
+  /** The image whose runtimes it runs; null if there is no machine. */
   image: string | null;
-  /** No agent has used it yet: a spare, or a machine whose creation was cut off. */
+  /** No agent has used it yet: a spare, or a machine whose creation was interrupted. */
   isUnused: boolean;
 }
 
-/** What the row of an agent needs that gets a machine out of the quarantine. */
+/** The fields for the row of an agent that gets a machine from the quarantine. */
 export type QuarantinedMachine = Pick<MachineSpec, "runtime" | "resources" | "generation" | "restarts" | "restores">;
 
 /** How a machine's current run began: cloned warm from its template, booted from its disk, or woken with its memory. */
@@ -31,18 +31,18 @@ export interface RunningMachine {
   unadopted: boolean;
 }
 
-/** What is told of a snapshot. */
+/** Facts about a snapshot. */
 export interface SnapshotFacts {
-  /** What it takes on the host's disk beside what it shares with others. */
+  /** Its size on the host's disk, without data shared with others. */
   bytes: number;
-  /** Whether a machine that is restored from it goes on with its memory, or boots. */
+  /** Whether a machine restored from it resumes with its memory, or boots. */
   hasMemory: boolean;
 }
 
 /** A snapshot on this host. */
 export interface KeptSnapshot {
   id: string;
-  /** As in `SnapshotFacts`, now: its memory is compressed after a while. */
+  /** The current facts: its memory is compressed after a while. */
   bytes: number;
 }
 
@@ -51,11 +51,11 @@ export interface KeptSnapshot {
  * are `BerthError`s whose code says what is missing. Callers change a machine one call at a time.
  */
 export interface Driver {
-  /** The image that machines get now. */
+  /** The image for new machines. */
   readonly imageId: string;
-  /** Makes a runtime's template before the first agent needs it. Resolves with its name; null where machines need none. */
+  /** Makes a runtime's template before the first agent needs it. Resolves with its name; null if machines need none. */
   prepare(runtime: string): Promise<string | null>;
-  /** Removes what no machine needs any more and no new one would use. */
+  /** Removes files that no machine needs any more and no new one would use. */
   sweep(): Promise<void>;
   observe(id: string): Promise<MachineObservation>;
   list(): Promise<MachineObservation[]>;
@@ -72,8 +72,8 @@ export interface Driver {
   /** Claims a running machine for this generation. */
   attach(spec: MachineSpec): Promise<RunningMachine>;
   /**
-   * Discards a restored machine that did not come to life. For a clone, the template goes too if this is its second
-   * failure in a row. A woken machine loses its memory, so it boots from its disk.
+   * Discards a restored machine whose guest did not respond. For a clone, the template is removed too if this is its
+   * second failure in a row. A woken machine loses its memory, so it boots from its disk.
    */
   invalidate(id: string): Promise<void>;
   /** Stores the token the guest accepts now and the token it is about to receive. */
@@ -88,13 +88,14 @@ export interface Driver {
    */
   suspend(id: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Keeps the disk of this moment and, if the machine has one and it is wanted, its memory, under the id `snapshot`. A
-   * running guest stands still meanwhile and goes on. If it rejects, there is no such snapshot, and the machine goes on.
+   * Keeps the current disk and, if the machine has one and it is requested, its memory, under the id `snapshot`. A
+   * running guest is paused meanwhile and then resumes. If it rejects, there is no such snapshot, and the machine
+   * continues.
    */
   snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts>;
   /**
-   * Makes the machine what `spec.snapshot` keeps, suspended or stopped. Ends its run and removes what it has; makes one
-   * where there is none. Throws `snapshot_not_found`.
+   * Restores the machine from `spec.snapshot`, suspended or stopped. Stops its run and replaces its files; creates it
+   * if there is none. Throws `snapshot_not_found`.
    */
   restore(spec: MachineSpec): Promise<void>;
   /** Removes a snapshot. Machines that were restored from it keep what they have. */
@@ -102,36 +103,36 @@ export interface Driver {
   /** All snapshots on this host. */
   snapshots(): Promise<KeptSnapshot[]>;
   /**
-   * Gives all files that these snapshots need second names in `folder`, as they would be in a new data folder: they stay
-   * as they are there, whatever becomes of the snapshots. One that is removed meanwhile is left out.
+   * Links all files that these snapshots need into `folder`, laid out as in a new data folder: the links stay unchanged
+   * even if the snapshots are removed. A snapshot removed in the meantime is left out.
    */
   stage(snapshots: readonly string[], folder: string): Promise<void>;
   /**
-   * Makes one file of a snapshot's disk, a qcow2 image that needs no other. Returns its path; the caller removes it.
-   * Throws `snapshot_not_found`, `disk_full`, and what `signal` aborts with; then nothing is left.
+   * Converts a snapshot's disk to one qcow2 file without backing files. Returns its path; the caller removes it. Throws
+   * `snapshot_not_found`, `disk_full`, and the reason of an aborted `signal`; then no file is left.
    */
   packDisk(snapshot: string, signal?: AbortSignal): Promise<string>;
-  /** What runs machines: `kvm`, `tcg`, …. */
+  /** The accelerator of machines: `kvm`, `tcg`, …. */
   readonly accelerator: string;
   /** Ends the run, or discards a suspended machine's memory. The disk stays. */
   stop(id: string): Promise<void>;
   /**
-   * Ends the run of a machine whose guest does not answer, so that it counts as lost. Does nothing if the platform itself
-   * has stopped the guest, as QEMU does at a write for which the host has no space.
+   * Stops a machine whose guest does not respond, so that it counts as lost. Does nothing if the platform itself has
+   * stopped the guest, as QEMU does when the host has no space for a write.
    */
   endHung(id: string): Promise<void>;
   /** Ends the run and removes every byte. Does nothing if the machine does not exist. */
   destroy(id: string): Promise<void>;
   /**
-   * Moves a machine's files to the quarantine. Its run ends, with its memory kept where that is possible. Does nothing if
-   * the machine does not exist.
+   * Moves a machine's files to the quarantine. Its run ends, with its memory kept if possible. Does nothing if the
+   * machine does not exist.
    */
   quarantine(id: string): Promise<void>;
   /** Moves a snapshot's files to the quarantine. */
   quarantineSnapshot(snapshot: string): Promise<void>;
   /** The machines and snapshots in the quarantine. */
   quarantined(): Promise<Quarantined[]>;
-  /** The quarantined machine, or the machine that the quarantined snapshot is of. Throws `orphan_not_found`. */
+  /** The quarantined machine, or the machine of the quarantined snapshot. Throws `orphan_not_found`. */
   quarantinedMachine(id: string): Promise<QuarantinedMachine>;
   /** Takes a machine, suspended or stopped, or a snapshot out of the quarantine. Throws `orphan_not_found`. */
   releaseQuarantined(id: string): Promise<void>;

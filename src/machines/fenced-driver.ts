@@ -1,7 +1,7 @@
 import type { Driver } from "./driver.ts";
 import { changes } from "./driver-calls.ts";
 
-/** A driver that changes nothing unless `confirm` resolves: this server leads the host's machines. */
+/** A driver whose changing calls first await `confirm`: this server leads the host's machines. */
 export function fenced(driver: Driver, confirm: () => Promise<void>): Driver {
   return new Proxy(driver, {
     get(target, name) {

@@ -54,7 +54,7 @@ test("an answer that comes a byte at a time is given up when its time is over", 
     for (; !stream.destroyed; await setImmediate()) stream.write(" ");
   };
   await expect(connection.guest.listCommands({}, { timeoutMs: 300 })).rejects.toThrow(
-    "did not answer listCommands within 300 ms",
+    "did not respond to listCommands within 300 ms",
   );
 });
 
@@ -62,7 +62,7 @@ test("an answer in lines that does not begin is given up when its time is over",
   hasHead = false;
   answer = async () => {};
   const items = connection.guest.log({ tail: 1, follow: true }, { timeoutMs: 300 });
-  await expect(items.next()).rejects.toThrow("did not answer log within 300 ms");
+  await expect(items.next()).rejects.toThrow("did not respond to log within 300 ms");
 });
 
 test("of a log without an end as much is taken as a log can hold", async () => {

@@ -23,12 +23,12 @@ import { parseValue } from "../contract/validation.ts";
 import { Budget, type Held } from "../core/budget.ts";
 import { maximumToolDepth, parseJson } from "../core/json-structure.ts";
 
-/** How long a guest may take to begin to answer with lines or bytes. A worker for files is started meanwhile. */
+/** How long a guest may take to start a response of lines or bytes. It starts a worker for files during that time. */
 const acceptMs = 60_000;
 /** How long a guest may take to end its streams before the connection closes. */
 const closeMs = 10_000;
 
-/** Bytes of guests' responses that are not complete yet, by machine: three of the largest responses. */
+/** The limit on incomplete responses of one machine's guest, in bytes: three of the largest responses. */
 const receiving = new Budget({ total: 256 * 1024 * 1024, perHolder: 48 * 1024 * 1024 });
 
 /** A control channel and its calls. */
@@ -113,7 +113,7 @@ function heldBy(id: string): Held {
   return receiving.take(id, 0)!;
 }
 
-/** Throws `too_many_requests` where the machine's responses that are not complete have too many bytes. */
+/** Throws `too_many_requests` if the machine's incomplete responses have too many bytes. */
 function hold(held: Held, bytes: number): void {
   if (held.resize(bytes)) return;
   const message = "The agent's machine is sending too many large responses at once; try again when they are complete.";
@@ -134,11 +134,11 @@ function start(
 ): ClientHttp2Stream {
   const all = { ":method": "POST", ":path": `/${name}`, [timeHeader]: String(Date.now()), ...headers };
   const stream = session.request(all, { endStream: false, ...(signal ? { signal } : {}) });
-  stream.on("error", () => {}); // Whoever awaits the stream gets the error; later ones concern nobody.
+  stream.on("error", () => {}); // The awaiting caller gets the error; later errors concern no caller.
   return stream;
 }
 
-/** A call's whole response. */
+/** A call's complete response. */
 function answerOf(
   stream: ClientHttp2Stream,
   name: string,
@@ -152,14 +152,14 @@ function answerOf(
   );
 }
 
-/** Waits for what a guest has to send on a stream, which is destroyed if it does not in time. */
+/** Waits for a guest to send something on a stream, and destroys the stream after the timeout. */
 async function within<Value>(
   timeoutMs: number,
   stream: ClientHttp2Stream,
   name: string,
   sent: Promise<Value>,
 ): Promise<Value> {
-  const late = new Error(`the guest did not answer ${name} within ${timeoutMs} ms`);
+  const late = new Error(`the guest did not respond to ${name} within ${timeoutMs} ms`);
   const timer = setTimeout(() => stream.destroy(late), timeoutMs);
   try {
     return await sent;
@@ -191,15 +191,16 @@ async function accepted(stream: ClientHttp2Stream, name: string): Promise<void> 
   if (Number(headers[":status"]) >= 400) throw faultOf(name, await bytesOf(stream, maximumFaultBytes));
 }
 
-/** The guest's error for a failed call. A refusal is its caller's; an unknown turn is left to the turn's reader. */
+/** The guest's error for a failed call. A refusal goes to its caller; an unknown turn is left to the turn's reader. */
 function faultOf(name: string, body: Buffer): Error {
   const { code, message } = parseValue(GuestFault, parseJson(body));
   const refusal = GuestRefusalCode.safeParse(code);
   if (refusal.success) return new BerthError(refusal.data, message);
   if (code === "turn_unknown")
-    return new BerthError("machine_lost", "The agent's machine ended before its disk had the turn.");
+    return new BerthError("machine_lost", "The agent's machine stopped before the message was saved.");
   if (code === "call_unknown") {
-    const text = "The agent's machine runs an earlier Berth, which cannot do this: upgrade or restart the agent.";
+    const text =
+      "The agent's machine runs an earlier version of Berth, which cannot do this: upgrade or restart the agent.";
     return new BerthError("upgrade_required", text);
   }
   return new Error(`${name} in the guest: ${message}`);
@@ -214,7 +215,7 @@ function headersOf(stream: ClientHttp2Stream): Promise<Record<string, unknown>> 
   });
 }
 
-/** A whole response body. Rejects if it is larger than `maximumBytes`. */
+/** A complete response body. Rejects if it is larger than `maximumBytes`. */
 async function bytesOf(stream: ClientHttp2Stream, maximumBytes: number, held?: Held): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -21,7 +21,10 @@ import type { MachineSpec, Progress, StartFrom } from "./spec.ts";
 
 import { startMachine } from "./start.ts";
 
-/** A restored machine answers in half a second, or five seconds when ten start at once. Well past that it is dead. */
+/**
+ * A restored machine responds in half a second, or five seconds when ten start at once. After this timeout it counts as
+ * failed.
+ */
 const restoredTimeoutMs = 60_000;
 /** Two clones of the existing template, then one of a new template. */
 const restoreTries = 3;
@@ -39,9 +42,9 @@ export interface MachinesOptions {
   serveUplink: ServeUplink;
   /** Serves the throwaway turns of a machine without an agent. */
   serveTemplateUplink: (socket: Socket) => void;
-  /** The agent's secrets as its machine gets them. While they cannot be read, waits until `waiting` aborts. */
+  /** The agent's secrets as its machine gets them. If they cannot be read, retries until `waiting` aborts. */
   secretsOf: (id: string, waiting?: AbortSignal) => Promise<GuestSecrets>;
-  /** Replaces the folders of a machine's agent by those of the import that it is to be. */
+  /** Replaces the folders of a machine's agent with those of its import. */
   importFiles: (id: string, guest: GuestClient) => Promise<void>;
   log: (message: string, error: unknown) => void;
 }
@@ -78,7 +81,7 @@ export class Machines {
     }
   }
 
-  /** The image that machines get now; null until the driver is open. */
+  /** The image for new machines; null until the driver is open. */
   get newestImage(): string | null {
     return this.#opened?.imageId ?? null;
   }
@@ -94,23 +97,23 @@ export class Machines {
 
   /**
    * Gets the machine running from `from`, with its guest adopted for the agent and its runtime ready for a message.
-   * Safe to repeat. A clone that does not answer is replaced, in the end from a new template. A woken machine that does
-   * not answer boots from its disk. Rejects if `signal` aborts before any of the machine exists.
+   * Safe to repeat. A clone that does not respond is replaced, in the end from a new template. A woken machine that
+   * does not respond boots from its disk. Rejects if `signal` aborts before any of the machine exists.
    */
   async start(from: StartFrom, spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
     const driver = await this.driver();
-    // The driver would end the run too, but cannot talk to the guest.
+    // The driver would stop the run too, but cannot call the guest.
     if (from === "disk" && (await this.isRunning(spec.id))) await this.stop(spec.id);
     if (from === "snapshot") this.#connections.disconnect(spec.id);
     for (let tries = restoreTries, next = from; ; tries--) {
-      if (this.#connections.closed) throw new BerthError("shutting_down", "The service is being stopped.");
+      if (this.#connections.closed) throw new BerthError("shutting_down", "The service is shutting down.");
       try {
         const machine = await startMachine(driver, next, spec, progress, signal);
         return await this.#makeReady(machine, spec, progress, signal);
       } catch (error) {
-        // If this server hung up on the machine itself, the next server takes it over.
+        // If this server itself closed the connection, the next server takes the machine over.
         if (!(error instanceof NotRestored) || this.#connections.closed || tries <= 1) throw error;
-        this.#options.log("a restored machine did not come to life", error.cause);
+        this.#options.log("a restored machine did not respond", error.cause);
         await driver.invalidate(spec.id);
         next = (await driver.observe(spec.id)).phase === "absent" ? "nothing" : "disk";
       }
@@ -118,8 +121,8 @@ export class Machines {
   }
 
   /**
-   * Makes a machine without an agent: a clone with an identity that is nobody's, whose runtime has answered throwaway turns
-   * since, so that the host is as warm for it as the guest. It awaits the identity of its agent (`start` from its run).
+   * Creates a spare: a clone with an identity that belongs to no agent, whose runtime has since answered throwaway
+   * turns, so that the host is as warm for it as the guest. It awaits the identity of its agent (`start` from its run).
    */
   async makeSpare(spec: MachineSpec, signal: AbortSignal): Promise<void> {
     const { tokens } = await (await this.driver()).create(spec, { plan: () => {}, begin: () => {} }, signal);
@@ -129,7 +132,7 @@ export class Machines {
   async #warm(spec: MachineSpec, tokens: readonly string[]): Promise<void> {
     const { guest, token } = await this.#connections.unadopted(spec.id, tokens, restoredTimeoutMs);
     const next = newToken();
-    // Both are kept: whoever gives it to an agent finds it with the second.
+    // Both are kept: its later adoption finds the guest with the second.
     await (await this.driver()).adopting(spec.id, token, next);
     const nobody = newAdoption(hexOf(randomUUID()), spec.hostname, spec.runtime, next, noSecrets);
     await guest.adopt(nobody, { timeoutMs: restoredTimeoutMs });
@@ -137,14 +140,14 @@ export class Machines {
     await this.#connections.withUplink(spec.id, next, this.#options.serveTemplateUplink, () => guest.warmUp({}));
   }
 
-  /** Whether a machine without an agent answers in time, with its runtime ready. */
+  /** Whether a spare responds in time, with its runtime ready. */
   async answers(spec: MachineSpec, withinMs: number): Promise<boolean> {
     try {
       const { tokens } = await (await this.driver()).attach(spec);
       const { guest } = await this.#connections.unadopted(spec.id, tokens, withinMs);
       return (await guest.startRuntime({}, { timeoutMs: withinMs })).runtime === "ready";
     } catch (error) {
-      this.#options.log("a spare machine does not answer", error);
+      this.#options.log("a spare machine does not respond", error);
       return false;
     }
   }
@@ -155,7 +158,7 @@ export class Machines {
    */
   async suspend(id: string, signal?: AbortSignal): Promise<void> {
     const driver = await this.driver();
-    // A machine that ended by itself has no memory to keep.
+    // A machine that has stopped has no memory to keep.
     if (!(await this.isRunning(id))) return;
     signal?.throwIfAborted();
     await this.#quiesce(id, { endRuntime: false });
@@ -171,12 +174,12 @@ export class Machines {
   }
 
   /**
-   * Keeps this moment of the agent's machine, which may run or not, under the id `snapshot`. If it rejects, there is no
-   * such snapshot.
+   * Takes a snapshot of the agent's machine, running or not, under the id `snapshot`. If it rejects, there is no such
+   * snapshot.
    */
   async snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
     const driver = await this.driver();
-    // Without this, files that were written a moment ago would be missing where its memory is not restored.
+    // Without this, recently written files would be missing when it is restored without its memory.
     if (await this.isRunning(id)) await this.#quiesce(id, { endRuntime: false });
     return driver.snapshot(id, snapshot, options);
   }
@@ -185,12 +188,12 @@ export class Machines {
     await (await this.driver()).removeSnapshot(snapshot);
   }
 
-  /** Gives all files that these snapshots need second names in `folder`. */
+  /** Links all files that these snapshots need into `folder`. */
   async stage(snapshots: readonly string[], folder: string): Promise<void> {
     await (await this.driver()).stage(snapshots, folder);
   }
 
-  /** Makes a machine that sleeps, or is stopped, of what the snapshot of `spec` keeps. It is not started. */
+  /** Makes a suspended or stopped machine from the snapshot of `spec`. Does not start it. */
   async lay(spec: MachineSpec): Promise<void> {
     await (await this.driver()).restore(spec);
   }
@@ -200,12 +203,12 @@ export class Machines {
     return (await this.driver()).snapshots();
   }
 
-  /** One file of a snapshot's disk, a qcow2 image that needs no other. The caller removes it. */
+  /** A snapshot's disk as one qcow2 file without backing files. The caller removes it. */
   async packDisk(snapshot: string, signal?: AbortSignal): Promise<string> {
     return (await this.driver()).packDisk(snapshot, signal);
   }
 
-  /** What the machine runs from and on. */
+  /** The source and the platform of the machine's run. */
   async facts(id: string): Promise<{ image: string; accelerator: string }> {
     const driver = await this.driver();
     const { image } = await driver.observe(id);
@@ -244,22 +247,21 @@ export class Machines {
     for await (const items of told) yield items.flatMap(({ lines }) => lines);
   }
 
-  /** Ends the run. If the guest can still be reached, its runtime ends in order and its
-   * writes are flushed to disk first. */
+  /** Ends the run. If the guest is still reachable, its runtime shuts down and its writes are flushed to disk first. */
   async stop(id: string): Promise<void> {
     if (await this.isRunning(id)) {
       try {
-        // A runtime that is cut off leaves behind what the next one has to clear. Most end in order when asked.
+        // A killed runtime leaves files that the next one has to clean up. Most shut down when asked.
         await this.#quiesce(id, { endRuntime: true });
       } catch (error) {
-        this.#options.log("a machine could not write out its disk before its end", error);
+        this.#options.log("a machine could not flush its disk before it stopped", error);
       }
     }
     this.#connections.disconnect(id);
     await (await this.driver()).stop(id);
   }
 
-  /** Ends the run of a machine whose guest does not answer, so that it counts as lost. */
+  /** Stops a machine whose guest does not respond, so that it counts as lost. */
   async endHung(id: string): Promise<void> {
     await (await this.driver()).endHung(id);
   }
@@ -329,12 +331,12 @@ export class Machines {
     if (runtime !== "ready") throw new BerthError("runtime_failed", `${spec.runtime} did not start: ${reason}`);
   }
 
-  /** Throws what the guest refuses, and `machine_failed` if it is lost first. */
+  /** Throws the guest's refusal, and `machine_failed` if the guest is lost first. */
   async #importFiles(id: string): Promise<void> {
     try {
       await this.#options.importFiles(id, await this.guest(id));
     } catch (error) {
-      throw asBerthError(error, "machine_failed", "The agent's machine was lost while it was given its files.");
+      throw asBerthError(error, "machine_failed", "The agent's machine was lost while its files were transferred.");
     }
   }
 
@@ -355,7 +357,7 @@ export class Machines {
       const { guest, token: taken } = await this.#connections.unadopted(spec.id, machine.tokens, timeoutMs);
       const driver = await this.driver();
       await driver.adopting(spec.id, taken, token);
-      // The guest may have taken minutes to answer, and could not receive secrets set during that time.
+      // The guest may have taken minutes to respond, and could not receive secrets set during that time.
       const secrets = await this.#options.secretsOf(spec.id).catch(() => known);
       const adoption = newAdoption(hexOf(spec.id), spec.hostname, spec.runtime, token, secrets);
       const health = await guest.adopt(adoption, { timeoutMs });
@@ -366,14 +368,14 @@ export class Machines {
     } catch (error) {
       this.#connections.disconnect(spec.id);
       if (restored && !isShortage(error)) throw new NotRestored(error);
-      throw asBerthError(error, "machine_failed", "The agent's machine was lost while it was given its identity.");
+      throw asBerthError(error, "machine_failed", "The agent's machine was lost while it received its identity.");
     }
   }
 }
 
-/** A clone or woken machine whose guest did not answer or could not be adopted. */
+/** A clone or woken machine whose guest did not respond or could not be adopted. */
 class NotRestored extends BerthError {
   constructor(cause: unknown) {
-    super("machine_failed", "The agent's machine did not come to life.", { cause });
+    super("machine_failed", "The agent's machine did not respond after it was restored.", { cause });
   }
 }

@@ -7,7 +7,7 @@ import type { Driver } from "./driver.ts";
 import { fenced } from "./fenced-driver.ts";
 import { Machines } from "./machines.ts";
 
-/** The machines of this host. This server answers their model calls and connections. */
+/** The machines of this host. This server serves their model calls and connections. */
 export function openMachines(context: AppContext): Machines {
   const { archives, stores, log } = context;
   return new Machines({

@@ -7,15 +7,15 @@ export interface MachineSpec {
   id: string;
   generation: number;
   /**
-   * Rises with every requested restart. A machine with a lower count is stopped and boots from its disk, without its
-   * memory.
+   * Incremented with every requested restart. A machine with a lower count is stopped and boots from its disk, without
+   * its memory.
    */
   restarts: number;
-  /** Rises with every requested restoration. A machine with a lower count is made from `snapshot`. */
+  /** Incremented with every requested restoration. A machine with a lower count is made from `snapshot`. */
   restores: number;
   /** The id of the snapshot that the machine is to be made from; null once it is. */
   snapshot: string | null;
-  /** Whether it is to be given the files of an import once it runs. */
+  /** Whether it receives the files of an import once it runs. */
   isImporting: boolean;
   runtime: string;
   /** The guest's own hostname. */
@@ -24,17 +24,17 @@ export interface MachineSpec {
 }
 
 /**
- * What is seen of a machine. `absent`: there is none, nor a disk. `suspended`: it does not run, and has a memory to wake
- * with. `lost`: it may run out of reach, so it must not be started a second time.
+ * The observed state of a machine. `absent`: there is none, nor a disk. `suspended`: it does not run, and has a memory
+ * to wake with. `lost`: it may run unreachably, so it must not be started a second time.
  */
 export type MachinePhase = "absent" | "stopped" | "suspended" | "running" | "lost";
 
-/** What a machine starts from: its run that goes on, its memory, its disk, a snapshot, or nothing: a new machine. */
+/** The start of a machine: its current run, its memory, its disk, a snapshot, or nothing: a new machine. */
 export type StartFrom = "run" | "memory" | "disk" | "snapshot" | "nothing";
 
-/** What is told of a machine's making, step by step. */
+/** Reports the steps of making a machine. */
 export interface Progress {
-  /** The steps that it will take; told once, before the first. */
+  /** The expected steps; reported once, before the first. */
   plan(steps: readonly InstallStepName[]): void;
   begin(step: InstallStepName): void;
 }

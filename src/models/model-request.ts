@@ -26,7 +26,7 @@ export interface ModelTurn {
   readonly settings: ModelSettings;
   /** Aborted when the turn was interrupted or has failed. */
   readonly interrupted: AbortSignal;
-  /** A model call has begun. */
+  /** A model call has started. */
   asked(): void;
   /** The span of a call that is about to be made; null where it is not traced. `model`: `provider/name`. */
   called(model: string): Span | null;

@@ -15,8 +15,8 @@ interface Append {
 }
 
 /**
- * Stores events of many turns in one statement, because round trip and transaction cost more than the content. Gathers
- * what is added within one round of the event loop.
+ * Stores events of many turns in one statement, because round trip and transaction cost more than the content. Collects
+ * everything added within one round of the event loop.
  */
 export class TurnAppends {
   readonly #database: Database;

@@ -6,25 +6,25 @@ import { BerthError } from "../contract/errors.ts";
 import { SerialQueue } from "../core/locks.ts";
 import type { TurnState } from "./turn.ts";
 
-/** How many turns may be before the last in a chain of agents that ask each other. */
+/** The maximum depth of a chain of agents that call each other. */
 const maximumDepth = 3;
-/** How many turns may come of one turn of a client. */
+/** The maximum number of turns that one client's turn may cause. */
 const maximumTurns = 32;
 
 /**
- * Agents that ask other agents of their account, as a tool of their turn. What is asked is a turn like any other, with the
- * key of the client whose turn all came of. It ends with the turn that asked for it, if it has not ended before.
+ * Lets agents call other agents of their account, as a tool of their turn. The called agent's turn is like any other,
+ * and uses the key of the client whose turn started the chain. It ends at the latest with the turn that started it.
  */
 export class Asking {
   readonly #context: AppContext;
-  /** The turns that come of a client's turn begin one at a time, so that the count of them is correct. */
+  /** The turns that a client's turn causes begin one at a time, so that their count is correct. */
   readonly #beginning = new SerialQueue();
 
   constructor(context: AppContext) {
     this.#context = context;
   }
 
-  /** The agents that the agent may ask; those that are gone are left out. */
+  /** The agents that the agent may call; deleted ones are left out. */
   async choice(agentId: string): Promise<AgentState[]> {
     const { stores } = this.#context;
     const asking = await stores.agents.byId(agentId);
@@ -32,9 +32,9 @@ export class Asking {
   }
 
   /**
-   * Begins a turn of the named agent, for the running turn of `agentId`. If it has asked for the same already and waits no
-   * longer, for one because the server was started again, that turn goes on. Throws `asking_refused`, and what
-   * `Turns.begin` throws.
+   * Begins a turn of the named agent, for the running turn of `agentId`. If that turn has made the same call before and
+   * no longer waits for it, for example because the server restarted, the existing turn continues. Throws
+   * `asking_refused`, and what `Turns.begin` throws.
    */
   async begin(agentId: string, name: string, message: string): Promise<{ agent: AgentState; turn: TurnState }> {
     const { turns, running } = this.#context;
@@ -42,29 +42,29 @@ export class Asking {
     const agent = choice.find((each) => each.name === name);
     if (!agent) {
       const allowed = choice.map((each) => each.name).join(", ") || "none";
-      throw refused(`This agent may not ask an agent ${name}. It may ask: ${allowed}.`);
+      throw refused(`This agent is not allowed to call an agent ${name}. Allowed: ${allowed}.`);
     }
     const own = running.ofAgent(agentId);
-    if (!own || own.ending) throw refused("An agent asks others within a turn of its own.");
+    if (!own || own.ending) throw refused("An agent can call others only during a turn of its own.");
     const theirs = running.ofAgent(agent.id)?.turn;
     if (theirs?.asked?.byTurn === own.turn.id && theirs.message === message) return { agent, turn: theirs };
     const { id: byTurn, keyId, asked } = own.turn;
     const depth = (asked?.depth ?? 0) + 1;
-    if (depth > maximumDepth) throw refused(`Agents ask each other ${maximumDepth} deep at most.`);
+    if (depth > maximumDepth) throw refused(`Agents can call each other up to ${maximumDepth} levels deep.`);
     const firstTurn = asked?.firstTurn ?? byTurn;
     const span = own.trace?.span;
     const caller = { accountId: agent.accountId, keyId, ...(span ? { span } : {}) };
     const turn = await this.#beginning.run(firstTurn, async () => {
       const { turns: count } = await this.#requireCost(firstTurn);
-      if (count >= maximumTurns) throw refused(`${maximumTurns} turns may come of one message.`);
+      if (count >= maximumTurns) throw refused(`One message can cause up to ${maximumTurns} turns.`);
       return turns.begin(randomUUID(), agent, message, caller, { asked: { byTurn, firstTurn, depth } });
     });
-    // Its end would have ended this one.
+    // When it ended, it would have ended this turn.
     if (running.ofAgent(agentId) !== own || own.ending) await turns.cancel(agent, turn);
     return { agent, turn };
   }
 
-  /** Throws `insufficient_credits` where an asked turn may make no further model call. */
+  /** Throws `insufficient_credits` if the called agent's turn may make no further model call. */
   async requireCredits({ asked }: Pick<TurnState, "asked">): Promise<void> {
     if (asked) await this.#requireCost(asked.firstTurn);
   }
@@ -74,7 +74,7 @@ export class Asking {
     const maximumCost = fromCredits(config.askedCredits);
     const sum = await stores.turns.askedFor(firstTurn);
     if (sum.microCredits < maximumCost) return sum;
-    const most = `The turns that come of one message may cost ${toCredits(maximumCost)} credits (BERTH_ASKED_CREDITS)`;
+    const most = `Turns caused by one message are limited to ${toCredits(maximumCost)} credits (BERTH_ASKED_CREDITS)`;
     throw new BerthError("insufficient_credits", `${most}; they have cost ${toCredits(sum.microCredits)}.`);
   }
 }

@@ -49,7 +49,7 @@ export class RefusedTurns {
     this.#removing.add(turnId);
     this.#all.add(turnId);
     void this.#remove(turnId)
-      .catch((error: unknown) => this.#context.log("a turn that was refused could not be removed", { turnId, error }))
+      .catch((error: unknown) => this.#context.log("a refused turn could not be removed", { turnId, error }))
       .finally(() => this.#removing.delete(turnId));
   }
 

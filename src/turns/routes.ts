@@ -46,7 +46,7 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
 }
 
 /**
- * The turn that an earlier attempt of the request began; null if there is none. Throws `turn_not_found` if it was
+ * The turn that an earlier attempt of the request started; null if there is none. Throws `turn_not_found` if it was
  * deleted with its agent.
  */
 export async function earlierTurn(

@@ -7,27 +7,27 @@ import type { GuestLease } from "../lifecycle/guest-leases.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
-/** Machines that a message is given to while none has said anything. */
+/** The maximum number of machines that receive a message without responding. */
 const machineTries = 3;
 /** Consecutive reconnects without an event between them. */
 const reconnectTries = 5;
 const reconnectDelayMs = 300;
 
 /**
- * Gets the agent's machine ready, sends it the message and reads the answer to its end, reconnecting as needed. A
- * machine may have ended without anybody knowing yet: the next one is given a message that this one said nothing to. A
- * guest that finds the turn begun on its disk fails it, so no message is answered twice.
+ * Gets the agent's machine ready, sends it the message and reads the response to its end, reconnecting as needed. A
+ * machine may have stopped unnoticed: its replacement gets a message that it did not respond to. A guest that finds the
+ * turn on its disk fails it, so no message is answered twice.
  */
 export async function runTurn(running: RunningTurn, context: AppContext): Promise<void> {
   for (let tries = machineTries; !running.over.signal.aborted && !running.ending; tries--) {
     if ((await runOnMachine(running, context)) === "over") return;
     if (running.seen > 0 || tries <= 1)
-      throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
+      throw new BerthError("machine_lost", "The agent's machine stopped during the turn.");
     await pause(reconnectDelayMs, running.over.signal);
   }
 }
 
-/** `lost`: the machine ended before the turn did. */
+/** `lost`: the machine stopped before the turn ended. */
 async function runOnMachine(running: RunningTurn, context: AppContext): Promise<"over" | "lost"> {
   const { turn, over } = running;
   const begun = performance.now();
@@ -48,7 +48,7 @@ async function runOnMachine(running: RunningTurn, context: AppContext): Promise<
     if (outcome === "lost") return outcome;
     if (outcome !== "cut" && outcome.error instanceof BerthError) {
       if (outcome.error.code === "machine_lost" && running.seen === 0) return "lost";
-      // A guest that does not answer in time may be one whose runner is starting again.
+      // A guest that does not respond in time may have a runner that is restarting.
       if (outcome.error.code !== "machine_failed") throw outcome.error;
     }
     if (running.nextSeq > seen) tries = reconnectTries;
@@ -60,7 +60,7 @@ async function runOnMachine(running: RunningTurn, context: AppContext): Promise<
   return "over";
 }
 
-/** Captures nothing of a turn, because the machine's `lost` promise holds on to it for the rest of the run. */
+/** Captures nothing of a turn, because the machine's `lost` promise keeps a reference to it for the rest of the run. */
 const toLost = () => "lost" as const;
 
 /** Reads the guest's events from the cursor. `cut`: the stream ended before the turn did. */
@@ -71,7 +71,7 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, context: AppC
     const guest = await lease.connect();
     running.trace?.sent();
     for await (const batch of sourceOf(running, guest)) {
-      // From here on we wait for the store, which may be down, rather than the runtime.
+      // From here on the wait is for the store, which may be down, not for the runtime.
       watch.stop();
       await running.announced;
       if (over.signal.aborted || running.ending) return "ended";
@@ -79,7 +79,7 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, context: AppC
         take(running, entry, context.metrics);
         if (entry.event.type === "response.function_call") await running.announced;
       }
-      // Meanwhile, new events stay in the guest's journal on the agent's disk.
+      // In the meantime, new events stay in the guest's journal on the agent's disk.
       if (!running.writer.hasRoom) await running.writer.room(over.signal);
       watch.saw();
     }
@@ -89,7 +89,7 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, context: AppC
   }
 }
 
-/** Prompts the guest if it has not begun; otherwise reads its journal from the cursor on. */
+/** Prompts the guest if it has not started; otherwise reads its journal from the cursor. */
 function sourceOf({ turn, settings, seen, over }: RunningTurn, guest: GuestClient): AsyncIterable<SequencedEvent[]> {
   const { id: turnId, message, model, conversation, functions } = turn;
   const { signal } = over;
@@ -139,7 +139,7 @@ class StallWatch {
     const { config, hungGuests } = this.#context;
     const { turn, openTools } = this.#running;
     void hungGuests.suspect(turn.agentId);
-    const message = `The runtime did nothing for ${config.stallMs / 1000} s; the turn was given up.`;
+    const message = `The runtime was silent for ${config.stallMs / 1000} s; the turn was stopped.`;
     if (openTools.size > 0) this.saw();
     else this.#running.giveUp({ code: "runtime_stalled", message });
   }

@@ -23,7 +23,7 @@ const recoveryGraceMs = 20_000;
 
 /** What a running turn needs from the service. */
 export interface TurnHooks {
-  /** A turn whose events take more bytes fails. */
+  /** The limit of a turn's events, in bytes; a turn that exceeds it fails. */
   maximumSize: number;
   /** Stores events, the turn's status after them and the usage so far (null: unchanged). */
   store: (events: SequencedEvent[], status: TurnStatus, usage: UsageState | null) => Promise<void>;
@@ -31,7 +31,7 @@ export interface TurnHooks {
   stored: (waitedMs: number) => void;
   /** Called when storing failed; it is retried. */
   storeFailed: (error: unknown) => void;
-  /** Has the guest end the turn. */
+  /** Makes the guest end the turn. */
   interrupt: () => void;
   /** Called once the turn's end is stored. */
   ended: (last: LastEvent) => void;
@@ -39,17 +39,17 @@ export interface TurnHooks {
   trace: TurnTrace | null;
 }
 
-/** The progress of a turn that an earlier server began. */
+/** The progress of a turn that an earlier server started. */
 export interface TurnProgress {
   /** The number of its `response.in_progress`; null before it. */
   head: number | null;
-  /** Tools that were started and have not completed. */
+  /** Tools that have started and not completed. */
   openTools: Iterable<string>;
-  /** The last function that its client was asked for; null: none yet. */
+  /** The last function call for its client; null: none yet. */
   functionCall: FunctionCall | null;
 }
 
-/** An event of a turn that asks its client for a function. */
+/** An event that asks the turn's client to run a function. */
 export interface FunctionCall {
   /** The event's number. */
   seq: number;
@@ -62,31 +62,31 @@ export class RunningTurn {
   readonly log: EventLog;
   readonly settings: TurnSettings;
   readonly writer: TurnWriter;
-  /** Aborted once the turn's end is stored, whoever ended it. */
+  /** Aborted once the turn's end is stored, whatever the cause of the end. */
   readonly over = new AbortController();
-  /** Resolves when the events that are stored first are stored and sent to readers. The guest's next come after them. */
+  /** Resolves when the server's own events are stored and sent to readers. The guest's follow. */
   announced: Promise<void> = Promise.resolve();
-  /** When this server began it or took it up, in milliseconds as `performance.now` has it. */
+  /** When this server started or resumed it, in milliseconds of `performance.now`. */
   readonly startedAt = performance.now();
-  /** The reply's first text has come. */
+  /** Whether the reply's first text has arrived. */
   hasSpoken: boolean;
   cancelled = false;
-  /** A last event has come; it may not be stored yet. */
+  /** Whether a last event has arrived; it may not be stored yet. */
   ending = false;
   usage: UsageState;
   #storedUsage: UsageState;
-  /** Tools that were started and have not completed. A model call may come from one of them. */
+  /** Tools that have started and not completed. A model call may come from one of them. */
   readonly openTools: Set<string>;
-  /** The last function that its client was asked for; null: none yet. */
+  /** The last function call for its client; null: none yet. */
   functionCall: FunctionCall | null;
   #head: number | null;
   #position = 0;
   #nextSeq: number;
-  /** Of the events that this server has seen, in bytes. */
+  /** The size of the events that this server has seen, in bytes. */
   #size = 0;
   readonly #interrupted = new AbortController();
   readonly #keeper: TurnHooks;
-  /** Why the last model call got no answer, until one does. */
+  /** Why the last model call failed; null once one succeeds. */
   #refusal: Fault | null = null;
   #refusalTimer: NodeJS.Timeout | undefined;
 
@@ -124,17 +124,17 @@ export class RunningTurn {
     return this.#interrupted.signal;
   }
 
-  /** The number that the turn's next event will have. */
+  /** The number of the turn's next event. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
-  /** The guest may have been given the message. */
+  /** Whether the guest may have received the message. */
   get prompted(): boolean {
     return this.#head !== null;
   }
 
-  /** How many of the guest's events have been seen. */
+  /** The number of the guest's events seen so far. */
   get seen(): number {
     return this.#head === null ? 0 : this.#nextSeq - 1 - this.#head;
   }
@@ -143,7 +143,7 @@ export class RunningTurn {
     return this.#keeper.trace;
   }
 
-  /** The agent waits for a slot; 1 is next. */
+  /** The agent is queued for a slot; 1 is next. */
   queued(position: number): void {
     if (this.prompted || position === this.#position) return;
     this.#position = position;
@@ -161,15 +161,15 @@ export class RunningTurn {
   /**
    * Adds a guest's event. Readers get it at once and the store soon: after a crash it can be read from the guest again.
    * The server's own events are stored first (see `announce`), so that a restart does not produce different ones. So is
-   * any last event, because whoever has read it may send the next message, and a call of a client's function, whose result
-   * may reach the next server.
+   * any last event, because its reader may send the next message, and a call of a client's function, whose result may
+   * reach the next server.
    */
   append(event: TurnEvent): void {
     if (this.ending) return;
     this.#size += sizeOf(event);
     if (this.#size > this.#keeper.maximumSize && statusAfter(event) === "running") {
       const mebibytes = this.#keeper.maximumSize / 1024 ** 2;
-      this.giveUp({ code: "turn_too_large", message: `The turn's events took more than ${mebibytes} MiB.` });
+      this.giveUp({ code: "turn_too_large", message: `The turn's events exceeded the limit of ${mebibytes} MiB.` });
       return;
     }
     this.ending = statusAfter(event) !== "running";
@@ -180,7 +180,7 @@ export class RunningTurn {
     else if (whole.type !== "response.completed") this.#interrupted.abort();
   }
 
-  /** Adds an event of the server, before the guest's first. */
+  /** Adds an event of the server before the guest's first event. */
   announce(event: TurnEvent): void {
     if (this.ending) return;
     this.writer.add({ seq: this.#nextSeq++, event });
@@ -206,22 +206,22 @@ export class RunningTurn {
     if (event.type === "response.tool_call.completed") this.openTools.delete(event.id);
   }
 
-  /** A model call has begun. */
+  /** A model call has started. */
   asked(): void {
     clearTimeout(this.#refusalTimer);
   }
 
-  /** The span of a model call that is about to be made; null where it is not traced. `model`: `provider/name`. */
+  /** The span of a model call that is about to start; null if it is not traced. `model`: `provider/name`. */
   called(model: string): Span | null {
     return this.trace?.called(model) ?? null;
   }
 
-  /** A provider has begun to answer a model call. */
+  /** A provider has started to respond to a model call. */
   answered(): void {
     this.#refusal = null;
   }
 
-  /** A provider has counted these tokens; `microCredits` is their price, null when unknown. */
+  /** A provider has reported these token counts; `microCredits` is their price, null if unknown. */
   used(tokens: Parameters<typeof add>[1], microCredits: number | null): void {
     this.usage = add(this.usage, tokens, microCredits);
   }
@@ -252,7 +252,7 @@ export class RunningTurn {
 
   #stored(events: SequencedEvent[]): void {
     for (const { seq, event } of events) {
-      if (seq === this.log.nextSeq) this.log.append(event); // An event of the server.
+      if (seq === this.log.nextSeq) this.log.append(event);
     }
     this.log.stored(events.at(-1)!.seq);
     if (!this.log.ended) return;
@@ -260,18 +260,18 @@ export class RunningTurn {
     this.over.abort();
   }
 
-  /** A guest's event, with what the server tells where a response of OpenAI's API ends with it. */
+  /** A guest's event, with the fields that the server adds at the end of a response of OpenAI's API. */
   #told(event: TurnEvent): TurnEvent {
     return event.type === "response.function_call" ? { ...event, ...this.#sums() } : event;
   }
 
-  /** How the turn ended, corrected by what the server knows. */
+  /** The turn's outcome, corrected by the server's knowledge. */
   #last(event: LastEvent): LastEvent {
     const sums = this.#sums();
     if (this.cancelled && event.type !== "response.completed") return { type: "response.cancelled", ...sums };
     const ofRuntime =
       event.type === "response.completed" || (event.type === "response.failed" && isOfRuntime(event.error));
-    // The server knows better than the runtime why a model call got no answer.
+    // The server knows the cause of a failed model call better than the runtime.
     if (this.#refusal && ofRuntime) return { type: "response.failed", error: this.#refusal, ...sums };
     return { ...event, ...sums };
   }
@@ -285,11 +285,14 @@ function isOfRuntime({ code }: Fault): boolean {
   return code === "runtime_failed" || code === "model_failed";
 }
 
-/** The most open tools that a turn remembers, and of each id, in characters: runtimes name them in fewer than 100. */
+/**
+ * Limits of the open tools that a turn remembers: their number, and each id's length in characters. Runtimes use fewer
+ * than 100.
+ */
 export const maximumOpenTools = 1_000;
 export const maximumToolId = 1_000;
 
-/** Whether a tool's call is remembered as open. A machine may send any number of ids of any length. */
+/** Whether a tool call is remembered as open. A machine may send any number of ids of any length. */
 function isRemembered(id: string, open: ReadonlySet<string>): boolean {
   return id.length <= maximumToolId && open.size < maximumOpenTools;
 }

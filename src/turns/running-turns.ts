@@ -5,14 +5,14 @@ export class RunningTurns implements Iterable<RunningTurn> {
   readonly #byId = new Map<string, RunningTurn>();
   readonly #byAgent = new Map<string, RunningTurn>();
 
-  /** The key of each agent's last turn; null for one that was begun with a token. */
+  /** The key of each agent's last turn; null if a token started it. */
   readonly #lastKeys = new Map<string, string | null>();
 
   get size(): number {
     return this.#byId.size;
   }
 
-  /** How many events are waiting to be stored. */
+  /** The number of events waiting to be stored. */
   get unstoredEvents(): number {
     return [...this].reduce((sum, { writer }) => sum + writer.waiting, 0);
   }
@@ -27,7 +27,8 @@ export class RunningTurns implements Iterable<RunningTurn> {
   }
 
   /**
-   * The key of the agent's last turn in this server, which pays for what that left running; undefined: there was none.
+   * The key of the agent's last turn in this server, which pays for processes that the turn left running; undefined:
+   * there was none.
    */
   lastKeyOf(agentId: string): string | null | undefined {
     return this.#lastKeys.get(agentId);

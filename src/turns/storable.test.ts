@@ -24,5 +24,5 @@ test("null characters and halves of surrogate pairs are replaced, wherever they 
 
 test("what is nested beyond what can be stored is left out", () => {
   const deep: unknown = JSON.parse("[".repeat(50_000) + "]".repeat(50_000));
-  expect(storable(completed(deep))).toEqual(completed("(nested too deeply to be kept)"));
+  expect(storable(completed(deep))).toEqual(completed("(nested too deeply to be stored)"));
 });

@@ -13,14 +13,14 @@ export function storable(event: TurnEvent): TurnEvent {
     return delta === event.delta ? event : { ...event, delta };
   }
   if ("id" in event && depthOf(event) > maximumDepth)
-    return { ...event, input: undefined, output: "(nested too deeply to be kept)" };
+    return { ...event, input: undefined, output: "(nested too deeply to be stored)" };
   return storableValue(event);
 }
 
 /** JSON in a form that can be stored; see `storable`. */
 export function storableValue<Value>(given: Value): Value {
   const json = JSON.stringify(given);
-  // Both look like this in JSON. So does an escaped backslash before the same letters.
+  // JSON escapes both like this. An escaped backslash before the same letters looks alike.
   if (!/\\u(?:0000|d[89a-f])/.test(json)) return given;
   return JSON.parse(json, (_, value: unknown) => {
     if (typeof value === "string") return storableText(value);

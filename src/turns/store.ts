@@ -20,7 +20,7 @@ import {
 } from "./turn.ts";
 import type { TurnAgent, TurnFilter } from "./turns.ts";
 
-/** The turns and their events. */
+/** Turns and their events. */
 export class TurnStore {
   readonly #database: Database;
   readonly #host: string;
@@ -35,7 +35,7 @@ export class TurnStore {
 
   /**
    * Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`, and
-   * `AgentChanged` where the agent's row is not as in `moment`.
+   * `AgentChanged` if the agent's row differs from `moment`.
    */
   async insert(turn: TurnState, moment: AgentMoment, first: SequencedEvent): Promise<void> {
     try {
@@ -84,7 +84,7 @@ export class TurnStore {
     }
   }
 
-  /** The key of an agent's last turn; null: it was begun with a token, or there is none. */
+  /** The key of an agent's last turn; null: a token started it, or there is no turn. */
   async lastKeyOf(agentId: string): Promise<string | null> {
     const rows = this.#database.selectFrom("turns").select("key_id").where("agent_id", "=", agentId);
     const last = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(1).executeTakeFirst();
@@ -135,7 +135,7 @@ export class TurnStore {
     return rows.map(toPast);
   }
 
-  /** How many turns an agent has that match. */
+  /** The number of an agent's matching turns. */
   async count(agentId: string, { conversation, status }: TurnFilter): Promise<number> {
     const { count } = await this.#database
       .selectFrom("turns")
@@ -147,10 +147,10 @@ export class TurnStore {
     return Number(count);
   }
 
-  /** Up to `limit` turns of all of an account's agents in the same order; `since`: that run, or have ended since. */
+  /** Up to `limit` turns of all of an account's agents in the same order; `since`: running, or ended since then. */
   async ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
-    // Each agent's newest by its own index. An agent's turns end in the order in which they begin, so the newest that
-    // had ended before `since` is where its part of the list ends.
+    // Reads each agent's newest turns by its own index. An agent's turns end in the order in which they begin, so the
+    // newest that ended before `since` ends its part of the list.
     const { rows } = await sql<RecentTurn>`
       select turns.id, turns.agent, left(turns.message, ${summaryCharacters.message}) as message, turns.status, (${replyOf(summaryCharacters.reply)}) ->> 'text' as reply,
         (${faultOf}) as error, turns.created_at as "createdAt", turns.finished_at as "finishedAt"
@@ -186,10 +186,10 @@ export class TurnStore {
       .where("agent_id", "=", agentId);
   }
 
-  /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
+  /** A page of the turn's events after `after`, oldest first, limited in number and size; empty after the last. */
   async events(turnId: string, after: number): Promise<SequencedEvent[]> {
     const { batchEvents, batchSize } = usualLimits;
-    // The database sums up event sizes, so that a page of large events is not read whole.
+    // The database sums up event sizes, to avoid reading a page of large events completely.
     const { rows } = await sql<SequencedEvent>`
       select seq, event from (
         select seq, event, sum(octet_length(event::text)) over (order by seq) - octet_length(event::text) as before
@@ -202,8 +202,8 @@ export class TurnStore {
   }
 
   /**
-   * The number of the turn's last event, the number of its `response.in_progress` (null before it), the ids of
-   * started tools that have not completed, and the last function that its client was asked for.
+   * The number of the turn's last event, the number of its `response.in_progress` (null before it), the ids of tools
+   * that have started and not completed, and the last function call for its client.
    */
   async progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>> {
     const { rows } = await sql<{ last: number } & Required<TurnProgress>>`
@@ -229,18 +229,18 @@ export class TurnStore {
     return { turns: Number(rows[0]!.turns), microCredits: Number(rows[0]!.credits) };
   }
 
-  /** Removes a turn that was never announced to any reader. */
+  /** Removes a turn that was not announced to any reader. */
   async remove(turnId: string): Promise<void> {
     await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
   }
 
-  /** What a runtime is told of an earlier conversation; null if that is gone. */
+  /** The replay of an earlier conversation; null if it was deleted. */
   async retelling(id: string): Promise<string | null> {
     const rows = this.#database.selectFrom("retold_conversations").select("text").where("id", "=", id);
     return (await rows.executeTakeFirst())?.text ?? null;
   }
 
-  /** A young one may be about to be referred to. */
+  /** A recent one may be about to be referenced. */
   async sweepRetellings(): Promise<void> {
     await sql`
       delete from retold_conversations retold where created_at < now() - interval '1 day'
@@ -249,7 +249,7 @@ export class TurnStore {
   }
 
   /**
-   * Stores events, the usage so far (null: unchanged) and, with the last event, how the turn ended. Atomic, and
+   * Stores events, the usage so far (null: unchanged) and, with the last event, the turn's outcome. Atomic, and
    * repeated calls have no effect.
    */
   append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void> {
@@ -257,7 +257,7 @@ export class TurnStore {
   }
 }
 
-/** The newest turns of an agent's conversation that are to be retold, the oldest first. */
+/** The newest turns of an agent's conversation for a replay, oldest first. */
 export async function saidIn(database: Database, agentId: string, conversation: number): Promise<RetoldTurn[]> {
   const rows = await database
     .selectFrom("turns")
@@ -273,12 +273,12 @@ export async function saidIn(database: Database, agentId: string, conversation: 
   return rows.map(({ message, reply }) => ({ message, reply: reply.text })).toReversed();
 }
 
-/** A longer reply is cut in lists, where there are up to a hundred. In characters. */
+/** The maximum length of a reply in a list of up to a hundred, in characters. */
 const maximumReply = 64 * 1024;
-/** So that a reply in many small pieces is not read whole to be cut. */
+/** Limits how many pieces of a reply are read before it is truncated. */
 const maximumPieces = 20_000;
 
-/** The first deltas of the reply's text together, until they have as many characters, and how many they are. */
+/** The first deltas of the reply's text, joined, up to that many characters, and their number. */
 const replyOf = (characters: number) => sql<{ text: string; pieces: number }>`(
   select json_build_object('text', coalesce(string_agg(delta, '' order by seq), ''), 'pieces', count(*)) from (
     select seq, delta, sum(length(delta)) over (order by seq) - length(delta) as before from (
@@ -317,12 +317,12 @@ const faultOf = sql<Fault | null>`(
   select event -> 'error' from turn_events
   where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`;
 
-/** Which agent's turn asked for a turn; null where a client did, and once that agent is gone. */
+/** The agent whose turn started this one; null if a client did, or once that agent is deleted. */
 const askerOf = sql<PastTurn["askedBy"]>`(
   select json_build_object('agent', agents.name, 'turnId', asker.id) from turns asker
   join agents on agents.id = asker.agent_id where asker.id = turns.asked_by)`;
 
-/** A turn, from its row. */
+/** A turn from its row. */
 export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
   return {
     id: row.id,

@@ -2,23 +2,23 @@ import type { UsageState } from "../billing/usage.ts";
 import { statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
 import type { Span } from "../telemetry/span.ts";
 
-/** Spans of one turn's tools and model calls: a guest decides how many there are. */
+/** The maximum number of spans of one turn's tools and model calls: a guest decides how many there are. */
 const maximumParts = 200;
-/** A model's name as providers have them; anything else is only called that. */
+/** A valid model name of a provider; other names are replaced. */
 const modelName = /^[\w.:@/-]{1,100}$/;
 
 /**
  * The spans of a turn, as this server sees it:
  *
- *     turn
- *     ├─ machine   until the agent's machine is ready
- *     └─ guest     from the message to the last event
- *        ├─ start  until the runtime does something: an event, or a model call
- *        ├─ model  each model call
- *        └─ tool   each tool
+ *    turn
+ *    ├─ machine   until the agent's machine is ready
+ *    └─ guest     from the message to the last event
+ *       ├─ start  until the runtime's first action: an event, or a model call
+ *       ├─ model  each model call
+ *       └─ tool   each tool
  *
- * All times are this server's, and all names are its own: a guest tells nothing but that an event has come. Its channel
- * is on the same host, so that what it does and when this is seen are the same moment.
+ * All times are this server's, and all names are its own: a guest contributes only the arrival of events. Its channel
+ * is on the same host, so an action and its observation are simultaneous.
  */
 export class TurnTrace {
   readonly span: Span;
@@ -33,14 +33,14 @@ export class TurnTrace {
     this.span = span;
   }
 
-  /** The agent's machine is wanted. */
+  /** The turn starts to wait for the agent's machine. */
   wants(): void {
     this.#endGuest("machine_lost");
     this.#machine?.end();
     this.#machine = this.span.begin("machine");
   }
 
-  /** The machine waits for a slot. */
+  /** The machine is queued for a slot. */
   queued(position: number): void {
     this.#machine?.mark("queued", { "berth.queue.position": position });
   }
@@ -50,14 +50,14 @@ export class TurnTrace {
     this.#machine = null;
   }
 
-  /** The message goes to the guest, or the connection to it is made again. */
+  /** The message goes to the guest, or the server reconnects to it. */
   sent(): void {
     this.#endGuest("connection_lost");
     this.#guest = this.span.begin("guest", {}, "client");
     this.#start = this.#guest.begin("start");
   }
 
-  /** An event of the guest's. */
+  /** An event of the guest has arrived. */
   heard(event: TurnEvent): void {
     this.#begun();
     if (event.type === "response.output_text.delta" && !this.#hasSpoken) {
@@ -75,7 +75,7 @@ export class TurnTrace {
     if (statusAfter(event) !== "running") this.#endGuest(null);
   }
 
-  /** A model call has begun; null where there are too many. `model`: `provider/name`. */
+  /** A model call has started; null if there are too many. `model`: `provider/name`. */
   called(model: string): Span | null {
     this.#begun();
     const [provider = "", ...name] = model.split("/");
@@ -86,7 +86,7 @@ export class TurnTrace {
     });
   }
 
-  /** The turn is over, and that is stored. `code`: the error's code if it failed, else empty. */
+  /** The turn has ended, and its end is stored. `code`: the error's code if it failed, else empty. */
   ended(outcome: TurnStatus, code: string, { input, output }: UsageState): void {
     this.#endAll(code || null);
     this.span.add({
@@ -98,7 +98,7 @@ export class TurnTrace {
     this.span.end(code || null);
   }
 
-  /** This server ends, and the next one goes on with the turn. */
+  /** This server stops; the next one resumes the turn. */
   handedOn(): void {
     this.#endAll(null);
     this.span.add({ "berth.turn.handed_on": true });

@@ -5,20 +5,20 @@ import { errorStatuses } from "../contract/errors.ts";
 import { storable, storableValue } from "./storable.ts";
 import type { PastTurn } from "./turn.ts";
 
-/** A turn that is over, without what came of it. */
+/** A finished turn without its content. */
 export type FinishedTurn = Omit<PastTurn, "reply" | "replyTruncated" | "askedBy" | "finishedAt"> & { finishedAt: Date };
 
 type TurnLine = Extract<TranscriptLine, { type: "turn" }>;
 type ContentLine = Exclude<TranscriptLine, TurnLine>;
 type ToolCall = Extract<TranscriptLine, { type: "tool_call" }>;
 
-/** The most characters of a line of text. */
+/** The maximum length of a text in a line, in characters. */
 const maximumText = 64 * 1024;
-/** The most events that are stored together, and the most characters that they have, about. */
+/** The maximum number of events stored together, and their approximate maximum length in characters. */
 const batchEvents = 500;
 const batchCharacters = 512 * 1024;
 
-/** A turn's lines: its own, and its events in as few lines as they need. */
+/** A turn's lines: its own, and its events, joined into as few lines as possible. */
 export async function* toLines(turn: FinishedTurn, events: AsyncIterable<TurnEvent>): AsyncGenerator<TranscriptLine> {
   const { id, conversation, createdAt, finishedAt, message, model, error, undone, usage } = turn;
   const { credits: _, ...tokens } = toUsage(usage);
@@ -42,12 +42,12 @@ export async function* toLines(turn: FinishedTurn, events: AsyncIterable<TurnEve
 
 type TextLine = Extract<ContentLine, { text: string }>;
 
-/** Gathers what was said in many pieces. */
+/** Joins consecutive deltas. */
 class Text {
   #type: TextLine["type"] = "text";
   #text = "";
 
-  /** Takes an event. Returns the line that is over with it, if one is. */
+  /** Adds an event. Returns the line that it completes, if any. */
   add(event: TurnEvent): TextLine[] {
     const type = textTypes[event.type];
     const isOver = type !== this.#type || this.#text.length >= maximumText;
@@ -77,7 +77,7 @@ function merged(before: ToolCall | undefined, event: Extract<TurnEvent, { id: st
   return { ...(before ?? { type: "tool_call", id: event.id }), ...Object.fromEntries(given) };
 }
 
-/** What a transcript's lines make: a turn, then its events in batches, then the next turn. */
+/** Parses a transcript's lines: a turn, then its events in batches, then the next turn. */
 export type ImportedItem =
   | { turn: Omit<FinishedTurn, "id" | "agentId" | "keyId" | "instructions" | "functions" | "asked"> }
   | { events: StorableEvent[] };
@@ -89,8 +89,8 @@ interface StorableEvent {
 }
 
 /**
- * The turns of a transcript, in its order, which their times keep. Their credits are not known: nobody is billed for
- * them. What is said to be later than `now` was then.
+ * A transcript's turns, in its order; their times increase. Their credits are unknown, since importing bills nobody.
+ * Times later than `now` become `now`.
  */
 export async function* fromLines(lines: AsyncIterable<TranscriptLine>, now: Date): AsyncGenerator<ImportedItem> {
   let turn: TurnLine | null = null;
@@ -106,7 +106,7 @@ export async function* fromLines(lines: AsyncIterable<TranscriptLine>, now: Date
       yield { turn: imported };
       continue;
     }
-    // Content before the first turn belongs to none.
+    // Content before the first turn belongs to no turn.
     if (!turn) continue;
     batch.add(line);
     if (batch.isFull) yield { events: batch.taken() };
@@ -114,7 +114,7 @@ export async function* fromLines(lines: AsyncIterable<TranscriptLine>, now: Date
   if (turn) yield { events: batch.ended(turn) };
 }
 
-/** Events of a turn, with their numbers in it. */
+/** Events of a turn, with their numbers. */
 class Batch {
   #events: StorableEvent[] = [];
   #last = 0;
@@ -145,7 +145,7 @@ class Batch {
     return taken;
   }
 
-  /** With the turn's last event. */
+  /** The turn's last event is included. */
   ended(turn: TurnLine): StorableEvent[] {
     if (turn.status === "completed") this.#push({ type: "response.completed" });
     else if (turn.status === "cancelled") this.#push({ type: "response.cancelled" });
@@ -164,7 +164,7 @@ function given<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
 }
 
-/** A code that this Berth does not have stands for any failure. */
+/** A code that this version of Berth does not know becomes a general failure. */
 function faultOf({ error }: TurnLine): NonNullable<PastTurn["error"]> {
   const { code, message } = error ?? { code: "", message: "It failed." };
   return { code: code in errorStatuses ? (code as keyof typeof errorStatuses) : "runtime_failed", message };

@@ -9,12 +9,12 @@ import type { ClientFunction } from "../contract/functions.ts";
 export interface TurnState {
   id: string;
   agentId: string;
-  /** The key that began it; null for a signed-in user, and once the key's record is gone. */
+  /** The key that started it; null for a signed-in user, and once the key's record is deleted. */
   keyId: string | null;
   /** The number of the agent's conversation: 1, 2, …. */
   conversation: number;
   message: string;
-  /** What its request added to the agent's instructions; null: nothing. */
+  /** The request's addition to the agent's instructions; null: none. */
   instructions: string | null;
   /** Functions of its client that the agent may call as tools; null: none. */
   functions: ClientFunction[] | null;
@@ -22,29 +22,29 @@ export interface TurnState {
   model: string | null;
   status: TurnStatus;
   usage: UsageState;
-  /** Where another agent's turn asked for it; null: a client did. */
+  /** The agent that started it; null: a client did. */
   asked: Asked | null;
 }
 
-/** Where a turn comes from that another agent asked for. */
+/** The origin of a turn that another agent started. */
 interface Asked {
-  /** The turn that asked. */
+  /** The calling turn. */
   byTurn: string;
-  /** The client's turn that all came of. */
+  /** The client's turn at the root. */
   firstTurn: string;
-  /** How many turns are before it: 1 where a client's own turn asked. */
+  /** The depth: 1 if a client's turn made the call. */
   depth: number;
 }
 
 /** A turn in the history. */
 export interface PastTurn extends TurnState {
-  /** The reply's text that has come, or its beginning. */
+  /** The reply's text so far, or its beginning. */
   reply: string;
   replyTruncated: boolean;
   error: Fault | null;
-  /** Which agent's turn asked for it; null where a client did, and once that agent is gone. */
+  /** The agent whose turn started this one; null if a client did, or once that agent is deleted. */
   askedBy: { agent: string; turnId: string } | null;
-  /** Its agent was rolled back to before its end. */
+  /** The agent was rolled back to a point before the turn's end. */
   undone: boolean;
   createdAt: Date;
   finishedAt: Date | null;
@@ -77,7 +77,7 @@ export interface RecentTurn extends Pick<PastTurn, "id" | "message" | "status" |
   reply: string;
 }
 
-/** The turn in a few words. */
+/** A summary of the turn. */
 export function toTurnSummary({ message, reply, createdAt, finishedAt, ...turn }: RecentTurn): TurnSummary {
   return {
     ...turn,
@@ -88,12 +88,12 @@ export function toTurnSummary({ message, reply, createdAt, finishedAt, ...turn }
   };
 }
 
-/** The error for what an agent cannot do during a turn; `turnId` is the running turn's. */
+/** The error for an operation that an agent cannot do during a turn; `turnId` is the running turn's. */
 export function turnInProgress(turnId: string | null): BerthError {
   return new BerthError("turn_in_progress", "The agent is answering another message.", { details: { turnId } });
 }
 
-/** What a turn takes from its agent's row when it begins. */
+/** The fields that a turn copies from its agent's row when it begins. */
 export type AgentMoment = Pick<AgentState, "conversation" | "runtime" | "restores">;
 
 /** The agent's conversation, runtime or snapshot has changed since its row was read. */

@@ -18,37 +18,37 @@ import type { TurnStore } from "./store.ts";
 import { TurnTrace } from "./trace.ts";
 import { AgentChanged, type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "./turn.ts";
 
-/** What a turn takes from its agent. */
+/** A turn's fields of its agent. */
 export type TurnAgent = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "retold">;
 
-/** What a turn has beside its message, where its client or another agent gives more. */
+/** Optional settings of a turn, from its client or another agent. */
 interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked">> {
-  /** The turn follows an earlier one: it is refused where the conversation has changed since the agent was read. */
+  /** The turn follows an earlier one: it is refused if the conversation has changed since the agent was read. */
   follows?: boolean;
 }
 
-/** Which turns are counted; null: all. */
+/** The statuses to count; null: all. */
 export interface TurnFilter {
   conversation: number | null;
   status: TurnStatus | null;
 }
 
-/** What a turn begins or goes on with. */
+/** What a turn starts or resumes with. */
 interface TurnStart {
-  /** What its runtime is told of an earlier conversation; null: nothing. */
+  /** The replay of an earlier conversation for its runtime; null: none. */
   retold: string | null;
   trace: TurnTrace | null;
-  /** Of a turn that an earlier server began. */
+  /** The progress of a turn that an earlier server started. */
   progress?: TurnProgress;
 }
 
-/** How long a guest has to end a cancelled turn before the server ends it for its reader. */
+/** How long a guest has to end a cancelled turn before the server ends it for readers. */
 const cancelGraceMs = 1_500;
 const leastPollMs = 200;
 const mostPollMs = 1_000;
 
 /**
- * Turns: a message to an agent and the events of its answer. A turn continues whether or not anybody reads it. Its
+ * Turns: a message to an agent and the events of its response. A turn continues whether or not anybody reads it. Its
  * events go to readers at once and to the store in batches. They come from the guest's journal, so a restarted server
  * continues from what it has stored. Event numbers never change: the first events are the server's, up to
  * `response.in_progress` with number p; the guest's n-th event has number p + n.
@@ -61,7 +61,10 @@ export class Turns {
   readonly #refused: RefusedTurns;
   /** Turns whose rows are being stored. */
   readonly #beginning = new Set<string>();
-  /** The turns that this server knows of until `recover` has found all others, so that none is begun twice; null then. */
+  /**
+   * The turns that this server knows until `recover` has found all others, so that none is started twice; null
+   * afterwards.
+   */
   #known: Set<string> | null = new Set();
   #stopped = false;
 
@@ -85,7 +88,7 @@ export class Turns {
     caller: Pick<Caller, "accountId" | "keyId" | "span">,
     { instructions: added = null, functions = null, asked = null, follows = false }: TurnAdditions = {},
   ): Promise<TurnState> {
-    if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
+    if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
     for (let current = agent; ; current = await this.#reread(agent.id)) {
       try {
         return await this.#begin(id, current, message, caller, { instructions: added, functions, asked });
@@ -102,7 +105,7 @@ export class Turns {
     throw new BerthError("agent_deleted", "The agent was deleted.");
   }
 
-  /** Throws `AgentChanged` where the agent's row is not as it was read. */
+  /** Throws `AgentChanged` if the agent's row has changed since it was read. */
   async #begin(
     id: string,
     agent: AgentState,
@@ -142,11 +145,11 @@ export class Turns {
 
   /**
    * The turn with this id, for a caller about to begin it; null if there is none. Throws `database_unavailable` while a
-   * refused one may still be stored.
+   * refused turn with this id may still be stored.
    */
   async begun(agentId: string, id: string): Promise<TurnState | null> {
     if (!this.#refused.mayBeStored(id)) return this.#rows.find(agentId, id);
-    throw new BerthError("database_unavailable", "The database does not answer; try again soon.");
+    throw new BerthError("database_unavailable", "The database is not responding; try again soon.");
   }
 
   /** Up to `limit` of an agent's turns after the one with the id `after`, newest first. */
@@ -154,12 +157,14 @@ export class Turns {
     return this.#rows.list(agentId, limit, after);
   }
 
-  /** How many turns an agent has that match. */
+  /** The number of an agent's matching turns. */
   count(agentId: string, filter: TurnFilter): Promise<number> {
     return this.#rows.count(agentId, filter);
   }
 
-  /** Turns of all of an account's agents after the turn `after`, newest first; `since`: that run, or have ended since. */
+  /**
+   * Turns of all of an account's agents after the turn `after`, newest first; `since`: running, or ended since then.
+   */
   listOfAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
     return this.#rows.ofAccount(accountId, limit, after, since);
   }
@@ -176,8 +181,8 @@ export class Turns {
   }
 
   /**
-   * The agent's running turn on this host that asked its client for a function; null if none does. While this server
-   * takes up the turns of an earlier one, waits for the agent's.
+   * The agent's running turn on this host that waits for a function of its client; null if there is none. Waits for the
+   * agent's turn if this server is still resuming turns of an earlier one.
    */
   async waiting({ id, isHere }: AgentState): Promise<{ turn: TurnState; call: FunctionCall } | null> {
     if (isHere && this.#known && !this.#running.ofAgent(id)) {
@@ -189,8 +194,8 @@ export class Turns {
   }
 
   /**
-   * Gives a turn what the function returned that it waits for. Throws `function_not_waiting` where it waits no longer,
-   * and `machine_failed`.
+   * Gives a turn the result of a function that it waits for. Throws `function_not_waiting` if it no longer waits, and
+   * `machine_failed`.
    */
   async answerFunction(agent: AgentState, turn: TurnState, callId: string, output: string): Promise<void> {
     requireHere(agent);
@@ -203,7 +208,7 @@ export class Turns {
     }
   }
 
-  /** Throws `turn_in_progress` if the agent is answering. */
+  /** Throws `turn_in_progress` if the agent has a running turn. */
   requireNone(agentId: string): void {
     if (this.#running.ofAgent(agentId)) this.refuseAnother(agentId);
   }
@@ -250,10 +255,10 @@ export class Turns {
     await running?.writer.flushed();
   }
 
-  /** Called when the server starts: resumes the turns that were running. May be called again after it rejected. */
+  /** Resumes the running turns when the server starts. May be called again after it rejected. */
   async recover(): Promise<void> {
     for (const { turn, agent } of await this.#rows.running()) {
-      if (this.#known?.has(turn.id)) continue; // It may have ended meanwhile.
+      if (this.#known?.has(turn.id)) continue; // It may have ended in the meantime.
       this.#known?.add(turn.id);
       await this.#takeUp(turn, agent);
     }
@@ -261,23 +266,23 @@ export class Turns {
   }
 
   /**
-   * Called now and then. Ends what would block its agent: a running turn of this host that nobody runs. One that was
-   * refused is removed, since its client was told so; any other is taken up.
+   * Called periodically. Ends what would block its agent: a running turn of this host that is not being run. A refused
+   * turn is removed, since its client received the refusal; any other is resumed.
    */
   async sweep(): Promise<void> {
     await this.#rows.sweepRetellings();
-    if (this.#known || this.#stopped) return; // `recover` has not taken up all yet.
+    if (this.#known || this.#stopped) return; // `recover` has not resumed all turns yet.
     for (const { turn, agent } of await this.#rows.running()) {
       const { id } = turn;
       if (this.#running.get(id) || this.#beginning.has(id) || this.#refused.mayBeStored(id) || this.#stopped) continue;
       if (this.#refused.had(id)) {
         await this.#rows.remove(id);
-        this.#context.log("a turn that was refused was found and removed", { turnId: id });
+        this.#context.log("removed a turn that had been refused", { turnId: id });
         continue;
       }
       // It may have ended since the rows were read.
       if ((await this.#rows.find(turn.agentId, id))?.status !== "running" || this.#running.get(id)) continue;
-      this.#context.log("a running turn that nobody ran was taken up", { turnId: id });
+      this.#context.log("resumed a running turn that had been abandoned", { turnId: id });
       await this.#takeUp(turn, agent);
     }
   }
@@ -288,13 +293,13 @@ export class Turns {
     this.#start(turn, this.#log(turn.id, last + 1), agent, { retold: await this.#retold(agent), trace, progress });
   }
 
-  /** What the agent's runtime is told of a conversation that another one has had; null: nothing. */
+  /** The replay of another runtime's conversation for the agent's runtime; null: none. */
   async #retold({ retold }: TurnAgent): Promise<string | null> {
     return retold === null ? null : this.#rows.retelling(retold);
   }
 
   /**
-   * Takes no new turns and stops reading; turns continue in their machines. Resolves when everything read is stored.
+   * Accepts no new turns and stops reading; turns continue in their machines. Resolves when everything read is stored.
    */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -305,7 +310,7 @@ export class Turns {
     for (const { trace } of turns) trace?.handedOn();
   }
 
-  /** A turn's trace, within its request's. One that is taken up has a trace of its own. */
+  /** A turn's trace, within its request's. A resumed turn has a trace of its own. */
   #trace({ id, agentId, model }: TurnState, within: Caller["span"], facts: Facts): TurnTrace | null {
     const all = {
       "berth.turn.id": id,
@@ -358,7 +363,7 @@ export class Turns {
 
   #ended(running: RunningTurn, last: LastEvent): void {
     this.#running.remove(running);
-    // Nobody is left who waits for them.
+    // Nobody waits for them any more.
     for (const other of this.#running) {
       if (other.turn.asked?.byTurn === running.turn.id) this.#cancel(other);
     }
@@ -373,7 +378,7 @@ export class Turns {
     slots.retry();
   }
 
-  /** Tells the guest to end the turn. */
+  /** Makes the guest end the turn. */
   #interrupt({ turn }: RunningTurn): void {
     this.#context.leases
       .ifRunning(turn.agentId)
@@ -385,5 +390,5 @@ export class Turns {
 }
 
 function noTurn(turnId: string): never {
-  throw new BerthError("turn_not_found", `The agent has no turn ${isUuid(turnId) ? turnId : "of this id"}.`);
+  throw new BerthError("turn_not_found", `The agent has no turn ${isUuid(turnId) ? turnId : "with this id"}.`);
 }

@@ -7,7 +7,7 @@ const maximumUnstored = 4 * 1024 * 1024;
 /** Per transaction. */
 const maximumBatch = 500;
 const maximumBatchSize = 1024 * 1024;
-/** Maximum time to gather events. A transaction costs more than its content. A last event does not wait. */
+/** Maximum time to collect events. A transaction costs more than its content. A last event does not wait. */
 const gatherMs = 500;
 /** All turns' writers flush on the same beat, so that the store can batch events of many turns. */
 const beatMs = 100;
@@ -15,7 +15,7 @@ const leastRetryMs = 250;
 const mostRetryMs = 5_000;
 
 export interface TurnWriterOptions {
-  /** Stores events, all or none. */
+  /** Stores either all events or none. */
   store: (events: SequencedEvent[]) => Promise<void>;
   /** Called once events are stored, with how long the first of them waited, in milliseconds. */
   stored: (events: SequencedEvent[], waitedMs: number) => void;
@@ -42,7 +42,7 @@ export class TurnWriter {
     this.#options = options;
   }
 
-  /** Hands over the next event. */
+  /** Adds the next event. */
   add(entry: SequencedEvent): void {
     const size = sizeOf(entry.event);
     this.#waiting.push({ entry, size, since: performance.now() });
@@ -51,17 +51,17 @@ export class TurnWriter {
     this.#writing ??= this.#write();
   }
 
-  /** How many events wait for the store. */
+  /** The number of events waiting for the store. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** False while too much waits for the store. */
+  /** False while too many events wait for the store. */
   get hasRoom(): boolean {
     return this.#size < maximumUnstored;
   }
 
-  /** Resolves when there is room again, or `signal` is aborted. */
+  /** Resolves when there is capacity again, or `signal` is aborted. */
   async room(signal: AbortSignal): Promise<void> {
     while (!this.hasRoom && !signal.aborted) {
       await new Promise<void>((resolve) => {

@@ -151,7 +151,7 @@ test("what an agent cannot take is refused in the protocol's own words", async (
   await send(request("hello", { contextId: "conversation-7" })).toThrow("now conversation-1");
   await send(request("hello", { taskId: randomUUID() })).toThrow("without a taskId");
   await send(request("hello", { messageId: "" })).toThrow("messageId");
-  await send(request("")).toThrow("at least one character");
+  await send(request("")).toThrow("must not be empty");
   await send(request("x".repeat(300_000))).toThrow("256 KiB");
   const bytes = {
     content: { $case: "raw" as const, value: Buffer.from("x") },

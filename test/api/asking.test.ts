@@ -60,7 +60,7 @@ test("only agents that the owner named are asked, and only while they exist", as
 
 test("an agent may not be told to ask itself, one that is not there, or one twice", async () => {
   const change = (agents: unknown) => client.call("PATCH", "/agents/ada", { agents });
-  expect(await change(["ada"])).toMatchObject({ status: 400, body: { message: /asks others, not itself/ } });
+  expect(await change(["ada"])).toMatchObject({ status: 400, body: { message: /cannot call itself/ } });
   expect(await change(["bob", "nobody"])).toMatchObject({
     status: 404,
     body: { message: "There is no agent nobody." },
@@ -74,14 +74,16 @@ test("an agent may not be told to ask itself, one that is not there, or one twic
 test("a chain has three askings at most, and an agent that answers already is not asked", async () => {
   expect(await client.ask("ada", "consult bob consult cleo consult dan hello")).toBe("hello");
   expect(await client.ask("ada", "consult bob consult cleo consult dan consult eve hello")).toMatch(
-    /^asking_refused: .*3 deep/,
+    /^asking_refused: .*3 levels deep/,
   );
   expect(await client.ask("ada", "consult bob consult ada hello")).toMatch(/^turn_in_progress: /);
 });
 
 test("one message leads to a bounded number of turns", async () => {
   expect(await client.ask("ada", "consults 32 bob hello")).toBe("hello");
-  expect(await client.ask("ada", "consults 33 bob hello")).toBe("asking_refused: 32 turns may come of one message.");
+  expect(await client.ask("ada", "consults 33 bob hello")).toBe(
+    "asking_refused: One message can cause up to 32 turns.",
+  );
 });
 
 test("agents that are asked at the same moment do not pass the bound together", async () => {
@@ -105,7 +107,10 @@ test("agents that are asked at the same moment do not pass the bound together", 
     return { asking };
   });
   const answers = (await answer.asking).split("\n");
-  expect(answers.toSorted()).toEqual([...Array(2).fill("asking_refused: 32 turns may come of one message."), "hello"]);
+  expect(answers.toSorted()).toEqual([
+    ...Array(2).fill("asking_refused: One message can cause up to 32 turns."),
+    "hello",
+  ]);
 });
 
 test("what turns ask of each other may cost so much and no more", async () => {
@@ -126,7 +131,9 @@ test("what the turn of a key has others do counts for the key, which sees nothin
 
 test("a program that outlives its turn asks nobody", async () => {
   await client.ask("ada", "consult-later bob hello");
-  await expect.poll(() => client.ask("ada", "recall"), { interval: 700 }).toContain("asking_refused: An agent asks");
+  await expect
+    .poll(() => client.ask("ada", "recall"), { interval: 700 })
+    .toContain("asking_refused: An agent can call others only");
 });
 
 test("a request that is none of the protocol's is refused", async () => {

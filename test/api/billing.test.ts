@@ -279,10 +279,10 @@ test("the operator gives credits, by account or user, and takes back no more tha
   expect((await grant({ account }, "-1012.5")).body.account.balance).toBe("0");
   const refusals: [Record<string, string>, string, number, RegExp][] = [
     [{ account }, "-0.000001", 400, /has 0; no more than that/],
-    [{ account }, "0.00", 400, /more or less than 0/],
+    [{ account }, "0.00", 400, /cannot be 0 credits/],
     [{ account }, "1e3", 400, /decimal string/],
-    [{}, "1", 400, /Either account or user/],
-    [{ account, user: "ulla" }, "1", 400, /Either account or user/],
+    [{}, "1", 400, /Set either account or user/],
+    [{ account, user: "ulla" }, "1", 400, /Set either account or user/],
     [{ account: randomUUID() }, "1", 404, /no account/],
     [{ user: "nobody" }, "1", 404, /no user nobody/],
   ];

@@ -240,7 +240,7 @@ test("a settlement that the database refuses for good is told, and its hold ends
   const spender = await newAccount();
   const hold = await ledger.hold(spender, "demo/demo", 5);
   await ledger.settle(hold, 1e19, {});
-  await expect.poll(() => logged.at(-1)).toBe("what a model call has used is lost");
+  await expect.poll(() => logged.at(-1)).toBe("a model call's usage is lost");
   await expire([hold]);
   vi.advanceTimersByTime(20_000);
   await ledger.close();
@@ -282,7 +282,7 @@ test("what was used while the database was away is written when it is back", asy
   await away.stop();
   await expect(ledger.hold(spender, "demo/demo", 10)).rejects.toMatchObject({ code: "database_unavailable" });
   await ledger.settle(hold, 10, { input: 1 });
-  expect(logged).toEqual(["what a model call has used cannot be written yet"]);
+  expect(logged).toEqual(["a model call's usage could not be written; trying again"]);
   away = await startEmbeddedPostgres(own);
   await ledger.settle(hold, 10, { input: 1 });
   await expect.poll(() => stateOf(spender).catch(() => null)).toEqual({ balance: 990, held: 0, spent: 10 });
@@ -290,7 +290,7 @@ test("what was used while the database was away is written when it is back", asy
   await away.stop();
   await ledger.settle(last, 10, { input: 1 });
   await ledger.close();
-  expect(logged.at(-1)).toBe("what a model call has used is lost");
+  expect(logged.at(-1)).toBe("a model call's usage is lost");
   database = home;
   await there.destroy();
   await rm(own, { recursive: true });

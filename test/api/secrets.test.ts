@@ -133,15 +133,15 @@ test.each([
   ["TOKEN", { hosts: ["a.com"] }, "value"],
   ["TOKEN", { value, hosts: ["a.com"], headers: [] }, "one header"],
   ["TOKEN", { value, hosts: ["a.com"], headers: ["x y"] }, "x-api-key"],
-  ["TOKEN", { value, hosts: ["a.com"], headers: ["Access-Control-Request-Headers"] }, "not sent in this header"],
-  ["TOKEN", { value: "", hosts: ["a.com"] }, "one character"],
+  ["TOKEN", { value, hosts: ["a.com"], headers: ["Access-Control-Request-Headers"] }, "cannot be sent in this header"],
+  ["TOKEN", { value: "", hosts: ["a.com"] }, "must not be empty"],
   ["TOKEN", { value: "two words", hosts: ["a.com"] }, "printable ASCII"],
   ["TOKEN", { value: "line\r\nbreak", hosts: ["a.com"] }, "printable ASCII"],
   ["TOKEN", { value: "x".repeat(4_097), hosts: ["a.com"] }, "4096"],
   ["TOKEN", { value, hosts: [] }, "one host"],
-  ["TOKEN", { value, hosts: ["*"] }, "A host is such as"],
-  ["TOKEN", { value, hosts: ["https://a.com"] }, "A host is such as"],
-  ["TOKEN", { value, hosts: ["10.0.0.0/8"] }, "A host is such as"],
+  ["TOKEN", { value, hosts: ["*"] }, "A host must look like"],
+  ["TOKEN", { value, hosts: ["https://a.com"] }, "A host must look like"],
+  ["TOKEN", { value, hosts: ["10.0.0.0/8"] }, "A host must look like"],
 ])("%s with %j is refused with what is allowed", async (name, body, said) => {
   const answer = await client.call("PUT", `/agents/ada/secrets/${name}`, body);
   expect(answer.status).toBe(400);

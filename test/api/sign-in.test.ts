@@ -30,7 +30,7 @@ test("the first link makes the first user, to whom the operator's account belong
   const link = service.server.firstSignIn!;
   expect(await useLink(link, password, "EARLIER")).toMatchObject({
     status: 409,
-    text: expect.stringContaining("There is a user EARLIER already."),
+    text: expect.stringContaining("There is already a user EARLIER."),
   });
   const wrong = await useLink(link, "too short", "ulla");
   expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining("at least 12 characters") });

@@ -271,7 +271,7 @@ test("what a fork cannot be is said, and nothing is made", async () => {
   expect(await fork({ from: { agent: "ada", snapshot: "then" } })).toMatchObject({ code: "snapshot_not_found" });
   expect((await fork({ from, runtime: "opencode" })).message).toMatch(/runtime of its source, claude-code/);
   expect((await fork({ from, resources: { cpus: 4 } })).message).toMatch(/size of its source/);
-  expect((await fork({ count: 3 })).message).toMatch(/count is for forks/);
+  expect((await fork({ count: 3 })).message).toMatch(/count requires `from`/);
   expect((await fork({ from, count: 21 })).code).toBe("request_invalid");
   expect((await fork({ from, name: "a".repeat(29), count: 2 })).message).toMatch(/30 characters/);
   expect(await fork({ from, name: "yak", count: 3 })).toMatchObject({ code: "agent_exists" });

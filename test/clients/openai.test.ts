@@ -159,15 +159,12 @@ test("instructions of the request and of its system messages are for that turn",
 test("what an agent cannot do is refused by its name", async () => {
   const refusals: [object, string][] = [
     [{ temperature: 0.2 }, "temperature"],
-    [
-      { max_output_tokens: 100 },
-      "max_output_tokens is not supported: the agent's own runtime chooses it. Leave it out.",
-    ],
+    [{ max_output_tokens: 100 }, "max_output_tokens is not supported: the agent's runtime chooses it. Leave it out."],
     [{ tools: [{ type: "web_search" }] }, "web_search"],
     [{ text: { format: { type: "json_schema", name: "x", schema: {} } } }, "text.format"],
     [{ reasoning: { effort: "high" } }, "reasoning.effort"],
     [{ tool_choice: "required" }, "tool_choice"],
-    [{ temprature: 1 }, "temprature: There is no such field"],
+    [{ temprature: 1 }, "temprature: Unknown field"],
     [{ conversation: "conv_1" }, "conversation"],
     [{ prompt: { id: "pmpt_1" } }, "prompt"],
     [{ input: [{ role: "user", content: [{ type: "input_image", image_url: "data:," }] }] }, "image_url"],
@@ -175,7 +172,7 @@ test("what an agent cannot do is refused by its name", async () => {
     [{ input: [{ role: "user", content: Array(21).fill(image) }] }, "20 images and files at most"],
     [{ input: [] }, "user message"],
     [{ input: [{ role: "assistant", content: "hi" }] }, "user message"],
-    [{ input: "" }, "at least one character"],
+    [{ input: "" }, "must not be empty"],
     [{ input: "x", previous_response_id: "resp_1" }, "previous_response_id"],
   ];
   for (const [change, named] of refusals) {

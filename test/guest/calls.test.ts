@@ -79,7 +79,7 @@ test("a turn that the guest does not know is lost, and another failure is told i
   const guest = await guestWith({ turnEvents: unknown });
   await expect(guest.turnEvents({ turnId: crypto.randomUUID(), after: 0 }).next()).rejects.toMatchObject({
     code: "machine_lost",
-    message: "The agent's machine ended before its disk had the turn.",
+    message: "The agent's machine stopped before the message was saved.",
   });
   await expect(guest.quiesce({ endRuntime: false })).rejects.toThrow("quiesce in the guest: not scripted");
 });
@@ -147,7 +147,7 @@ test("a duplex call passes bytes both ways, and each way ends by itself", async 
 test("a duplex call that the guest does not take up is given up in time, or with its caller", async () => {
   const never = () => new Promise<never>(() => {});
   const guest = await connected(tunnels, { open: never });
-  await expect(guest.open({ port: 1 }, { timeoutMs: 100 })).rejects.toThrow("did not answer open within 100 ms");
+  await expect(guest.open({ port: 1 }, { timeoutMs: 100 })).rejects.toThrow("did not respond to open within 100 ms");
   const gone = new AbortController();
   const opening = guest.open({ port: 1 }, { signal: gone.signal });
   gone.abort();

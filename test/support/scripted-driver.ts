@@ -208,7 +208,7 @@ export class ScriptedDriver extends FolderDriver implements Driver {
 
   async quarantinedMachine(id: string): Promise<QuarantinedMachine> {
     const found = (await this.quarantined()).find((each) => each.id === id);
-    if (!found) throw new BerthError("orphan_not_found", "The quarantine has no machine or snapshot of this id.");
+    if (!found) throw new BerthError("orphan_not_found", "The quarantine has no machine or snapshot with this id.");
     const runtime = this.#runtimes[0]!.name;
     const resources = { cpus: 1, memoryMiB: 1024, diskGiB: 4 };
     return this.#specs.get(id) ?? { runtime, resources, generation: 0, restarts: 0, restores: 0 };

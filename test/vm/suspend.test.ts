@@ -177,7 +177,11 @@ test("given up in time, a suspend leaves a machine that runs, with its connectio
 const spoilt: { how: string; compressed?: boolean; spoil: () => Promise<void>; reason: string }[] = [
   { how: "corrupt in one byte", spoil: () => flipByte("pages"), reason: "corrupt" },
   { how: "compressed and corrupt", compressed: true, spoil: () => flipByte("pages.zst"), reason: "corrupt" },
-  { how: "truncated", spoil: async () => truncate(await imageFile("pages"), 4096), reason: "not of its size" },
+  {
+    how: "truncated",
+    spoil: async () => truncate(await imageFile("pages"), 4096),
+    reason: "does not have its recorded size",
+  },
   { how: "with a corrupt device state", spoil: () => flipByte("state"), reason: "corrupt" },
   { how: "of another QEMU", spoil: () => savedBy("QEMU 6"), reason: "another qemu" },
 ];
@@ -348,7 +352,7 @@ test.runIf(process.getuid?.() === 0).each(usersLost)(
 );
 
 test.runIf(process.getuid?.() === 0)(
-  "a machine whose disk cannot grow, since the host's is full, stands still, and goes on when there is space",
+  "a machine whose disk cannot grow, since the host's is full, is paused, and resumes when there is space",
   async () => {
     const full = await VmMachines.start();
     const folder = join(full.dataFolder, "machines");
@@ -357,7 +361,7 @@ test.runIf(process.getuid?.() === 0)(
       const large = crypto.randomUUID();
       await full.ensureGuest(large);
       const written = full.exec(large, "yes | head -c 200000000 > ~/large").catch(() => {}); // Ends with the server.
-      await expect.poll(() => full.log.join("\n")).toContain(`machine ${large} stands still`);
+      await expect.poll(() => full.log.join("\n")).toContain(`machine ${large} is paused`);
       // Also for a server that was started meanwhile, which nobody has told.
       await Promise.all([full.close(), written]);
       await full.open();

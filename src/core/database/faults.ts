@@ -36,5 +36,5 @@ export function asFault(thrown: unknown): unknown {
 }
 
 function away(cause: unknown): BerthError {
-  return new BerthError("database_unavailable", "The database does not answer; try again soon.", { cause });
+  return new BerthError("database_unavailable", "The database is not responding; try again soon.", { cause });
 }

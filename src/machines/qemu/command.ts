@@ -21,8 +21,8 @@ type Incoming = "boot" | "state" | "deferred";
 export const stateDescriptor = 3;
 
 /**
- * The disks below a machine's own, topmost first, and the template's disk or image that is the lowest of all; null where the
- * lowest layer lies on nothing.
+ * The disks below a machine's own, topmost first, and the lowest: the template's disk or image; null if the lowest
+ * layer has no backing file.
  */
 export interface DiskLayers {
   layers: readonly string[];
@@ -36,9 +36,9 @@ export interface Start {
   kernel: string;
   initrd: string;
   disk: string;
-  /** The read-only file system of what is the service's; null for a machine that began without it. */
+  /** The read-only file system of the services image; null for a machine that was created without it. */
   services: string | null;
-  /** What the disk lies on; none where its own header says it. */
+  /** The disk's backing files; none if its own header names them. */
   layers: DiskLayers | null;
   /** `shared`: writes go to the file. `private`: the file is mapped copy-on-write. `fresh`: no file. */
   memory: { kind: "shared" | "private"; file: string } | { kind: "fresh" };
@@ -54,10 +54,10 @@ export interface Start {
 export const machineOptions = "microvm,acpi=on,memory-backend=ram,suppress-vmdesc=on";
 
 /**
- * The arguments for one QEMU. The guest gets only the devices it uses: its disk, what is the service's as a
- * second one that it can only read, one network card that reaches nothing (only the server can dial in) and one serial port
- * whose output is kept in memory. The sandbox stops QEMU from
- * starting programs, gaining privileges and changing its resource limits.
+ * The arguments for one QEMU. The guest gets only the devices it uses: its disk, the services image as a second,
+ * read-only disk, one network card without a route (only the server can connect, inwards) and one serial port whose
+ * output is kept in memory. The sandbox stops QEMU from starting programs, gaining privileges and changing its resource
+ * limits.
  */
 export function qemuArguments(start: Start): string[] {
   const { hardware } = start;
@@ -121,9 +121,9 @@ function incomingOptions(incoming: Incoming): string[] {
 }
 
 /**
- * The guest's processor. Under KVM the host's own, without virtualization within the guest and without performance
- * counters: an agent is root in its machine, and both are kernel code of the host that it would reach, with state of
- * their own to save. Under emulation, page tables of five levels would only cost time.
+ * The guest's processor. Under KVM the host's own, without nested virtualization and without performance counters: an
+ * agent is root in its machine, and both would give it access to kernel code of the host, with state of their own to
+ * save. Under emulation, five-level page tables would only cost time.
  */
 export function processorOption(accelerator: Accelerator): string {
   return accelerator === "kvm" ? "host,vmx=off,svm=off,pmu=off" : "max,la57=off";
@@ -134,10 +134,10 @@ function acceleratorOption({ accelerator, memoryMiB }: Hardware): string {
 }
 
 /**
- * The most that translated code takes under emulation, beside the guest's memory. When it is full, all code is translated
- * again: a new machine has 220 after three turns, and with 256 an agent's fourth turn or its first reset took twice as long.
- * It takes what it holds. A runtime that needs a larger machine has more code to translate: OpenClaw starts twice as fast
- * with 1,024.
+ * The maximum size of translated code under emulation, in addition to the guest's memory. When it is full, all code is
+ * translated again: a new machine has 220 after three turns, and with 256 an agent's fourth turn or its first reset
+ * took twice as long. Only the used part takes memory. A runtime that needs a larger machine has more code to
+ * translate: OpenClaw starts twice as fast with 1,024.
  */
 export function translationCacheMiB(memoryMiB: number): number {
   return memoryMiB > 2048 ? 1024 : 512;
@@ -157,7 +157,7 @@ function diskOption(file: string, below: DiskLayers | null): string {
   return `driver=qcow2,node-name=${diskNode},discard=unmap,detect-zeroes=unmap${backing},file.driver=file,file.filename=${escaped(file)}`;
 }
 
-/** The disks below the machine's own, the lowest first: each is named by the ones above. */
+/** The disks below the machine's own, lowest first: each is named by the ones above. */
 function layerOptions(below: DiskLayers | null): string[] {
   if (!below) return [];
   const { layers, base } = below;

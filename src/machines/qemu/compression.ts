@@ -6,18 +6,18 @@ import type { MemoryImage, Step } from "./memory-image.ts";
 import type { PageJobs } from "./page-jobs.ts";
 import type { Records } from "./record.ts";
 
-/** What has a memory image that may be compressed: a suspended machine, or a snapshot. */
+/** The owner of a memory image that may be compressed: a suspended machine, or a snapshot. */
 export interface MemoryHolder {
   id: string;
   /** The folder that the image's folder is in. */
   folder: string;
   /** The image that its record names; null if there is none. */
   read(): Promise<MemoryImage | null>;
-  /** Has its record name the image with these pages, unless it names another one by now. */
+  /** Makes its record name the image with these pages, unless it names another one by now. */
   replace(image: MemoryImage): Promise<void>;
 }
 
-/** A machine as the holder of the memory that it sleeps with. */
+/** A suspended machine as the owner of its memory. */
 export function sleeper(layout: Layout, records: Records, id: string): MemoryHolder {
   return {
     id,
@@ -39,7 +39,7 @@ export class Compression {
   readonly #step: Step;
   readonly #log: (message: string) => void;
   #queue: MemoryHolder[] = [];
-  /** How often each holder's image is being used as it is. */
+  /** The number of users of each owner's image that need it unchanged. */
   readonly #held = new Map<string, number>();
   #isClosed = false;
   #current: { id: string; given: AbortController; done: Promise<void> } | null = null;
@@ -51,14 +51,14 @@ export class Compression {
     this.#log = log;
   }
 
-  /** Queues a memory image for compression. One that is held is queued once it is not. */
+  /** Queues a memory image for compression. A held image is queued when it is released. */
   add(holder: MemoryHolder): void {
     if (this.#held.has(holder.id)) return;
     this.#queue.push(holder);
     if (!this.#current) this.#next();
   }
 
-  /** Stops working on a holder's image. Once this resolves, compression changes neither its files nor its record. */
+  /** Stops work on an owner's image. Once this resolves, compression changes neither its files nor its record. */
   async cancel(id: string): Promise<void> {
     this.#queue = this.#queue.filter((queued) => queued.id !== id);
     if (this.#current?.id !== id) return;
@@ -66,7 +66,7 @@ export class Compression {
     await this.#current.done;
   }
 
-  /** Leaves a holder's image and its record alone until disposed; then queues it. */
+  /** Leaves an owner's image and its record unchanged until disposed; then queues it. */
   async hold(holder: MemoryHolder): Promise<Disposable> {
     const { id } = holder;
     this.#held.set(id, (this.#held.get(id) ?? 0) + 1);
@@ -95,7 +95,7 @@ export class Compression {
     const given = new AbortController();
     const done = this.#compress(holder, given.signal)
       .catch((error: Error) => {
-        if (!given.signal.aborted) this.#log(`a memory image stays as large as it is: ${error.message}`);
+        if (!given.signal.aborted) this.#log(`a memory image stays uncompressed: ${error.message}`);
       })
       .then(() => this.#next());
     this.#current = { id: holder.id, given, done };
@@ -111,7 +111,7 @@ export class Compression {
       const base = image.kind === "difference" ? this.#layout.template(image.base).memory : null;
       const pages = await this.#jobs.compress({ source, pages: image.pages, base, file: partial }, signal);
       await rename(partial, compressedPages);
-      // Everything that was not synced to disk while someone was waiting.
+      // Data that was not synced to disk while a caller was waiting.
       for (const path of [state, folder, dirname(folder)]) await force(path);
       await this.#step("compressed");
       signal.throwIfAborted();

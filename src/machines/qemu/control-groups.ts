@@ -2,15 +2,15 @@ import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What one QEMU may take, besides its guest's memory and processors. */
+/** The limits of one QEMU, in addition to its guest's memory and processors. */
 const memoryBeyondGuest = 2 * 1024 ** 3;
 const processorsBeyondGuest = 1;
-/** Its processes and threads. QEMU with eight processors has about 80. */
+/** Processes and threads. QEMU with eight processors has about 80. */
 export const maximumThreads = 512;
 /** `cpu.max` is a part of this many microseconds. */
 const periodMicros = 100_000;
 
-/** The process that bubblewrap leaves outside ends a moment after its child. */
+/** The process that bubblewrap leaves outside ends shortly after its child. */
 const removalTries = 100;
 const removalPauseMs = 20;
 
@@ -23,12 +23,12 @@ export interface GuestSize {
 }
 
 /**
- * A control group (cgroup v2) for each QEMU, which bounds its processor time, memory and processes even where a guest
- * has taken it over. https://docs.kernel.org/admin-guide/cgroup-v2.html
+ * A control group (cgroup v2) for each QEMU, which limits its processor time, memory and processes even if a guest has
+ * taken it over. https://docs.kernel.org/admin-guide/cgroup-v2.html
  */
 export class ControlGroups {
   readonly #folder: string;
-  /** Those of `controllers` that this kernel offers. */
+  /** The `controllers` that this kernel offers. */
   readonly #offered: readonly string[];
 
   private constructor(folder: string, offered: readonly string[]) {
@@ -36,7 +36,7 @@ export class ControlGroups {
     this.#offered = offered;
   }
 
-  /** Throws where the host has no control groups that this user can make. `onlyCheck` changes nothing. */
+  /** Throws if this user cannot create control groups on the host. `onlyCheck` changes nothing. */
   static async open({ onlyCheck }: { onlyCheck: boolean }): Promise<ControlGroups> {
     const root = /^\S+ (\S+) cgroup2 /m.exec(await readFile("/proc/self/mounts", "utf8"))?.[1];
     if (root === undefined) throw new Error("cgroup v2 is not mounted");
@@ -52,7 +52,7 @@ export class ControlGroups {
     return new ControlGroups(folder, offered);
   }
 
-  /** Those of the three bounds that the host does not offer. */
+  /** Those of the three limits that the host does not offer. */
   get missing(): string[] {
     return controllers.filter((name) => !this.#offered.includes(name));
   }
@@ -88,7 +88,7 @@ export class ControlGroups {
   }
 }
 
-/** The beginning of a command that runs the rest of it in a group. */
+/** The start of a command that runs its remaining arguments in a group. */
 export function inGroup(group: string): string[] {
   return ["sh", "-c", 'echo 0 > "$0/cgroup.procs" && exec "$@"', group];
 }

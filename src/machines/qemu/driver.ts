@@ -29,10 +29,10 @@ import { moveStaged, requirePlainNames, settleStaged } from "./staging.ts";
 import { Starts } from "./starts.ts";
 import { runtimeOf, templateKey, templateKind } from "./template.ts";
 
-/** How often the packet filter of machines is set again. */
+/** How often the packet filter of machines is installed again. */
 const filterPeriodMs = 30_000;
 
-/** How long after a snapshot's removal the layers that it alone needed are swept. */
+/** How long after a snapshot's removal unused layers are swept. */
 const sweepDelayMs = 60_000;
 
 /** Two clones of the existing template, then one of a new template. */
@@ -89,24 +89,26 @@ export class QemuDriver implements Driver {
     return (await this.#parts.templates.get(this.#starts.basisOf(runtime, image))).name;
   }
 
-  /** Of what kind a runtime's templates are here: equal on another host where machines could be clones of the same one. */
+  /** The kind of a runtime's templates here: equal on another host if machines could be clones of the same one. */
   async templateKind(runtime: string): Promise<string> {
     return templateKind(this.#starts.basisOf(runtime, await this.#parts.guestImages.of(runtime)));
   }
 
-  /** Whether new machines of its runtime and of the usual size could be clones of a template that another driver made. */
+  /**
+   * Whether new machines of its runtime and of the default size could be clones of a template that another driver made.
+   */
   fits(template: string): boolean {
     const runtime = runtimeOf(template);
-    // Where templates come from elsewhere, all runtimes have one image.
+    // Where templates are distributed, all runtimes have one image.
     return template.startsWith(`${templateKey(this.#starts.basisOf(runtime, this.#parts.host.image))}-`);
   }
 
-  /** As `stage`, of a template. Throws `template_failed` where it is not there as it was made. */
+  /** As `stage`, for a template. Throws `template_failed` if it is missing or has changed. */
   async stageTemplate(template: string, folder: string): Promise<void> {
     await this.#parts.snapshots.unswept(() => this.#parts.templates.stage(template, new Layout(folder)));
   }
 
-  /** Takes over what another driver has staged, from a folder on the same file system, which is emptied. */
+  /** Takes over another driver's staged files, from a folder on the same file system, which is emptied. */
   async takeStaged(folder: string): Promise<void> {
     const staged = new Layout(folder);
     await requirePlainNames(staged);
@@ -207,7 +209,7 @@ export class QemuDriver implements Driver {
     await this.#parts.reserve.require();
     const known = await this.#parts.records.read(spec.id);
     if (known && known.generation > spec.generation) throw superseded();
-    // A crash may have left a part of a machine that was being made.
+    // A crash may have left a part of an unfinished machine.
     if (known?.hasDisk) await this.#end(spec.id);
     else await this.destroy(spec.id);
     await this.#parts.snapshots.restore(spec, known?.hasDisk ? known : null);
@@ -234,7 +236,7 @@ export class QemuDriver implements Driver {
     return this.#parts.snapshots.pack(snapshot, await this.#parts.reserve.left(), signal);
   }
 
-  /** Where `packDisk` leaves a snapshot's disk. */
+  /** The path of `packDisk`'s file for a snapshot. */
   packedDisk(snapshot: string): string {
     return this.#parts.layout.packedDisk(snapshot);
   }
@@ -246,7 +248,7 @@ export class QemuDriver implements Driver {
 
   async endHung(id: string): Promise<void> {
     const qemu = this.#parts.running.get(id);
-    // A QEMU that does not answer hangs itself.
+    // A QEMU that does not respond hangs itself.
     const status = await qemu?.status().catch(() => "running");
     if (status === "running") await qemu!.kill();
   }
@@ -329,7 +331,7 @@ export class QemuDriver implements Driver {
 
   async dial(id: string): Promise<Socket> {
     const { port } = await this.#parts.records.require(id);
-    // Another program may hold the port of a machine that has ended.
+    // Another program may use the port of a stopped machine.
     if (!this.#parts.running.has(id)) throw new BerthError("machine_lost", "The agent's machine does not run.");
     return dialPort(port);
   }
@@ -348,7 +350,7 @@ export class QemuDriver implements Driver {
   #sweepSoon(): void {
     this.#sweepTimer ??= setTimeout(() => {
       this.#sweepTimer = null;
-      this.sweep().catch((error: Error) => this.#parts.log(`unused disk layers are left: ${error.message}`));
+      this.sweep().catch((error: Error) => this.#parts.log(`unused disk layers were not removed: ${error.message}`));
     }, sweepDelayMs).unref();
   }
 
@@ -372,7 +374,7 @@ export class QemuDriver implements Driver {
 }
 
 function lostMemory(id: string, { message }: Error): string {
-  return `machine ${id} goes to the quarantine without its memory: ${message}`;
+  return `moving machine ${id} to the quarantine without its memory: ${message}`;
 }
 
 function superseded(): BerthError {

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { link, mkdir, open, readdir, readFile, rename, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 
-/** Writes a file atomically: after a crash it has its old or its new content, whole. */
+/** Writes a file atomically: after a crash it has either its complete old or its complete new content. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   const partial = `${file}.partial`;
   await using handle = await open(partial, "w", 0o600);
@@ -18,7 +18,7 @@ export async function writeWhole(file: string, text: string): Promise<void> {
 export async function readUntrusted(file: string, maximumBytes: number): Promise<Buffer> {
   await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const found = await handle.stat();
-  if (!found.isFile() || found.size > maximumBytes) throw new Error(`${basename(file)} is not what QEMU writes`);
+  if (!found.isFile() || found.size > maximumBytes) throw new Error(`${basename(file)} was not written by QEMU`);
   const content = Buffer.alloc(found.size);
   const { bytesRead } = await handle.read(content, 0, found.size, 0);
   return content.subarray(0, bytesRead);
@@ -33,7 +33,7 @@ export async function readEnd(file: string, bytes: number): Promise<string> {
   return content.toString("utf8", 0, bytesRead);
 }
 
-/** What a file takes on the disk, in bytes; 0 if it does not exist. */
+/** A file's size on the disk, in bytes; 0 if it does not exist. */
 export async function bytesOf(file: string): Promise<number> {
   return ((await stat(file).catch(nullWhereMissing))?.blocks ?? 0) * 512;
 }
@@ -64,7 +64,7 @@ export async function force(path: string): Promise<void> {
   await handle.sync();
 }
 
-/** Gives all files in a folder and its folders second names in another, but those that are half made. */
+/** Links all files in a folder and its subfolders into another, except unfinished ones. */
 export async function linkFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const entry of await readdir(from, { withFileTypes: true })) {

@@ -5,9 +5,10 @@ import { childEnvironment } from "../../core/child-environment.ts";
 
 /**
  * Keeps the users of machines from opening connections: each QEMU is on the host's network, where it listens on its
- * machine's port and needs nothing else. Answers to the server's connections pass: those from 127.0.0.1 on the loopback
- * device, since only the first segment of a connection has SYN without ACK. The table is Berth's own, and the same for all servers of the host; nft replaces it in
- * one transaction. Returns why it cannot be done; null if it was. `onlyCheck`: changes nothing.
+ * machine's port and needs nothing else. Replies to the server's connections pass: those from 127.0.0.1 on the loopback
+ * device, since only the first segment of a connection has SYN without ACK. The table belongs to Berth, and is the same
+ * for all servers of the host; nft replaces it in one transaction. Returns why it failed; null if it did not.
+ * `onlyCheck`: changes nothing.
  */
 export async function blockConnections(
   users: readonly string[],
@@ -28,7 +29,7 @@ export async function blockConnections(
     stdio: ["pipe", "ignore", "pipe"],
   });
   const words = text(child.stderr);
-  child.stdin.on("error", () => {}); // Its end says why.
+  child.stdin.on("error", () => {}); // Its exit code says why.
   child.stdin.end(rules);
   try {
     const [code] = (await once(child, "close")) as [number | null];

@@ -6,17 +6,17 @@ import { type Image, runtimesApart, takeImage } from "./image.ts";
 import type { Layout } from "./layout.ts";
 
 /**
- * How often and how long apart an image that is still being built is looked for: for half an hour. It is built with the lowest
- * priority, which on a busy host took six minutes.
+ * How often and how long apart to check for an image that is still being built: for half an hour. The build has the
+ * lowest priority, and on a busy host took six minutes.
  */
 const tries = 1_800;
 const pauseMs = 1_000;
 
-/** The images that new machines get. */
+/** The images for new machines. */
 export class GuestImages {
-  /** What most runtimes have. The others' images have the same kernel, initial RAM disk and root file system. */
+  /** The image of most runtimes. The others' images have the same kernel, initial RAM disk and root file system. */
   readonly plain: Image;
-  /** The runtimes that have an image of their own, which may come later. */
+  /** The runtimes that have their own image, which may be built later. */
   readonly #apart: readonly string[];
   readonly #built: string;
   readonly #layout: Layout;
@@ -32,7 +32,7 @@ export class GuestImages {
     this.#reserve = reserve;
   }
 
-  /** Imports those that are there. Throws `image_missing`, `image_invalid` or `disk_full`. */
+  /** Imports the available images. Throws `image_missing`, `image_invalid` or `disk_full`. */
   static async open(built: string | null, layout: Layout, reserve: DiskReserve): Promise<GuestImages> {
     const plain = await takeImage(built, layout, reserve);
     const images = new GuestImages(plain, await runtimesApart(built!), built!, layout, reserve);
@@ -41,7 +41,7 @@ export class GuestImages {
     return images;
   }
 
-  /** Their ids, also of those that are not there yet. */
+  /** Their ids, including images that are not available yet. */
   get ids(): Set<string> {
     return new Set([this.plain.id, ...this.#apart.map((runtime) => this.#idOf(runtime))]);
   }
@@ -53,7 +53,7 @@ export class GuestImages {
       const image = await this.#take(runtime).catch(unlessMissing);
       if (image) return image;
       await pause(pauseMs, this.#closing.signal);
-      if (this.#closing.signal.aborted) throw new BerthError("shutting_down", "The service is being stopped.");
+      if (this.#closing.signal.aborted) throw new BerthError("shutting_down", "The service is shutting down.");
     }
     return this.#take(runtime);
   }
@@ -66,7 +66,7 @@ export class GuestImages {
     return `${this.plain.id}.${runtime}`;
   }
 
-  /** Nobody else may import the same image meanwhile. */
+  /** Nothing else may import the same image at the same time. */
   #take(runtime: string): Promise<Image> {
     const known = this.#taken.get(runtime);
     if (known) return known;

@@ -20,8 +20,8 @@ export interface Run {
 
 /**
  * The guest's memory: the only private, writable mapping of exactly its size. QEMU puts guard pages around it, so the
- * kernel never merges it with another. Null if it does not exist yet. Throws if there are several, or if the process is
- * gone.
+ * kernel never merges it with another. Null if it does not exist yet. Throws if there are several, or if the process
+ * has exited.
  */
 export function findMapping(pid: number, bytes: number): Mapping | null {
   const found: Mapping[] = [];

@@ -6,8 +6,8 @@ import { isUnused, type MachineRecord } from "./record.ts";
 import { partialEnding } from "./snapshot-records.ts";
 
 /**
- * The machines in a data folder that an agent has used, and the snapshots: what a missing row would leave without an
- * owner. Needs no driver. A machine whose record cannot be read counts as used.
+ * The machines in a data folder that an agent has used, and the snapshots: files that would be orphans without a row.
+ * Needs no driver. A machine whose record cannot be read counts as used.
  */
 export async function machinesIn(dataFolder: string): Promise<{ id: string; kind: "machine" | "snapshot" }[]> {
   const layout = new Layout(dataFolder);
@@ -15,7 +15,7 @@ export async function machinesIn(dataFolder: string): Promise<{ id: string; kind
   for (const id of await idsIn(layout.machines)) {
     const files = layout.machine(id);
     const record = await readRecord<MachineRecord>(files.record).catch(() => "unreadable" as const);
-    // A record comes before anything else of a machine.
+    // A machine's record is created before its other files.
     const isEmpty = record === null && (await readdir(files.folder).catch(() => [])).length === 0;
     if (isEmpty || (record !== null && record !== "unreadable" && isUnused(record))) continue;
     found.push({ id, kind: "machine" });

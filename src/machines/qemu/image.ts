@@ -10,9 +10,9 @@ import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
 /** Written last by the image build, as `image.json`. A folder without it is not an image. */
 interface ImageRecord {
   id: string;
-  /** How its runner opens channels. Missing in images from before `proof`. */
+  /** How its runner opens channels. Missing in images that predate `proof`. */
   handshake?: Handshake;
-  /** The runtimes that have an image of their own, `ID.RUNTIME`, in a folder beside it, `FOLDER.RUNTIME`. */
+  /** The runtimes that have their own image, `ID.RUNTIME`, in a folder next to it, `FOLDER.RUNTIME`. */
   apart?: string[];
 }
 
@@ -22,8 +22,8 @@ export interface Image {
 }
 
 /**
- * Imports the built image into the data folder, by hard link where the file systems allow it. Agents' disks are based
- * on it, so it must not disappear with a cache. `like`: an imported one that differs in what is the service's alone, so that
+ * Imports the built image into the data folder, by hard link if the file systems allow it. Agents' disks are based on
+ * it, so it must not disappear with a cache. `like`: an imported one that differs only in the services image, so that
  * nothing else is copied twice. Throws `image_missing`, `image_invalid` or `disk_full`.
  */
 export async function takeImage(
@@ -56,7 +56,7 @@ export async function runtimesApart(built: string): Promise<string[]> {
   return (await readRecord<ImageRecord>(imageFiles(built).record))?.apart ?? [];
 }
 
-/** The image that an image for one runtime belongs to, or itself: to users both are the same. */
+/** The image that a runtime's own image belongs to, or itself: to users both are the same. */
 export function releaseOf(imageId: string): string {
   return imageId.replace(/\..*$/, "");
 }

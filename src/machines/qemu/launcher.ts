@@ -9,7 +9,7 @@ import type { MachineRecord } from "./record.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { type HostBasis, hardwareOf, type Template } from "./template.ts";
 
-/** What a machine's QEMU and its control group are called. */
+/** The name of a machine's QEMU and its control group. */
 export const machineName = (id: string) => `berth-${id}`;
 
 /** The port may be taken between the check and QEMU's start. */
@@ -53,7 +53,7 @@ export class Launcher {
     state: string | null,
     deferred?: (pid: number) => void,
   ): Promise<QemuProcess> {
-    if (this.#running.isClosing) throw new BerthError("shutting_down", "The service is being stopped.");
+    if (this.#running.isClosing) throw new BerthError("shutting_down", "The service is shutting down.");
     const files = this.#layout.machine(id);
     const { kernel, initrd } = this.#host.image.files;
     const memory = template ? { kind: "private" as const, file: template.files.memory } : { kind: "fresh" as const };
@@ -65,7 +65,7 @@ export class Launcher {
     const layers = record.layers.length === 0 ? null : layersBelow(this.#layout, record);
     const start = { name: machineName(id), hardware, kernel, initrd, disk, services, layers, memory, port, tokenFile };
     const bases = base ? [this.#layout.images, this.#layout.template(base).folder] : [this.#layout.images];
-    // Where its disk is frozen for a snapshot, it goes on with another one in this folder.
+    // When its disk is frozen for a snapshot, it continues with another one in this folder.
     await this.#sandbox.ensureFolder(files.disks, user);
     // QEMU 7.2 opens the memory of a template for writing even to map it privately; see `named` in template.ts.
     const writable = [disk, files.disks, ...(template ? [template.files.memory] : [])];

@@ -2,20 +2,23 @@ import { rm, stat } from "node:fs/promises";
 import type { Basis } from "./layers.ts";
 import type { QemuParts } from "./parts.ts";
 
-/** A machine or a snapshot, whose record names layers. */
+/** A machine or a snapshot whose record names layers. */
 interface Chain {
   basis: Basis;
-  /** Has the record name them without this one. */
+  /** Makes the record name them without this one. */
   drop(layer: string): Promise<void>;
 }
 
 interface Pair {
   upper: string;
-  /** Its content goes into `upper`. */
+  /** Its content is merged into `upper`. */
   lower: string;
 }
 
-/** A layer that is below the same one in all these chains, and on top of none; null where there is no such layer. */
+/**
+ * A layer that is directly below the same one in all these chains, and at the top of none; null if there is no such
+ * layer.
+ */
 export function findMergeable(chains: readonly (readonly string[])[]): Pair | null {
   const above = new Map<string, string | null>();
   for (const chain of chains) {
@@ -29,8 +32,9 @@ export function findMergeable(chains: readonly (readonly string[])[]): Pair | nu
 }
 
 /**
- * Joins layers that nothing tells apart any more, since the snapshots between them are gone: the upper one takes up what the
- * lower one holds. So what is overwritten since takes no space, and a read looks into fewer files. One at a time.
+ * Merges layers that are no longer needed separately, since the snapshots between them were removed: the upper one
+ * receives the content of the lower one. So overwritten data takes no space, and a read opens fewer files. One at a
+ * time.
  */
 export class LayerMerging {
   readonly #parts: QemuParts;
@@ -41,11 +45,11 @@ export class LayerMerging {
     this.#parts = parts;
   }
 
-  /** Begins to join what can be joined. Nobody waits for it. */
+  /** Starts merging where possible. Nothing waits for it. */
   begin(): void {
     if (this.#isClosed) return;
     this.#underway ??= this.#mergeAll()
-      .catch((error: Error) => this.#parts.log(`layers stay apart: ${error.message}`))
+      .catch((error: Error) => this.#parts.log(`layers were not merged: ${error.message}`))
       .finally(() => {
         this.#underway = null;
       });
@@ -60,7 +64,7 @@ export class LayerMerging {
     while (!this.#isClosed && (await this.#mergeOne()));
   }
 
-  /** False where there is nothing to join, or not now. */
+  /** False if nothing can be merged now. */
   async #mergeOne(): Promise<boolean> {
     const chains = await this.#chains();
     const pair = findMergeable(chains.map(({ basis }) => basis.layers));
@@ -70,13 +74,13 @@ export class LayerMerging {
     const from = basis.layers.indexOf(pair.upper);
     const copy = await this.#parts.layers.absorbed({ ...basis, layers: basis.layers.slice(from) }, 1, "merged");
     let isMerged = false;
-    // Neither of the two changes while it is copied. What lies on them may.
+    // Neither of the two changes while it is copied. Files based on them may.
     await this.#parts.snapshots.sweeping(async () => {
       const latest = await this.#chains();
       const still = findMergeable(latest.map((chain) => chain.basis.layers));
       if (still?.upper !== pair.upper || still.lower !== pair.lower) return;
       if ((await this.#inodeOf(pair.upper)) !== inode) return;
-      // In this order: on top of the lower one, the upper one that holds all of it reads the same.
+      // In this order: on top of the lower one, the upper one with all its content reads the same.
       await this.#parts.layers.replace(pair.upper, copy);
       await this.#parts.step("layers joined");
       for (const chain of latest) if (chain.basis.layers.includes(pair.lower)) await chain.drop(pair.lower);
@@ -90,7 +94,7 @@ export class LayerMerging {
     const chains: Chain[] = [];
     const without = (layer: string) => (known: Basis) => ({ layers: known.layers.filter((each) => each !== layer) });
     for (const id of await this.#parts.records.ids()) {
-      const basis = await this.#parts.records.read(id); // What an unreadable one lies on is not known: it rejects.
+      const basis = await this.#parts.records.read(id); // The layers of an unreadable record are unknown: it rejects.
       const drop = async (layer: string) => void (await this.#parts.records.update(id, without(layer)));
       if (basis) chains.push({ basis, drop });
     }

@@ -9,19 +9,19 @@ import { createOverlay } from "./process.ts";
 import type { MachineRecord } from "./record.ts";
 import type { MachineUser, Sandbox } from "./sandbox.ts";
 
-/** The most layers that a disk lies on. A read of what none of them holds looks into each. */
+/** The maximum number of layers of a disk. A read of data that none of them has opens each. */
 export const maximumLayers = 8;
 
 /** Marks a copy of a layer that is being made. */
 const partialEnding = ".partial";
 
-/** What a disk lies on, as far as its record says. */
+/** A disk's backing files, as far as its record names them. */
 export type Basis = Pick<MachineRecord, "template" | "imageId" | "layers" | "resources">;
 
 /**
- * Disks that are written no more: what a machine's disk was at the moment of a snapshot. Other disks lie on them, so that
- * snapshots and forks share what they have in common. Their headers name what is below them by paths that hold in this
- * folder; QEMU is told the files themselves, since a machine's own disk is elsewhere.
+ * Immutable disks: a machine's disk at the time of a snapshot. Other disks are based on them, so that snapshots and
+ * forks share data. Their headers name their backing files by paths that are valid in this folder; QEMU gets the files
+ * themselves, since a machine's own disk is elsewhere.
  */
 export class Layers {
   readonly #layout: Layout;
@@ -33,8 +33,8 @@ export class Layers {
   }
 
   /**
-   * Gives a machine's disk a second name as the layer `id`, and lays an empty disk over it, which nothing uses yet: a path
-   * in the machine's folder.
+   * Links a machine's disk as the layer `id`, and creates an empty disk based on it, which nothing uses yet: a path in
+   * the machine's folder.
    */
   async prepare(machine: string, disk: string, id: string, user: MachineUser | null, basis: Basis): Promise<string> {
     const { folder } = this.#layout.machine(machine);
@@ -43,19 +43,19 @@ export class Layers {
     return this.lay(machine, id, user, basis);
   }
 
-  /** A new empty disk over a layer: a path in the machine's folder. */
+  /** A new empty disk based on a layer: a path in the machine's folder. */
   async lay(machine: string, layer: string, user: MachineUser | null, basis: Basis): Promise<string> {
     const { folder, disks } = this.#layout.machine(machine);
     await this.#sandbox.ensureFolder(disks, user);
     const disk = join(disks, `${randomBytes(8).toString("hex")}.qcow2`);
     const bytes = await diskBytes(this.#layout, basis);
-    // The path holds once the disk is a layer itself.
+    // The path is valid once the disk is a layer itself.
     await createOverlay(disk, join("..", layer, firstDisk), "qcow2", { bytes, opensBacking: false });
     await this.#sandbox.give(user, disk);
     return relative(folder, disk);
   }
 
-  /** Makes a layer unchangeable, once no machine writes to it, and readable by all whose disks lie on it. */
+  /** Makes a layer immutable, once no machine writes to it, and readable by all whose disks are based on it. */
   async freeze(id: string): Promise<void> {
     const { folder, disk } = this.#layout.layer(id);
     if (((await stat(disk)).mode & 0o222) === 0) return;
@@ -64,17 +64,17 @@ export class Layers {
   }
 
   /**
-   * Has the topmost of these layers hold what those below it do, so that it lies on the template's disk or the image
-   * itself. Costs the time to copy that. Whoever has the layer open, or has it on top of the same ones, reads the same as
-   * before: where it holds nothing, they hold nothing that differs from what is lowest.
+   * Merges the layers below into the topmost one, so that it is based on the template's disk or the image itself. Takes
+   * the time to copy them. Machines that have the layer open, or have it on top of the same ones, read the same data as
+   * before.
    */
   async flatten(basis: Basis): Promise<void> {
     await this.replace(basis.layers[0]!, await this.absorbed(basis, basis.layers.length - 1, "flat"));
   }
 
   /**
-   * Makes a copy of the topmost of these layers that also holds what the `count` below it do. Returns its path, which ends
-   * in `ending`, for `replace`.
+   * Makes a copy of the topmost layer merged with the `count` layers below it. Returns its path, which ends in
+   * `ending`, for `replace`.
    */
   async absorbed(basis: Basis, count: number, ending: string): Promise<string> {
     const { folder, disk } = this.#layout.layer(basis.layers[0]!);
@@ -90,11 +90,11 @@ export class Layers {
       await this.#sandbox.give(user, copy);
       const onto = below ? ["-F", below.format, "-b", relative(folder, below.file)] : ["-b", ""];
       const args = ["rebase", ...onto, copy];
-      // Confined, since a guest that has taken over its QEMU may have written what it reads.
+      // Confined, since a guest that has taken over its QEMU may have written its input.
       const readable = [...layers, ...(base ? [base.file] : []), this.#layout.images];
       const paths = { readable, writable: [copy] };
       const fault = await this.#sandbox.faultOf("qemu-img", args, { paths, user });
-      if (fault !== null) throw new Error(`a layer could not take up what is below it: ${fault}`);
+      if (fault !== null) throw new Error(`a layer could not be merged with those below: ${fault}`);
       return copy;
     } catch (error) {
       await rm(copy, { force: true });
@@ -102,7 +102,7 @@ export class Layers {
     }
   }
 
-  /** Puts what `absorbed` has made in a layer's place. */
+  /** Replaces a layer with the result of `absorbed`. */
   async replace(id: string, copy: string): Promise<void> {
     const { folder, disk } = this.#layout.layer(id);
     try {
@@ -126,14 +126,14 @@ export class Layers {
     }
   }
 
-  /** Removes all layers but these. Nothing may be made meanwhile. */
+  /** Removes all layers but these. Nothing may be created at the same time. */
   async sweep(inUse: ReadonlySet<string>): Promise<void> {
     for (const id of await readdir(this.#layout.layers)) {
       if (!inUse.has(id)) await rm(this.#layout.layer(id).folder, { recursive: true, force: true });
     }
   }
 
-  /** How much a layer takes, in bytes. */
+  /** A layer's size, in bytes. */
   bytesOf(id: string): Promise<number> {
     return bytesOf(this.#layout.layer(id).disk);
   }
@@ -151,7 +151,7 @@ function imageBelow(layout: Layout, imageId: string): DiskLayers["base"] {
   return layout.areImagesApart ? null : { file: layout.image(imageId).rootfs, format: "raw" };
 }
 
-/** The size of a machine's disk as its guest sees it, in bytes. A template's has the size of the image it lies on. */
+/** The size of a machine's disk as its guest sees it, in bytes. A template's has the size of its image. */
 async function diskBytes(layout: Layout, { template, imageId, resources }: Basis): Promise<number> {
   if (template === null || layout.areImagesApart) return resources.diskGiB * 1024 ** 3;
   return (await stat(layout.image(imageId).rootfs)).size;

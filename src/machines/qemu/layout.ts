@@ -3,18 +3,18 @@ import { join } from "node:path";
 /**
  * The data folder's layout. Disks refer to their base disk by a relative path, so the folder can move.
  *
- *   images/ID/     rootfs.img services.img vmlinuz initrd.img image.json
- *   templates/KEY/ disk.qcow2 memory state template.json
- *   machines/ID/   disk.qcow2 machine.json qemu.log token agent.log
- *                  disks/TAG.qcow2
- *                  run/ qmp state
- *                  memory-TAG/ state pages pages.zst stream
- *   layers/ID/     disk.qcow2
- *   snapshots/ID/  snapshot.json memory-TAG/ state pages pages.zst stream
- *   exports/       ID.qcow2
+ *  images/ID/     rootfs.img services.img vmlinuz initrd.img image.json
+ *  templates/KEY/ disk.qcow2 memory state template.json
+ *  machines/ID/   disk.qcow2 machine.json qemu.log token agent.log
+ *                 disks/TAG.qcow2
+ *                 run/ qmp state
+ *                 memory-TAG/ state pages pages.zst stream
+ *  layers/ID/     disk.qcow2
+ *  snapshots/ID/  snapshot.json memory-TAG/ state pages pages.zst stream
+ *  exports/       ID.qcow2
  *
- * A machine's record names its disk: the first one is `disk.qcow2`, one that was laid over a snapshot's layers is in
- * `disks`. As root, QEMU's user can write to the machine's disk and in `run`; everything else is the server's.
+ * A machine's record names its disk: the first one is `disk.qcow2`, one that is based on a snapshot's layers is in
+ * `disks`. As root, QEMU's user can write to the machine's disk and in `run`; everything else belongs to the server.
  */
 export class Layout {
   readonly root: string;
@@ -23,12 +23,15 @@ export class Layout {
   readonly machines: string;
   readonly layers: string;
   readonly snapshots: string;
-  /** Disks that are being sent. */
+  /** Disks that are being exported. */
   readonly exports: string;
-  /** The images are not part of the data folder, and may be others at the next start: disks are copies, and lie on none. */
+  /**
+   * The images are not part of the data folder, and may change at the next start: disks are copies, without backing
+   * files.
+   */
   readonly areImagesApart: boolean;
 
-  /** `images`: where those are, if not in the data folder. */
+  /** `images`: the images' folder, if not in the data folder. */
   constructor(root: string, images?: string) {
     this.root = root;
     this.images = images ?? join(root, "images");
@@ -56,7 +59,7 @@ export class Layout {
     return imageFiles(join(this.images, id));
   }
 
-  /** A disk that is written no more, which other disks lie on. */
+  /** An immutable disk that other disks are based on. */
   layer(id: string) {
     const folder = join(this.layers, id);
     return { folder, disk: join(folder, firstDisk) };
@@ -76,7 +79,7 @@ function machineFiles(folder: string) {
     folder,
     /** The machine's first disk. */
     disk: join(folder, firstDisk),
-    /** Those that were laid over layers. */
+    /** Disks based on layers. */
     disks: join(folder, "disks"),
     record: join(folder, "machine.json"),
     run: join(folder, "run"),
@@ -86,7 +89,7 @@ function machineFiles(folder: string) {
     log: join(folder, "qemu.log"),
     token: join(folder, "token"),
     agentLog: join(folder, "agent.log"),
-    /** QEMU writes a whole memory to this socket. It exists only while that takes place. */
+    /** QEMU writes a complete memory to this socket. It exists only meanwhile. */
     streamSocket: join(folder, "stream"),
   };
 }
@@ -115,7 +118,7 @@ export function imageFiles(folder: string) {
   return {
     folder,
     rootfs: join(folder, "rootfs.img"),
-    /** What is the service's in a guest: runtimes, Node, kernel modules. Images of earlier versions have none. */
+    /** The services image of a guest: runtimes, Node, kernel modules. Images of earlier versions have none. */
     services: join(folder, "services.img"),
     kernel: join(folder, "vmlinuz"),
     initrd: join(folder, "initrd.img"),

@@ -37,7 +37,7 @@ export class MachineProcesses {
     this.#processes.set(id, qemu);
     qemu.onFullDisk(() => void this.outlastFullDisk(id, qemu));
     qemu.onBroken((status) => {
-      this.#log(`machine ${id} is ended, since its QEMU is in the state ${status}`);
+      this.#log(`stopping machine ${id}, since its QEMU is in the state ${status}`);
       void qemu.kill();
     });
     void qemu.ended.then(() => {
@@ -51,7 +51,7 @@ export class MachineProcesses {
     return { [Symbol.dispose]: () => void this.#waking.delete(qemu) };
   }
 
-  /** Ends the machine's process, whether it is known here or was left by another server. */
+  /** Stops the machine's process, whether this server or another one started it. */
   async end(id: string): Promise<void> {
     const qemu = this.#processes.get(id);
     if (qemu) await qemu.kill();
@@ -60,8 +60,8 @@ export class MachineProcesses {
   }
 
   /**
-   * Finds the machine's process among `processes`, and its QEMU status. Does not add it. A process that does not answer
-   * is useless, and is killed.
+   * Finds the machine's process among `processes`, and its QEMU status. Does not add it. A process that does not
+   * respond is killed.
    */
   async find(
     id: string,
@@ -71,7 +71,7 @@ export class MachineProcesses {
       const qemu = await QemuProcess.find(this.#layout.machine(id), processes);
       return { qemu, status: await qemu?.status() };
     } catch (error) {
-      this.#log(`a machine did not answer and was ended: ${id}: ${(error as Error).message}`);
+      this.#log(`stopped a machine that did not respond: ${id}: ${(error as Error).message}`);
       await killByMonitor(this.#layout.machine(id).qmp);
       return { qemu: null, status: undefined };
     }
@@ -81,12 +81,12 @@ export class MachineProcesses {
   async outlastFullDisk(id: string, qemu: QemuProcess): Promise<void> {
     if (this.#standing.has(qemu)) return;
     this.#standing.add(qemu);
-    this.#log(`the host's disk is full, so that machine ${id} stands still until there is space`);
+    this.#log(`the host's disk is full; machine ${id} is paused until there is space`);
     try {
       await qemu.outlastFullDisk();
       this.#log(`machine ${id} continues`);
     } catch (error) {
-      if (!this.#closing) this.#log(`machine ${id} stands still no more: ${(error as Error).message}`);
+      if (!this.#closing) this.#log(`machine ${id} is no longer paused: ${(error as Error).message}`);
     } finally {
       this.#standing.delete(qemu);
     }

@@ -58,7 +58,7 @@ export class MachineQuarantine {
     }
     throw new BerthError(
       "orphan_not_found",
-      "The quarantine has no machine or snapshot of this id with a readable record.",
+      "The quarantine has no machine or snapshot with this id and a readable record.",
     );
   }
 }

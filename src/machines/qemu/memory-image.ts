@@ -117,7 +117,7 @@ export class MemoryImages {
     const { state, stream } = memoryFiles(join(files.folder, image.folder));
     const [file, saved] = image.kind === "stream" ? [stream, image.stream] : [state, image.state];
     const found = await stat(file).catch(nullWhereMissing);
-    if (found?.size !== saved.bytes) return `its ${basename(file)} is not whole`;
+    if (found?.size !== saved.bytes) return `its ${basename(file)} is incomplete`;
     // A stream is as large as the memory. The device state is a few KiB.
     const crc = image.kind === "stream" ? await this.#jobs.crc(file) : crc32(await readFile(file));
     return crc === saved.crc ? null : `its ${basename(file)} is corrupt`;
@@ -131,7 +131,7 @@ export class MemoryImages {
 
   /**
    * Writes the saved pages into a QEMU that waits for its state, as soon as it has mapped the guest's memory. QEMU may
-   * still be starting. Rejects if any page is not as it was saved.
+   * still be starting. Rejects if any page differs from what was saved.
    */
   async load(pid: number, image: MemoryImage, files: MachineFiles, signal: AbortSignal): Promise<void> {
     if (image.kind === "stream") return;
@@ -149,7 +149,7 @@ export class MemoryImages {
     await rm(join(files.folder, image.folder), { recursive: true, force: true });
   }
 
-  /** Removes whatever the record does not name: used or unfinished images. */
+  /** Removes files that the record does not name: used or unfinished images. */
   async sweep(files: MachineFiles, image: MemoryImage | null): Promise<void> {
     await rm(files.streamSocket, { force: true });
     for (const name of await readdir(files.folder)) {
@@ -172,7 +172,9 @@ export class MemoryImages {
     } catch (error) {
       if (signal.aborted || (error as NodeJS.ErrnoException).code === "ENOSPC") throw error;
       // The server is not root, and the kernel lets only a parent read a process's memory (ptrace_scope).
-      this.#log(`a machine's memory cannot be read from outside, so QEMU writes it whole: ${(error as Error).message}`);
+      this.#log(
+        `a machine's memory cannot be read from outside, so QEMU writes it completely: ${(error as Error).message}`,
+      );
       await rm(files.pages, { force: true });
       return this.#writeStream(saving, files.stream, signal);
     }
@@ -188,7 +190,7 @@ export class MemoryImages {
   }
 
   /**
-   * QEMU's sandbox keeps it from starting programs, and it gets no file to write to. So it sends its state to a socket
+   * QEMU's sandbox keeps it from starting programs, and it gets no writable file. So it sends its state to a socket
    * here.
    */
   async #writeStream({ qemu, files, user }: Saving, file: string, signal: AbortSignal): Promise<Contents> {

@@ -12,7 +12,7 @@ export type OpenDriver = (
   usual: (runtime: string) => Resources,
   serveTemplateUplink: (socket: Socket) => void,
   log: (message: string) => void,
-  /** The term in which this server leads; 0 where it is the only one. */
+  /** The term in which this server leads; 0 if it is the only one. */
   epoch: () => number,
 ) => Promise<Driver>;
 

@@ -19,7 +19,7 @@ const mostThreads = 4;
 
 /**
  * Threads for work on guests' memory, which is synchronous and covers a hundred MiB, while the server has events to
- * relay. Somebody waits for loading, so several threads share it and it never queues behind other work.
+ * relay. Callers wait for loading, so several threads share it and it never queues behind other work.
  */
 export class PageJobs {
   readonly #loaders: readonly PageThread[];
@@ -29,14 +29,14 @@ export class PageJobs {
     this.#loaders = Array.from({ length: loaders }, () => new PageThread());
   }
 
-  /** Has one loading thread per processor, started before the first job, and one thread for everything else. */
+  /** Creates one loading thread per processor, started before the first job, and one thread for everything else. */
   static forWakes(): PageJobs {
     const jobs = new PageJobs(Math.min(mostThreads, availableParallelism()));
     for (const thread of [...jobs.#loaders, jobs.#single]) thread.start();
     return jobs;
   }
 
-  /** Has one thread, which does not load. */
+  /** Creates one thread, which does not load. */
   static inBackground(): PageJobs {
     return new PageJobs(0);
   }

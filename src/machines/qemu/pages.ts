@@ -79,7 +79,7 @@ export interface CompressJob {
 /** Writes a stopped guest's pages to a file. */
 export async function savePages({ pid, memoryBytes, baseInode, file }: SaveJob): Promise<Saved> {
   const mapping = requireMapping(pid, memoryBytes);
-  // If the mapped file is not the base (it was unlinked while mapped), nothing can be assumed about it later.
+  // If the mapped file is not the base (it was unlinked while mapped), its content is unknown.
   const isDifference = mapping.inode !== 0 && mapping.inode === baseInode;
   const isForeign = mapping.inode !== 0 && !isDifference;
   using memory = opened(`/proc/${pid}/mem`, "r");
@@ -171,7 +171,7 @@ class PagesWriter implements AsyncDisposable {
 
   static async create(path: string, compressed: boolean): Promise<PagesWriter> {
     const file = await open(path, "wx", 0o600);
-    // Filling the page cache with data that nobody reads soon takes several times as long as writing it to disk.
+    // Filling the page cache with data that is not read soon takes several times as long as writing it to disk.
     const direct = compressed ? null : await open(path, files.O_WRONLY | files.O_DIRECT).catch(() => null);
     return new PagesWriter(file, direct, compressed);
   }
@@ -198,7 +198,7 @@ class PagesWriter implements AsyncDisposable {
     const chunks = this.#chunks.flatMap((chunk) => [chunk.storedBytes, chunk.pageBytes, chunk.crc]);
     const index = Buffer.from(Uint32Array.from([this.#runs.length, this.#chunks.length, ...runs, ...chunks]).buffer);
     await writeAt(this.#file, index, this.#bytes);
-    // Data written while somebody waits is not synced to disk. Until the compressed copy is, a power cut costs the
+    // Data written while a caller waits is not synced to disk. Until the compressed copy is, a power cut costs the
     // memory: the checksums fail and the machine boots.
     if (this.#compressed) await this.#file.sync();
     const bytes = this.#bytes + index.length;
@@ -290,7 +290,7 @@ function leftOut(batch: readonly Run[], content: Buffer, isLeftOut: (at: number)
  * checked first, and valid until the next is requested.
  */
 function* readChunks(file: number, pages: PagesFile, next: () => number): Generator<{ runs: Run[]; content: Buffer }> {
-  if (fstatSync(file).size !== pages.bytes) throw damaged("the memory image is not of its size");
+  if (fstatSync(file).size !== pages.bytes) throw damaged("the memory image does not have its recorded size");
   const index = Buffer.alloc(pages.indexBytes);
   readWhole(file, index, pages.bytes - pages.indexBytes);
   if (crc32(index) !== pages.indexCrc) throw damaged("the memory image's index is corrupt");
@@ -326,7 +326,7 @@ function decompressed(content: Buffer, size: number): Buffer {
 function writeMemory(memory: number, content: Uint8Array, address: number): void {
   for (let done = 0; done < content.length; ) {
     const written = writeSync(memory, content, done, content.length - done, address + done);
-    if (written === 0) throw new Error("QEMU has ended"); // How an open /proc/PID/mem reports it.
+    if (written === 0) throw new Error("QEMU has ended"); // The error of reading an open /proc/PID/mem after exit.
     done += written;
   }
 }

@@ -26,7 +26,7 @@ export interface QemuOptions {
   dataFolder: string;
   /** Free space that is kept: below it, nothing is created. */
   reserve: DiskReserve;
-  /** The folder of the built image; null when none was built. */
+  /** The folder of the built image; null if none was built. */
   builtImage: string | null;
   /**
    * A read-only folder of images outside of the data folder, with root disks in qcow2. Another folder may stand there at the
@@ -41,7 +41,7 @@ export interface QemuOptions {
   /** Only `prepare` makes templates: a new machine without a template boots. */
   onlyMadeTemplates?: boolean;
   log: (message: string) => void;
-  /** Always saves the whole memory through QEMU, even where it can be read from outside. */
+  /** Always saves the complete memory through QEMU, even if it can be read from outside. */
   onlyWholeMemory?: boolean;
   /** Called between any two steps of suspending and waking. A test stops the driver there. */
   step?: Step;
@@ -112,7 +112,7 @@ export class QemuParts {
   static async open(options: QemuOptions): Promise<QemuParts> {
     const { dataFolder, builtImage, log } = options;
     const layout = new Layout(dataFolder, options.imagesApart);
-    // First, since it starts no program: while the image is being built, this is tried again every second.
+    // First, since it starts no program: while the image is being built, this is retried every second.
     await idOfBuilt(builtImage);
     const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();

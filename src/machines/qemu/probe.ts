@@ -19,7 +19,7 @@ export type AcceleratorChoice = "auto" | Accelerator;
 
 /**
  * Chooses the accelerator. Being able to open /dev/kvm proves nothing (seen: QEMU aborts, or the guest hangs at its
- * first instructions), so a throwaway guest must print a line. The answer is kept until the host, QEMU or the image
+ * first instructions), so a throwaway guest must print a line. The result is kept until the host, QEMU or the image
  * changes. Throws `accelerator_unavailable` if `kvm` is required and does not work.
  */
 export async function chooseAccelerator(
@@ -52,8 +52,8 @@ async function kvmFault(
 ): Promise<string | null> {
   const device = await stat("/dev/kvm").catch(() => null);
   if (!device) return "there is no /dev/kvm";
-  // Without the right to open it, a right that is given later must be noticed.
-  if (!(await sandbox.mayUse("/dev/kvm"))) return "QEMU's user may not open /dev/kvm";
+  // If it is only missing the permission, a later grant must be noticed.
+  if (!(await sandbox.mayUse("/dev/kvm"))) return "QEMU's user is not allowed to open /dev/kvm";
   const key = JSON.stringify([await hostBoot(), qemu, image.id, processorOption("kvm")]);
   const known = await readRecord<ProbeRecord>(recordOf(folder));
   if (known?.key === key) return known.fault;
@@ -85,7 +85,7 @@ async function hostBoot(): Promise<string> {
   return (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
 }
 
-/** A guest that says nothing in time is tried once more, with more time. */
+/** A guest that prints nothing in time is tried once more, with more time. */
 async function runProbes(files: ImageFiles, sandbox: Sandbox): Promise<string | null> {
   const [first, second] = probeTimeoutsMs;
   const outcome = await runProbe(files, sandbox, first);
@@ -119,7 +119,7 @@ function runProbe(
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       if (output.includes(guestWords)) resolve({ fault: null, isSilent: false });
-      else if (isSilent) resolve({ fault: `the guest said nothing for ${timeoutMs / 1000} s`, isSilent });
+      else if (isSilent) resolve({ fault: `the guest printed nothing for ${timeoutMs / 1000} s`, isSilent });
       else resolve({ fault: words.trim().split("\n")[0] || `QEMU ended with ${signal ?? code}`, isSilent });
     });
   });
@@ -159,8 +159,8 @@ export async function hostKhz(): Promise<number> {
 }
 
 /**
- * What a guest sees of the host's processor: its model, and under KVM, where the guest has the host's own, its flags,
- * the kernel and the microcode.
+ * A guest's view of the host's processor: its model, and under KVM, where the guest has the host's own, its flags, the
+ * kernel and the microcode.
  */
 export async function hostProcessor(accelerator: Accelerator): Promise<{ cpu: string; kernel: string }> {
   const told = await readFile("/proc/cpuinfo", "utf8");

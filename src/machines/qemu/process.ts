@@ -17,10 +17,10 @@ import type { MachineUser, Sandbox, SandboxPaths } from "./sandbox.ts";
 
 const run = promisify(execFile);
 
-/** From QEMU's start to its first answer. Far longer than it takes, since ten may start at once. */
+/** From QEMU's start to its first response. Far longer than usual, since ten may start at once. */
 const startTimeoutMs = 20_000;
 
-/** How much is read of a log that a guest may have made QEMU write without end. */
+/** How much of a log is read; a guest may make QEMU write without end. */
 const readLogBytes = 64 * 1024;
 
 /** A guest's devices take about 66 KiB. */
@@ -29,11 +29,11 @@ const maximumStateBytes = 16 * 1024 ** 2;
 /** Between two attempts at a write that the host's full disk refused. */
 const fullDiskRetryMs = 2_000;
 
-/** How one QEMU is confined. */
+/** The confinement of one QEMU. */
 export interface Confinement {
   sandbox: Sandbox;
   user: MachineUser | null;
-  /** Besides its machine's own files. */
+  /** In addition to its machine's own files. */
   paths: SandboxPaths;
 }
 
@@ -50,10 +50,9 @@ export class QemuProcess {
   }
 
   /**
-   * Starts QEMU detached from the server and confined. `statePath` is the device state to load instead of
-   * booting, at once or, if `deferred` is given, when `loadState` is called. `deferred` is called with the process
-   * before QEMU is ready. Resolves when the guest runs or, if deferred, waits. Rejects with QEMU's own words if it ends
-   * first.
+   * Starts QEMU detached from the server and confined. `statePath` is the device state to load instead of booting, at
+   * once or, if `deferred` is given, when `loadState` is called. `deferred` is called with the process before QEMU is
+   * ready. Resolves when the guest runs or, if deferred, waits. If QEMU exits first, rejects with its output.
    */
   static async start(
     options: Omit<Start, "incoming" | "qmpSocket">,
@@ -146,14 +145,16 @@ export class QemuProcess {
     });
   }
 
-  /** `broken` is called with QEMU's state when it has stopped the guest for good: it panicked, or QEMU failed inside. */
+  /**
+   * `broken` is called with QEMU's state when it has stopped the guest for good: it panicked, or QEMU failed internally.
+   */
   onBroken(broken: (status: string) => void): void {
     this.qmp.events.on("STOP", () => {
       this.status().then(
         (status) => {
           if (status === "internal-error" || status === "guest-panicked") broken(status);
         },
-        () => {}, // It has ended, which is noticed anyway.
+        () => {}, // It has exited, which is noticed anyway.
       );
     });
   }
@@ -177,11 +178,11 @@ export class QemuProcess {
   }
 
   /**
-   * Returns the device state of a paused guest, without its memory, and releases the disk unless the guest goes on.
+   * Returns the device state of a paused guest, without its memory, and releases the disk unless the guest continues.
    * Despite its name, every build of QEMU has the command.
    */
   async saveState({ savedState }: MachineFiles, { goesOn }: { goesOn: boolean }): Promise<Buffer> {
-    // `live`: another QEMU goes on with the disk. The guest is paused either way.
+    // `live`: another QEMU continues with the disk. The guest is paused either way.
     await this.qmp.execute("xen-save-devices-state", { filename: savedState, live: !goesOn });
     return readUntrusted(savedState, maximumStateBytes);
   }
@@ -193,8 +194,8 @@ export class QemuProcess {
   }
 
   /**
-   * From here on a paused guest's writes go to `overlay`, an empty disk over the one it has, which is read only then. The
-   * monitor knows it as `name`, of 31 characters at most.
+   * From here on a paused guest's writes go to `overlay`, an empty disk based on its current one, which becomes
+   * read-only. The monitor knows it as `name`, of up to 31 characters.
    */
   async layDisk(overlay: string, name: string): Promise<void> {
     const node = await this.diskNode();
@@ -247,12 +248,12 @@ export class QemuProcess {
   }
 }
 
-/** QEMU's words for a disk or image that another process, such as a backup, has open. This is transient. */
+/** QEMU's message for a disk or image that another process, such as a backup, has open. This is transient. */
 export function isLocked(words: string): boolean {
   return /Failed to get (shared )?"[a-z ]+" lock/.test(words);
 }
 
-/** Kills the QEMU with this monitor socket, if there is one, and resolves when it is gone. */
+/** Kills the QEMU with this monitor socket, if there is one, and resolves when it has exited. */
 export async function killByMonitor(qmpSocket: string): Promise<void> {
   const pid = (await qemuProcesses()).get(qmpSocket);
   if (pid === undefined) return;
@@ -266,7 +267,7 @@ export async function qemuProcesses(): Promise<Map<string, number>> {
   for (const entry of await readdir("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
     const words = (await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "")).split("\0");
-    // Not the parent that bubblewrap leaves, whose words include QEMU's.
+    // Not the parent that bubblewrap leaves, whose arguments include QEMU's.
     if (words[0] === "bwrap" || !words.some((word) => word.endsWith("qemu-system-x86_64"))) continue;
     const monitor = /^unix:(.*),server=on,wait=off$/.exec(words[words.indexOf("-qmp") + 1] ?? "")?.[1];
     if (monitor && (await mayOwn(`/proc/${entry}`, monitor))) found.set(monitor, Number(entry));
@@ -274,13 +275,13 @@ export async function qemuProcesses(): Promise<Map<string, number>> {
   return found;
 }
 
-/** Whether a process runs as the owner of its monitor's folder. A process can change the words that it was started with. */
+/** Whether a process runs as the owner of its monitor's folder. A process can change its own arguments. */
 async function mayOwn(process: string, monitor: string): Promise<boolean> {
   const [self, folder] = await Promise.all([process, dirname(monitor)].map((path) => stat(path).catch(() => null)));
   return self !== null && (folder === null || self!.uid === folder!.uid);
 }
 
-/** The id of the program that bubblewrap started, which it tells on descriptor 4. */
+/** The id of the program that bubblewrap started, which bubblewrap reports on descriptor 4. */
 async function childPid(child: ChildProcess, failed: AbortSignal): Promise<number> {
   const status = child.stdio[4] as Readable;
   const [line] = (await once(createInterface({ input: status }), "line", { signal: failed })) as [string];
@@ -289,8 +290,8 @@ async function childPid(child: ChildProcess, failed: AbortSignal): Promise<numbe
 }
 
 /**
- * Creates a disk that holds only its differences from `backing` (a relative path), and has its size where `bytes` is not
- * given. Without `opensBacking`, the path may hold later only.
+ * Creates a disk that contains only its differences from `backing` (a relative path), and has its size unless `bytes`
+ * is given. Without `opensBacking`, the path may become valid later.
  */
 export async function createOverlay(
   disk: string,
@@ -306,7 +307,7 @@ export async function createOverlay(
   await chmod(disk, 0o600);
 }
 
-/** Makes a qcow2 disk of this size with a copy of another's content, which takes up only what that one has. */
+/** Creates a qcow2 disk of this size with a copy of another's content. It takes only the space of that content. */
 export async function copyDisk(disk: string, source: string, bytes: number): Promise<void> {
   const options = { env: childEnvironment };
   await run("qemu-img", ["convert", "-q", "-f", "qcow2", "-O", "qcow2", source, disk], options);

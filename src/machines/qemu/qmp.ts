@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 const answerTimeoutMs = 60_000;
 /** QEMU's own lines have some KiB. */
 const maximumLineBytes = 4 * 1024 ** 2;
-/** Events have names in capitals. `CLOSED` is this connection's own. */
+/** Events have names in capitals. `CLOSED` is an addition of this connection. */
 const eventName = /^(?!CLOSED$)[A-Z_]{1,64}$/;
 
 interface QmpMessage {
@@ -54,8 +54,8 @@ export class Qmp implements Disposable {
   }
 
   /**
-   * Runs a command and returns its `return`. Rejects with QEMU's description, if QEMU ends, or after a minute without
-   * an answer, which happens only when its disk hangs.
+   * Runs a command and returns its `return`. Rejects with QEMU's description, if QEMU exits, or after a minute without
+   * a response, which happens only when its disk hangs.
    */
   execute(command: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
     const id = ++this.#lastId;
@@ -63,7 +63,7 @@ export class Qmp implements Disposable {
       if (this.#socket.destroyed) return reject(new Error("QEMU has ended"));
       const timer = setTimeout(() => {
         this.#answers.delete(id);
-        reject(new Error(`QEMU did not answer ${command} within ${answerTimeoutMs / 1000} s`));
+        reject(new Error(`QEMU did not respond to ${command} within ${answerTimeoutMs / 1000} s`));
       }, answerTimeoutMs).unref();
       const answered =
         <Value>(settle: (value: Value) => void) =>
@@ -80,7 +80,7 @@ export class Qmp implements Disposable {
     this.#socket.destroy();
   }
 
-  /** Hangs up on a QEMU that does not speak its protocol: its guest may have taken it over. */
+  /** Disconnects a QEMU that does not speak its protocol: its guest may have taken it over. */
   #read(line: string): void {
     try {
       this.#receive(JSON.parse(line) as QmpMessage);

@@ -9,7 +9,7 @@ import { firstDisk, type Layout } from "./layout.ts";
 import type { MemoryImage } from "./memory-image.ts";
 import type { MachineUser } from "./sandbox.ts";
 
-/** What is known about a machine besides its disk. Written before each start, so that after a crash it is true. */
+/** A machine's record, in addition to its disk. Written before each start, so that it is true after a crash. */
 export interface MachineRecord {
   generation: number;
   /** The desired restart count that the machine has reached. */
@@ -21,11 +21,14 @@ export interface MachineRecord {
   /** The image that its disk is based on. */
   imageId: string;
   /**
-   * The image whose runtimes it runs, the newest at its last boot; null: it began in a version in which they were on its
-   * disk.
+   * The image whose runtimes it runs, the newest at its last boot; null: it was created in a version in which they were
+   * on its disk.
    */
   bootImageId: string | null;
-  /** The user that its QEMU runs as; null if the server was not root. Recovery gives one to machines of earlier versions. */
+  /**
+   * The user that its QEMU runs as; null if the server was not root. Recovery assigns one to machines of earlier
+   * versions.
+   */
   user: MachineUser | null;
   /** The template that the disk is based on; null if it is based on the image. */
   template: string | null;
@@ -50,7 +53,7 @@ export interface MachineRecord {
   memory: MemoryImage | null;
 }
 
-/** What servers of earlier versions did not write. */
+/** Defaults for fields that servers of earlier versions did not write. */
 const ofEarlierVersions = {
   hostname: null,
   bootImageId: null,
@@ -110,7 +113,7 @@ export class Records {
       if (isDeepStrictEqual(record, known)) return known;
       const { folder, record: file } = this.#layout.machine(id);
       await writeWhole(file, JSON.stringify(record));
-      // That a memory is used up must survive a power cut, before the guest changes the disk that belongs to it.
+      // It must survive a power cut that a memory is used up, before the guest changes the matching disk.
       if (known.memory !== null && record.memory === null) await force(folder);
       return record;
     });

@@ -24,14 +24,14 @@ export async function recover(parts: QemuParts): Promise<void> {
     const files = layout.machine(id);
     const record = await records.read(id).catch((error: Error) => error);
     if (record instanceof Error) {
-      // Its owner decides what becomes of it. What its disk is based on is not known, so nothing of that is removed.
-      parts.log(`the record of machine ${id} cannot be read; its folder is kept: ${record.message}`);
+      // Its owner decides about it. The base of its disk is unknown, so nothing of that is removed.
+      parts.log(`the record of machine ${id} cannot be read; keeping its folder: ${record.message}`);
       await killByMonitor(files.qmp);
       isComplete = false;
       continue;
     }
     if (!record && (await hasDisk(files))) {
-      parts.log(`machine ${id} has a disk and no record; its folder is kept`);
+      parts.log(`machine ${id} has a disk and no record; keeping its folder`);
       isComplete = false;
       continue;
     }
@@ -51,24 +51,27 @@ export async function recover(parts: QemuParts): Promise<void> {
     if (monitor.startsWith(`${layout.root}/`) && !known.has(monitor)) await killByMonitor(monitor);
   }
   if (!isComplete) return;
-  // As they are now: the layers of a machine may have been found only above.
+  // Their current state: the layers of a machine may have been found only above.
   const latest = await inParallel(found, readsAtOnce, ({ id }) => records.require(id));
   await removeUnneeded(parts, latest);
 }
 
-/** Called now and then while machines run: removes templates and images that none of them needs any more. */
+/** Called periodically while machines run: removes templates and images that none of them needs any more. */
 export async function removeUnused(parts: QemuParts): Promise<void> {
   await parts.snapshots.sweeping(async () => {
     const found: MachineRecord[] = [];
     for (const id of await parts.records.ids()) {
-      const record = await parts.records.read(id); // What an unreadable one needs is not known: it rejects.
+      const record = await parts.records.read(id); // The files of an unreadable record are unknown: it rejects.
       if (record) found.push(record);
     }
     await removeUnneeded(parts, found);
   });
 }
 
-/** Removes the templates, images and layers that none of these machines, which are all, no snapshot and no new one needs. */
+/**
+ * Removes templates, images and layers that are needed by none of these machines (the complete list), by no snapshot
+ * and by no new machine.
+ */
 async function removeUnneeded(
   { layout, templates, kept, layers, quarantine, guestImages }: QemuParts,
   machines: readonly MachineRecord[],
@@ -91,7 +94,7 @@ async function removeUnneeded(
   await sweepImages(layout, inUse);
 }
 
-/** Whether a machine's folder has a disk, which a record always comes before. */
+/** Whether a machine's folder has a disk, which is always created after a record. */
 async function hasDisk({ disk, disks }: MachineFiles): Promise<boolean> {
   const found = await Promise.all([disk, disks].map((path) => stat(path).catch(nullWhereMissing)));
   return found.some((each) => each !== null);
@@ -103,12 +106,14 @@ async function removeHalfMade({ layout, sandbox }: QemuParts, id: string, user: 
   await sandbox.releaseUser(user, id);
 }
 
-/** False for a machine of an earlier version, which has none, and if another service's machine has it by now. */
+/**
+ * False for a machine of an earlier version, which has no user, and if another service's machine has claimed it by now.
+ */
 async function keepUser({ sandbox }: QemuParts, id: string, user: MachineUser | null | undefined): Promise<boolean> {
   return user !== undefined && sandbox.keepUser(user, id);
 }
 
-/** Makes a machine's folder that of a user of its own. Its QEMU, if it runs, is ended. */
+/** Gives a machine's folder to a user of its own. Its QEMU, if it runs, is stopped. */
 export async function giveUser({ layout, records, sandbox }: QemuParts, id: string): Promise<void> {
   const { folder, qmp } = layout.machine(id);
   await killByMonitor(qmp);
@@ -135,18 +140,16 @@ async function recoverMachine(
     memory = null;
     const fault = await snapshots.recoverDisk(id, qemu).catch((error: Error) => error);
     if (fault) {
-      // Its guest stands still. What the record names is the disk from before.
-      log(`machine ${id} is ended: ${fault.message}`);
+      // Its guest is paused. The record names the disk from before.
+      log(`stopping machine ${id}: ${fault.message}`);
       await qemu.kill();
     } else running.add(id, qemu);
-    // Its memory was saved only in part, or is fully restored and used up. Any other state ends by itself.
+    // Its memory was saved only in part, or is fully restored and used up. Any other state ends without help.
     const paused = ["paused", "finish-migrate", "postmigrate"].includes(status!);
     if (paused && !fault) await qemu.resume().catch(() => qemu.kill());
     if (status === "io-error") void running.outlastFullDisk(id, qemu);
   }
   await images.sweep(layout.machine(id), memory);
-  await snapshots
-    .settle(id)
-    .catch((error: Error) => log(`machine ${id} has a disk that is not whole: ${error.message}`));
+  await snapshots.settle(id).catch((error: Error) => log(`machine ${id} has an incomplete disk: ${error.message}`));
   if (memory) compression.add(sleeper(layout, records, id));
 }

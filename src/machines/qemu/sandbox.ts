@@ -14,7 +14,7 @@ import { claimNewUser, claimUser, releaseUser } from "./user-claims.ts";
 
 const run = promisify(execFile);
 
-/** Runs templates' QEMUs when the server is root. Its group reads images and templates. */
+/** The user of templates' QEMUs if the server is root. Its group can read images and templates. */
 const machineUserName = "berth-vm";
 
 /** The user and group id of one machine's QEMU. */
@@ -29,55 +29,55 @@ export interface SandboxPaths {
   writable: readonly string[];
 }
 
-/** How one program is confined. */
+/** The confinement of one program. */
 export interface Confined {
   paths: SandboxPaths;
-  /** As root; null: the templates' user. */
+  /** If the server is root; null: the templates' user. */
   user: MachineUser | null;
   /** Its guest's memory. */
   memoryMiB: number;
   /** The folder of its control group; null without one. */
   group: string | null;
-  /** Whether it lives on when the server ends. */
+  /** Whether it outlives the server. */
   outlivesServer: boolean;
 }
 
-/** The host as QEMU may see it, when the server is root. */
+/** The part of the host that QEMU sees, if the server is root. */
 interface Users {
-  /** Runs templates. */
+  /** The user that runs templates. */
   template: MachineUser;
   /** Supplementary groups of every QEMU: reading templates, and opening /dev/kvm. */
   groups: readonly number[];
-  /** The first and the number of ids for machines, each with one of its own. */
+  /** The first id for machines and their number; each machine has its own. */
   first: number;
   count: number;
 }
 
-/** Private memory that QEMU may take beyond its guest's, in bytes: its translation cache, stacks and buffers. */
+/** The limit of QEMU's private memory beyond its guest's, in bytes: its translation cache, stacks and buffers. */
 const dataBeyondGuest = 4 * 1024 ** 3;
 
-/** Why nothing of the host's own can be set. */
+/** Why the host cannot be configured. */
 const notRoot = "the server is not root";
 
-/** How often, and how long apart, a machine's processes are looked for until none is left. */
+/** How often, and how long apart, to check that a machine's processes have exited. */
 const endTries = 200;
 const endPollMs = 25;
 
 /**
- * What confines QEMU. As root: a user of its own for each machine, without capabilities and with no new privileges.
- * Always, where the kernel allows it: a mount, process and IPC namespace that holds nothing but /usr and the machine's
- * own files (bubblewrap). As root, a packet filter that lets QEMU open no connections (nftables), and a control group for
- * each machine that bounds its processor time, memory and processes (cgroup v2).
+ * The confinement of QEMU. As root: a user of its own for each machine, without capabilities and with no new
+ * privileges. Always, if the kernel allows it: a mount, process and IPC namespace with only /usr and the machine's own
+ * files (bubblewrap). As root, a packet filter that keeps QEMU from opening connections (nftables), and a control group
+ * for each machine that limits its processor time, memory and processes (cgroup v2).
  *
- * The server writes only into folders that no QEMU can write to. `give` is safe there because nobody else can replace
- * what the server has just made.
+ * The server writes only into folders that no QEMU can write to. `give` is safe there because no other user can replace
+ * a file that the server has just made.
  */
 export class Sandbox {
   readonly #users: Users | null;
   readonly #hasNamespaces: boolean;
   /** Why QEMU can open connections; null if it cannot. */
   #networkFault: string | null;
-  /** Or why there are none. */
+  /** Or why there are no control groups. */
   readonly #groups: ControlGroups | string;
 
   private constructor(
@@ -94,7 +94,7 @@ export class Sandbox {
 
   /**
    * Throws `privilege_missing` if the server is root and the machines' users or bubblewrap are missing. `onlyCheck`:
-   * leaves the host's packet filter as it is.
+   * leaves the host's packet filter unchanged.
    */
   static async open({ onlyCheck = false } = {}): Promise<Sandbox> {
     const isRoot = process.getuid?.() === 0;
@@ -110,8 +110,8 @@ export class Sandbox {
   }
 
   /**
-   * Sets the packet filter again, since a reload of the host's own rules may have removed it. Returns true if this has
-   * become impossible, or for another reason than before.
+   * Installs the packet filter again, since a reload of the host's own rules may have removed it. Returns true if this
+   * has become impossible, or for another reason than before.
    */
   async blockConnections(): Promise<boolean> {
     if (!this.#users) return false;
@@ -120,24 +120,26 @@ export class Sandbox {
     return this.#networkFault !== null && this.#networkFault !== before;
   }
 
-  /** What the confinement of machines lacks on this host, in words for the operator. */
+  /** The missing parts of the confinement on this host, for the operator's log. */
   get gaps(): string[] {
     return [
       ...(this.#users ? [] : ["machines share the server's own user, because the server is not root"]),
       ...(this.#hasNamespaces
         ? []
-        : ["QEMU sees the whole file system, because this user may not make namespaces or bubblewrap is missing"]),
+        : [
+            "QEMU sees the host's complete file system, because this user may not make namespaces or bubblewrap is missing",
+          ]),
       ...(this.#networkFault === null ? [] : [`QEMU can open connections from this host (${this.#networkFault})`]),
       ...this.#groupGaps(),
     ];
   }
 
-  /** A user of its own on this host for a machine; null without root. Throws `no_capacity` when all are taken. */
+  /** A separate user on this host for a machine; null without root. Throws `no_capacity` if all are in use. */
   async newUser(machine: string): Promise<MachineUser | null> {
     if (!this.#users) return null;
     const { first, count } = this.#users;
     const uid = await claimNewUser(first, count, machine);
-    if (uid === null) throw new BerthError("no_capacity", `All ${count} user ids for machines are taken.`);
+    if (uid === null) throw new BerthError("no_capacity", `All ${count} user ids for machines are in use.`);
     return { uid, gid: uid };
   }
 
@@ -165,10 +167,10 @@ export class Sandbox {
     if (isWhole) return [];
     const why =
       typeof this.#groups === "string" ? this.#groups : `no controller for ${this.#groups.missing.join(", ")}`;
-    return [`no control groups bound QEMU's processor time and memory (${why})`];
+    return [`no control groups limit QEMU's processor time and memory (${why})`];
   }
 
-  /** The folder of a control group with that name; null where there are none. */
+  /** The folder of a control group with that name; null if there are none. */
   async group(name: string, size: GuestSize): Promise<string | null> {
     return typeof this.#groups === "string" ? null : this.#groups.make(name, size);
   }
@@ -191,7 +193,10 @@ export class Sandbox {
     return [first!, rest];
   }
 
-  /** Runs a program confined to its end, or kills it if `signal` aborts. Returns why it failed, in its own words; null if it did not. */
+  /**
+   * Runs a confined program until it exits, or kills it if `signal` aborts. Returns its output if it failed; null if it
+   * did not.
+   */
   async faultOf(
     confined: string,
     words: readonly string[],
@@ -226,48 +231,48 @@ export class Sandbox {
     return this.#hasNamespaces;
   }
 
-  /** Gives a machine's user something in a folder of the server's own. Never follows a link. */
+  /** Gives a machine's user a file in a folder of the server's own. Never follows a link. */
   async give(user: MachineUser | null, ...paths: string[]): Promise<void> {
     if (!user) return;
     for (const path of paths) await lchown(path, user.uid, user.gid);
   }
 
-  /** Lets a machine's user read, and not change, something in a folder of the server's own. */
+  /** Lets a machine's user read, but not change, a file in a folder of the server's own. */
   async show(user: MachineUser | null, ...paths: string[]): Promise<void> {
     if (!user) return;
     for (const path of paths) await lchown(path, 0, user.gid);
   }
 
   /**
-   * Makes a machine's disk one that is written no more: the server's own, which every machine's QEMU may read that has
-   * it among its paths.
+   * Makes a machine's disk immutable: it belongs to the server, and every machine's QEMU that has it among its paths
+   * may read it.
    */
   async freeze(path: string): Promise<void> {
     if (this.#users) await lchown(path, 0, this.#users.template.gid);
     await chmod(path, this.#users ? 0o440 : 0o400);
   }
 
-  /** Makes a folder that the user can enter but neither list nor change; the server keeps it. */
+  /** Makes a folder that the user can enter but neither list nor change; the server owns it. */
   async folder(path: string, user: MachineUser | null): Promise<void> {
     await mkdir(path, { mode: 0o700 });
     await this.takeFolder(path, user);
   }
 
-  /** Makes such a folder where it is not there yet. */
+  /** Makes such a folder if it does not exist. */
   async ensureFolder(path: string, user: MachineUser | null): Promise<void> {
     await mkdir(path, { mode: 0o700, recursive: true });
     await this.takeFolder(path, user);
   }
 
-  /** Makes a folder the server's own, which the user can only enter. */
+  /** Gives a folder to the server; the user can only enter it. */
   async takeFolder(path: string, user: MachineUser | null): Promise<void> {
     await this.show(user, path);
-    if (user) await chmod(path, 0o710); // The process's file mode mask would take it from `mkdir`.
+    if (user) await chmod(path, 0o710); // The process's file mode mask would remove it from `mkdir`.
   }
 
   /**
-   * Ends every process of a machine's user. One that its guest has taken over can hide its name and words, but not its
-   * user. Called before root removes anything that this user owns, and before another machine gets the user.
+   * Kills every process of a machine's user. A process that its guest has taken over can hide its name and arguments,
+   * but not its user. Called before root removes files that this user owns, and before another machine gets the user.
    */
   async endAll(user: MachineUser | null): Promise<void> {
     if (!user || user.uid === this.#users?.template.uid) return; // Several templates may be warmed at once.
@@ -279,10 +284,10 @@ export class Sandbox {
       for (const pid of own) kill(pid);
       await sleep(endPollMs);
     }
-    throw new BerthError("machine_failed", "A process of the machine's user does not end.");
+    throw new BerthError("machine_failed", "A process of the machine's user does not exit.");
   }
 
-  /** Makes a folder anew for what QEMU itself makes: its monitor's socket and the state of its devices. */
+  /** Recreates a folder for the files that QEMU itself makes: its monitor's socket and the state of its devices. */
   async runFolder(path: string, user: MachineUser | null): Promise<void> {
     await this.endAll(user);
     await rm(path, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import type { MachineRecord } from "./record.ts";
 /** Marks the folder of a snapshot that is still being made. */
 export const partialEnding = ".partial";
 
-/** What a snapshot keeps of its machine's record. */
+/** A snapshot's copy of its machine's record. */
 const kept = [
   "runtime",
   "resources",
@@ -21,10 +21,10 @@ const kept = [
   "nextToken",
 ] as const;
 
-/** What is known of a snapshot. Written last: a folder without it is not a snapshot. */
+/** A snapshot's record. Written last: a folder without it is not a snapshot. */
 export type SnapshotRecord = Pick<MachineRecord, (typeof kept)[number]>;
 
-/** What servers of earlier versions did not write. */
+/** Defaults for fields that servers of earlier versions did not write. */
 const ofEarlierVersions = { bootImageId: null };
 
 /** The snapshots' records. */
@@ -35,7 +35,7 @@ export class SnapshotRecords {
     this.#layout = layout;
   }
 
-  /** The ids of all that are whole. */
+  /** The ids of all complete snapshots. */
   async ids(): Promise<string[]> {
     return (await readdir(this.#layout.snapshots)).filter((name) => !name.endsWith(partialEnding));
   }
@@ -46,21 +46,21 @@ export class SnapshotRecords {
     return record && { ...ofEarlierVersions, ...record };
   }
 
-  /** Has a record say this, too. One change at a time, and none while its memory is compressed. */
+  /** Merges these fields into a record. One change at a time, and none while its memory is compressed. */
   async change(snapshot: string, change: (known: SnapshotRecord) => Partial<SnapshotRecord>): Promise<void> {
     const known = await this.read(snapshot);
     if (!known) return;
     await writeWhole(this.#layout.snapshot(snapshot).record, JSON.stringify({ ...known, ...change(known) }));
   }
 
-  /** What a snapshot takes on the disk beside what it shares with others, in bytes. */
+  /** A snapshot's size on the disk, without data shared with others, in bytes. */
   async bytesOf(snapshot: string): Promise<number> {
     const { folder } = this.#layout.snapshot(snapshot);
     const [record, memory] = await Promise.all([this.read(snapshot), bytesIn(folder)]);
     return memory + (record ? await bytesOf(this.#layout.layer(record.layers[0]!).disk) : 0);
   }
 
-  /** A snapshot as the holder of its memory. */
+  /** A snapshot as the owner of its memory. */
   holder(id: string): MemoryHolder {
     return {
       id,
@@ -71,12 +71,12 @@ export class SnapshotRecords {
   }
 }
 
-/** What a snapshot keeps of a machine. */
+/** A snapshot's data of a machine. */
 export function keptOf(record: MachineRecord): SnapshotRecord {
   return Object.fromEntries(kept.map((name) => [name, record[name]])) as unknown as SnapshotRecord;
 }
 
-/** What the files in a folder and its folders take, in bytes. Those that go meanwhile take none. */
+/** The size of the files in a folder and its subfolders, in bytes. Ignores files that disappear in the meantime. */
 async function bytesIn(folder: string): Promise<number> {
   let bytes = 0;
   const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(nullWhereMissing);

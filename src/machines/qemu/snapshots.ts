@@ -17,12 +17,12 @@ import { keptOf, partialEnding, type SnapshotRecord } from "./snapshot-records.t
 import { stageSnapshots } from "./staging.ts";
 
 /**
- * Moments of machines: a memory image, and the disk of that moment as a layer that nothing writes to. A machine goes on
- * with an empty disk over it; so does each machine that is restored from it.
+ * Snapshots of machines: a memory image, and the disk at that time as an immutable layer. A machine continues with an
+ * empty disk based on it; so does each machine that is restored from it.
  */
 export class Snapshots {
   readonly #parts: QemuParts;
-  /** Shared by whatever names a layer, an image or a template; alone: the sweep that removes those without a name. */
+  /** Shared by operations that name a layer, an image or a template; exclusive: the sweep that removes unnamed ones. */
   readonly #files = new SharedLock();
 
   constructor(parts: QemuParts) {
@@ -30,8 +30,8 @@ export class Snapshots {
   }
 
   /**
-   * Keeps the moment of a machine, which runs (`qemu`) or does not. A running guest stands still for as long as saving its
-   * memory takes, and goes on. On rejection the machine is as it was, perhaps with an empty disk over its own.
+   * Takes a snapshot of a machine that is running (`qemu`) or not. A running guest is paused while its memory is saved,
+   * and then resumes. On rejection the machine is as before, perhaps with an empty disk based on its own.
    */
   take(id: string, snapshot: string, withMemory: boolean, qemu: QemuProcess | null): Promise<SnapshotFacts> {
     return this.#files.shared(() => this.#take(id, snapshot, withMemory, qemu));
@@ -43,7 +43,7 @@ export class Snapshots {
     using _ = await compression.hold(sleeper(layout, records, id));
     const known = await this.#shortened(id);
     const layer = crypto.randomUUID();
-    // An earlier attempt may have left its files, if the caller did not hear of them.
+    // An earlier attempt may have left its files, if the caller did not get its result.
     await this.remove(snapshot);
     await mkdir(folder, { mode: 0o700 });
     try {
@@ -62,14 +62,14 @@ export class Snapshots {
       return { bytes, hasMemory: memory !== null };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
-      await this.settle(id).catch((fault: Error) => log(`a disk of machine ${id} is left: ${fault.message}`));
+      await this.settle(id).catch((fault: Error) => log(`a disk of machine ${id} was not removed: ${fault.message}`));
       throw error;
     }
   }
 
   /**
-   * Makes a machine as it was at the snapshot, suspended or stopped; one that there is loses what it has. Its record is
-   * written last, so after a crash it is as before or as then. Throws `snapshot_not_found`.
+   * Restores a machine from the snapshot, suspended or stopped; an existing one loses its files. Its record is written
+   * last, so after a crash it is either as before or restored. Throws `snapshot_not_found`.
    */
   restore(spec: MachineSpec, known: MachineRecord | null): Promise<void> {
     return this.#files.shared(() => this.#restore(spec, known));
@@ -79,7 +79,7 @@ export class Snapshots {
     const { layout, sandbox, records, kept, layers, compression, step } = this.#parts;
     const { snapshot } = spec;
     if (snapshot === null) throw notThere();
-    // Other machines may be made of it at the same time.
+    // Other machines may be restored from it at the same time.
     using _ = await compression.hold(kept.holder(snapshot));
     const from = await kept.read(snapshot);
     if (!from) throw notThere();
@@ -101,7 +101,7 @@ export class Snapshots {
       await sandbox.folder(files.folder, user);
       await records.write(spec.id, { ...start, user, disk: "", layers: [], hasDisk: false });
     }
-    // Those of a restored backup are not frozen yet.
+    // The snapshots of a restored backup are not frozen yet.
     for (const layer of from.layers) await layers.freeze(layer);
     const disk = await layers.lay(spec.id, from.layers[0]!, user, from);
     await step("disk laid");
@@ -112,7 +112,7 @@ export class Snapshots {
     await this.#sweepDisks(files, disk);
   }
 
-  /** Gives the snapshots, and all that they lie on, second names in another layout's folders. */
+  /** Links the snapshots, and all files that they are based on, into another layout's folders. */
   stage(snapshots: readonly string[], target: Layout): Promise<void> {
     const { layout, kept, compression } = this.#parts;
     return this.unswept(async () => {
@@ -122,15 +122,15 @@ export class Snapshots {
     });
   }
 
-  /** Runs `work`, which names or links shared files or brings new ones, while nothing is swept. */
+  /** Runs `work`, which names, links or adds shared files, while nothing is swept. */
   unswept<T>(work: () => Promise<T>): Promise<T> {
     return this.#files.shared(work);
   }
 
   /**
-   * Makes one file of a snapshot's disk, and returns its path. Confined, since a guest that has taken over its QEMU may
-   * have written what is read; and bounded, since that may refer to itself, by the disk's size and by `room`, in bytes. Throws
-   * `snapshot_not_found`, `disk_full`, and what `signal` aborts with.
+   * Converts a snapshot's disk to one file, and returns its path. Confined, since a guest that has taken over its QEMU may
+   * have written the input; and limited by the disk's size and by `room`, in bytes, since the input may refer to itself.
+   * Throws `snapshot_not_found`, `disk_full`, and the reason of an aborted `signal`.
    */
   pack(snapshot: string, room: number, signal: AbortSignal): Promise<string> {
     return this.#files.shared(() => this.#pack(snapshot, room, signal));
@@ -156,7 +156,7 @@ export class Snapshots {
       signal.throwIfAborted();
       if (fault === null) return packed;
       if (room < largest && noRoom.test(fault)) throw isFull(fault);
-      throw new Error(`a disk could not be made one file: ${fault}`);
+      throw new Error(`a disk could not be converted to one file: ${fault}`);
     } catch (error) {
       await rm(packed, { force: true });
       throw error;
@@ -168,7 +168,7 @@ export class Snapshots {
     const { folder } = this.#parts.layout.snapshot(snapshot);
     const gone = `${folder}${partialEnding}`;
     await rm(gone, { recursive: true, force: true });
-    // Its record and its memory go together.
+    // Its record and its memory are removed together.
     await rename(folder, gone).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
     });
@@ -176,14 +176,14 @@ export class Snapshots {
   }
 
   /**
-   * Runs a sweep of the files that no record names, while no record is about to name any. Returns false, without running
-   * it, while snapshots are taken or restored or another sweep runs.
+   * Runs a sweep of the files that no record names, while no record is about to name any. Returns false, without
+   * running it, while snapshots are taken or restored or another sweep runs.
    */
   sweeping(work: () => Promise<void>): Promise<boolean> {
     return this.#files.tryAlone(work);
   }
 
-  /** At the server's start: removes what a crash left half made. */
+  /** At the server's start: removes unfinished files that a crash left. */
   async removeHalfMade(): Promise<void> {
     const { layout, kept, layers, compression } = this.#parts;
     for (const name of await readdir(layout.snapshots)) {
@@ -194,7 +194,7 @@ export class Snapshots {
     for (const id of await kept.ids()) compression.add(kept.holder(id));
   }
 
-  /** Freezes the layers of a machine, and removes its disks but the one that its record names. */
+  /** Freezes the layers of a machine, and removes its disks except the one that its record names. */
   async settle(id: string): Promise<void> {
     const { layout, records, layers } = this.#parts;
     const known = await records.require(id);
@@ -210,7 +210,7 @@ export class Snapshots {
     }
   }
 
-  /** The machine's record, with room for another layer. */
+  /** The machine's record, with capacity for another layer. */
   async #shortened(id: string): Promise<MachineRecord> {
     const { records, kept, layers } = this.#parts;
     const known = await records.require(id);
@@ -221,7 +221,7 @@ export class Snapshots {
     return records.update(id, () => ({ layers: [flat!] }));
   }
 
-  /** A snapshot needs nothing below a layer that holds all of it. */
+  /** A snapshot needs nothing below a layer that contains all of it. */
   async #cut(snapshot: string, flat: string): Promise<void> {
     const record = await this.#parts.kept.read(snapshot);
     const at = record?.layers.indexOf(flat) ?? -1;
@@ -229,7 +229,7 @@ export class Snapshots {
     await this.change(snapshot, ({ layers }) => ({ layers: layers.slice(0, at + 1) }));
   }
 
-  /** Has a snapshot's record say this, too. */
+  /** Merges these fields into a snapshot's record. */
   async change(snapshot: string, change: (known: SnapshotRecord) => Partial<SnapshotRecord>): Promise<void> {
     const { kept, compression } = this.#parts;
     using _ = await compression.hold(kept.holder(snapshot));
@@ -251,7 +251,7 @@ export class Snapshots {
       await step("paused");
       await qemu.layDisk(join(files.folder, changes.disk), nodeOf(changes.disk));
       await step("disk laid");
-      // A guest that went on would write to a disk that its record does not name.
+      // If the guest resumed, it would write to a disk that its record does not name.
       await records.update(id, () => changes).catch((error: unknown) => qemu.kill().then(() => Promise.reject(error)));
       await step("disk recorded");
       return withMemory ? await this.#moved(await suspension.keep(id, known, qemu), files.folder, folder) : null;
@@ -261,8 +261,8 @@ export class Snapshots {
   }
 
   /**
-   * At the server's start: the record of a machine whose server ended between laying a new disk and recording it. Its
-   * guest has stood still since. Rejects if the disk is none of the machine's.
+   * At the server's start: the record of a machine whose server stopped between creating a new disk and recording it.
+   * Its guest has been paused since. Rejects if the disk does not belong to the machine.
    */
   async recoverDisk(id: string, qemu: QemuProcess): Promise<void> {
     const { layout, records } = this.#parts;
@@ -276,11 +276,11 @@ export class Snapshots {
     const layer = await findAsync(await readdir(layout.layers), async (each) => {
       return (await stat(layout.layer(each).disk).catch(nullWhereMissing))?.ino === ino;
     });
-    if (layer === undefined) throw new Error(`machine ${id} has a disk over none of the layers`);
+    if (layer === undefined) throw new Error(`machine ${id} has a disk based on none of the layers`);
     await records.update(id, () => ({ disk, layers: [layer, ...known.layers] }));
   }
 
-  /** Its memory, if it has one, belongs to what the disk holds, which stays the same. */
+  /** Its memory, if it has one, matches the disk's content, which stays the same. */
   async #keepResting(
     id: string,
     changes: Pick<MachineRecord, "disk" | "layers">,
@@ -298,7 +298,7 @@ export class Snapshots {
     return memory;
   }
 
-  /** Gives a memory image a second name in another folder. Its files are never changed, only replaced. */
+  /** Links a memory image into another folder. Its files are never changed, only replaced. */
   async #linkMemory(from: string, memory: MemoryImage, to: string): Promise<MemoryImage> {
     const folder = `memory-${crypto.randomUUID().slice(0, 8)}`;
     await mkdir(join(to, folder), { mode: 0o700 });
@@ -321,16 +321,16 @@ export class Snapshots {
   }
 }
 
-/** What a program complains of that may not write any more, or cannot. */
+/** Errors of a program whose output file reached a limit or cannot be written. */
 const noRoom = /File too large|No space left/;
 
 function isFull(cause: string): BerthError {
-  const message = "There is no room for the disk as one file, beside what is there already.";
+  const message = "There is not enough disk space for the disk as one file.";
   return new BerthError("disk_full", message, { cause: new Error(cause) });
 }
 
 function notThere(): BerthError {
-  return new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+  return new BerthError("snapshot_not_found", "The snapshot was deleted.");
 }
 
 async function findAsync<T>(all: readonly T[], matches: (each: T) => Promise<boolean>): Promise<T | undefined> {
@@ -338,7 +338,7 @@ async function findAsync<T>(all: readonly T[], matches: (each: T) => Promise<boo
   return undefined;
 }
 
-/** The monitor's name of a disk that was laid while the machine ran. */
+/** The monitor's name of a disk that was added while the machine ran. */
 function nodeOf(disk: string): string {
   return `disk-${basename(disk, ".qcow2")}`;
 }

@@ -6,13 +6,13 @@ import { imageFiles, Layout, type TemplateFiles } from "./layout.ts";
 import type { MachineRecord } from "./record.ts";
 import { refreshTemplate } from "./template.ts";
 
-/** What a snapshot's record says that it lies on. */
+/** The backing files in a snapshot's record. */
 type Basis = Pick<MachineRecord, "layers" | "template" | "imageId" | "bootImageId" | "memory">;
 
 /**
- * Gives all files that snapshots need second names in another layout's folders: memory images, layers, and the templates
- * and images that these lie on. Such files are never written, only replaced, so they stay as they are there. Nothing may be
- * swept meanwhile. A snapshot that is removed meanwhile is left out.
+ * Links all files that snapshots need into another layout's folders: memory images, layers, and the templates and
+ * images that these are based on. Such files are never written, only replaced, so the links stay unchanged. Nothing may
+ * be swept at the same time. A snapshot removed in the meantime is left out.
  */
 export async function stageSnapshots(from: Layout, snapshots: readonly string[], to: Layout): Promise<void> {
   const [layers, templates, images] = [new Set<string>(), new Set<string>(), new Set<string>()];
@@ -35,8 +35,8 @@ export async function stageSnapshots(from: Layout, snapshots: readonly string[],
 }
 
 /**
- * Returns the template's image; null where the template is gone, which leaves the machines that need only its memory to boot.
- * `onlyDisk`: machines' memories do not lie on it, and it is in no other use.
+ * Returns the template's image; null if the template was removed, so that machines that need only its memory boot.
+ * `onlyDisk`: machines' memories are not based on it, and it has no other use.
  */
 async function linkTemplate(from: TemplateFiles, to: TemplateFiles, { onlyDisk }: { onlyDisk: boolean }) {
   const whole = await readRecord<{ imageId: string }>(from.record);
@@ -60,8 +60,8 @@ async function linkSnapshot(from: ReturnType<Layout["snapshot"]>, to: string): P
 }
 
 /**
- * Makes restored files in a data folder what the driver expects there. Users and rights of layers and templates are set
- * once machines need them.
+ * Prepares restored files in a data folder for the driver. Users and permissions of layers and templates are set once
+ * machines need them.
  */
 export async function settleStaged(dataFolder: string): Promise<void> {
   const layout = new Layout(dataFolder);
@@ -77,7 +77,7 @@ export async function settleStaged(dataFolder: string): Promise<void> {
 
 const plainName = z.string().regex(/^(?!\.)[\w.-]{1,100}$/);
 
-/** The names by which a snapshot's record finds files. */
+/** The names that a snapshot's record finds files by. */
 const Names = z.looseObject({
   layers: z.array(plainName).min(1),
   template: plainName.nullable(),
@@ -86,7 +86,7 @@ const Names = z.looseObject({
   memory: z.looseObject({ folder: plainName }).nullable(),
 });
 
-/** Rejects where the record of a staged snapshot, which somebody else has written, has names that lead out of their folders. */
+/** Rejects if the record of a staged snapshot, which is foreign input, has names that lead out of their folders. */
 export async function requirePlainNames(staged: Layout): Promise<void> {
   for (const id of (await readdir(staged.snapshots).catch(nullWhereMissing)) ?? []) {
     Names.parse(await readRecord(staged.snapshot(id).record));
@@ -94,8 +94,9 @@ export async function requirePlainNames(staged: Layout): Promise<void> {
 }
 
 /**
- * Moves what was staged and settled into another data folder. Layers and templates that are there already stay: their names
- * say what is in them. Snapshots come last: a crash leaves none without what it lies on. Nothing may be swept meanwhile.
+ * Moves staged and prepared files into another data folder. Existing layers and templates stay: their names identify
+ * their content. Snapshots come last: after a crash each has the files that it is based on. Nothing may be swept at the
+ * same time.
  */
 export async function moveStaged(from: Layout, to: Layout): Promise<void> {
   for (const kind of ["templates", "layers", "snapshots"] as const) {

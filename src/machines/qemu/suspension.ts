@@ -10,10 +10,10 @@ import type { QemuParts } from "./parts.ts";
 import { isLocked, type QemuProcess } from "./process.ts";
 import { describe, type MachineRecord } from "./record.ts";
 
-/** Failures of an intact image are usually transient: a process was killed, or the host ran out of something. */
+/** Failures of an intact image are usually transient: a process was killed, or the host lacked a resource. */
 const wakeTries = 2;
 
-/** Saves machines' memories and restores them. Only what a machine's record names may be restored. */
+/** Saves machines' memories and restores them. Only the memory that a machine's record names may be restored. */
 export class Suspension {
   readonly #parts: QemuParts;
 
@@ -40,7 +40,7 @@ export class Suspension {
     }
   }
 
-  /** The memory of a paused guest that goes on afterwards, in the machine's folder. The record does not name it. */
+  /** The memory of a paused guest that continues afterwards, in the machine's folder. The record does not name it. */
   keep(id: string, record: MachineRecord, qemu: QemuProcess): Promise<MemoryImage> {
     return this.#image(id, record, qemu, { goesOn: true }, new AbortController().signal);
   }
@@ -77,8 +77,8 @@ export class Suspension {
         const { memory } = await records.require(spec.id);
         // If the memory was used up, the guest may have run and changed the disk that belongs to it.
         if (!memory || isDamage(error)) reason = words;
-        else if (tries <= 1) throw asBerthError(error, "machine_failed", `The machine did not wake: ${words}`);
-        else log(`machine ${spec.id} did not wake, which is tried again: ${words}`);
+        else if (tries <= 1) throw asBerthError(error, "machine_failed", `The machine could not be woken: ${words}`);
+        else log(`machine ${spec.id} could not be woken; trying again: ${words}`);
       }
     }
     log(`the memory of machine ${spec.id} cannot be restored, so it boots from its disk: ${reason}`);
@@ -86,7 +86,7 @@ export class Suspension {
     return null;
   }
 
-  /** Discards a machine's memory. The record comes first: whatever it names may be restored. */
+  /** Discards a machine's memory. The record is changed first: a memory that it names may be restored. */
   async forget(id: string): Promise<void> {
     await this.#parts.records.update(id, () => ({ memory: null }));
     await this.#parts.images.sweep(this.#parts.layout.machine(id), null);
@@ -96,10 +96,10 @@ export class Suspension {
   async #fault(id: string, { resources, bootImageId }: MachineRecord, memory: MemoryImage): Promise<string | null> {
     const { layout, templates, images } = this.#parts;
     if (bootImageId !== null && !(await stat(layout.image(bootImageId).folder).catch(nullWhereMissing))) {
-      return `its image ${bootImageId} is not there any more`;
+      return `its image ${bootImageId} was removed`;
     }
     if (memory.kind === "difference" && !(await templates.named(memory.base))) {
-      return `its template ${memory.base} is not there any more`;
+      return `its template ${memory.base} was removed`;
     }
     return images.fault(memory, layout.machine(id), this.#conditions(resources));
   }
@@ -133,13 +133,15 @@ export class Suspension {
       running.add(spec.id, qemu);
       await step("woken");
       // Removing a hundred MiB takes the kernel a tenth of the time of a wake.
-      images.remove(memory!, files).catch((error: Error) => this.#parts.log(`a used memory stays: ${error.message}`));
+      images
+        .remove(memory!, files)
+        .catch((error: Error) => this.#parts.log(`a used memory was not removed: ${error.message}`));
       return describe(spec.id, record);
     } catch (error) {
       given.abort(error);
-      // All of its memory is in place, so the next server takes it over.
+      // All of its memory is loaded, so the next server takes it over.
       if (!(running.isClosing && isUsedUp)) await qemu?.kill();
-      // QEMU could not take the disk, so the guest has not run: its memory still belongs to the disk.
+      // QEMU could not lock the disk, so the guest has not run: its memory still matches the disk.
       if (isUsedUp && isShortage(error)) await this.#parts.records.update(spec.id, () => ({ memory }));
       await loading.catch(() => {});
       throw error;
@@ -160,7 +162,9 @@ export class Suspension {
   }
 }
 
-/** Has the guest run, which takes the disk. Rejects as a shortage, before the guest has run, when the disk is locked. */
+/**
+ * Runs the guest, which locks the disk. Rejects as a shortage, before the guest has run, if the disk is already locked.
+ */
 async function takeDisk(qemu: QemuProcess): Promise<void> {
   try {
     await qemu.resume();

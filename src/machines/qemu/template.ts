@@ -19,7 +19,7 @@ import type { Layout, TemplateFiles } from "./layout.ts";
 import { copyDisk, createOverlay, QemuProcess } from "./process.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** Raised when the way templates are made changes, so that older ones are remade. */
+/** Incremented when the way templates are made changes, so that older ones are remade. */
 const templateFormat = 3;
 
 const bootTimeoutMs = 120_000;
@@ -40,12 +40,12 @@ interface TemplateRecord {
   token: string;
   /** The name, size in bytes and modification time of each part, to check that it is unchanged. */
   parts: Record<string, { size: number; mtimeMs: number }>;
-  /** No new machine is made from it. Machines suspended over it can still wake. */
+  /** Not used for new machines. Machines suspended over it can still wake. */
   isInvalidated?: true;
 }
 
 export interface Template {
-  /** Its folder's name, which machines made from it remember. */
+  /** Its folder's name, which the records of its machines contain. */
   name: string;
   files: TemplateFiles;
   token: string;
@@ -53,26 +53,26 @@ export interface Template {
 
 /** The host properties that machines depend on. */
 export interface HostBasis {
-  /** Of a machine that starts, the kernel and the initial RAM disk are this one's, whatever its runtime. */
+  /** For a machine that starts: the kernel and the initial RAM disk come from this image, whatever its runtime. */
   image: Image;
   qemu: string;
   accelerator: Accelerator;
-  /** The host's processor. A guest's memory holds what it detected about it. */
+  /** The host's processor. A guest's memory holds its detected features. */
   cpu: string;
   /** The host's kernel and microcode under KVM, which decide how the processor behaves in a guest; empty under TCG. */
   kernel: string;
   hostKhz: number;
 }
 
-/** How long a template that nobody uses is kept, in milliseconds. */
+/** How long an unused template is kept, in milliseconds. */
 const keptMs = 30 * 86_400_000;
 
-/** Whether the template with this record was wanted recently. */
+/** Whether the template with this record was used recently. */
 async function isRecent(record: string): Promise<boolean> {
   return Date.now() - (await stat(record)).mtimeMs < keptMs;
 }
 
-/** What a template depends on. Any different value makes a different template. */
+/** A template's inputs. Any difference makes a different template. */
 export interface TemplateBasis extends HostBasis {
   runtime: string;
   /** The only size that the runtime's templates are made in. */
@@ -87,7 +87,7 @@ export class Templates {
   readonly #serveUplink: (socket: Socket) => void;
   readonly #log: (message: string) => void;
   readonly #making = new Map<string, Promise<Template>>();
-  /** Templates whose last clone did not come to life. */
+  /** Templates whose last clone did not respond. */
   readonly #suspect = new Set<string>();
   /** Processes in which a template is being warmed. */
   readonly #warming = new Set<QemuProcess>();
@@ -123,8 +123,8 @@ export class Templates {
   }
 
   /**
-   * Records that a clone did not come to life. The first time, its process may have been killed; the second time in a
-   * row, the template is blamed.
+   * Records that a clone did not respond. The first time, its process may have been killed; the second time in a row,
+   * the template is discarded.
    */
   async markSuspect(name: string): Promise<void> {
     if (!this.#suspect.has(name)) return void this.#suspect.add(name);
@@ -132,7 +132,7 @@ export class Templates {
     await this.#invalidate(name);
   }
 
-  /** Records that a machine made from it is alive. */
+  /** Records that one of its machines responded. */
   trust(name: string): void {
     this.#suspect.delete(name);
   }
@@ -149,8 +149,9 @@ export class Templates {
   }
 
   /**
-   * Removes templates that a crash left half made, and those that are not in use unless they are based on one of `currentImages`
-   * and were wanted in the last thirty days: some hosts report another clock rate at each start, which makes another.
+   * Removes unfinished templates that a crash left, and unused ones unless they are based on one of `currentImages` and
+   * were used in the last thirty days: some hosts report another clock rate at each start, which makes another
+   * template.
    */
   async sweep(inUse: ReadonlySet<string>, currentImages: ReadonlySet<string>): Promise<void> {
     for (const name of await readdir(this.#layout.templates)) {
@@ -175,11 +176,11 @@ export class Templates {
   }
 
   /**
-   * Gives a template's files second names in another layout's folder, and counts as a use of it. Throws `template_failed` if it
-   * is missing or has changed since it was saved.
+   * Links a template's files into another layout's folder, and counts as a use of it. Throws `template_failed` if it is
+   * missing or has changed since it was saved.
    */
   async stage(name: string, to: Layout): Promise<void> {
-    if (!(await this.named(name))) throw new BerthError("template_failed", `The warm template ${name} is not there.`);
+    if (!(await this.named(name))) throw new BerthError("template_failed", `The warm template ${name} does not exist.`);
     const { folder, record } = this.#layout.template(name);
     await linkFolder(folder, to.template(name).folder);
     const now = new Date();
@@ -286,14 +287,14 @@ export class Templates {
     }
     for (const path of [files.token, files.run, files.log]) await rm(path, { recursive: true, force: true });
     await this.#freeze(files);
-    // The record comes after them, also on the disk: a power cut leaves no template that is not whole.
+    // The record is synced after them: a power cut leaves no incomplete template with a record.
     for (const file of [files.disk, files.memory, files.state]) await force(file);
   }
 
   /**
    * Makes a finished template read-only for the machines' users, who share its group. They can still write to its
    * memory: QEMU 7.2 opens it so even to map it privately. They cannot hide it, because they do not own the file: its
-   * modification time no longer fits the record.
+   * modification time no longer matches the record.
    */
   async #freeze({ folder, disk, memory, state }: TemplateFiles): Promise<void> {
     const user = this.#sandbox.templateUser;
@@ -304,7 +305,7 @@ export class Templates {
       [folder, user ? 0o750 : 0o700],
     ] as const;
     for (const [path, mode] of modes) {
-      // One that was staged for its disk alone has no more.
+      // A template that was staged for its disk alone has no other parts.
       await this.#sandbox.show(user, path).catch(nullWhereMissing);
       await chmod(path, mode).catch(nullWhereMissing);
     }
@@ -330,7 +331,7 @@ export class Templates {
     this.#serveUplink(uplink);
     await guest.warmUp({}).catch(async (error: unknown) => {
       const { stdout } = await guest.exec({ command: runnerLog, user: "root", timeoutMs: 10_000 });
-      if (stdout.trim()) this.#log(`the template's runtime said: ${stdout.trim().split("\n").join(" | ")}`);
+      if (stdout.trim()) this.#log(`the template's runtime printed: ${stdout.trim().split("\n").join(" | ")}`);
       throw error;
     });
     await guest.quiesce({ endRuntime: false }, { timeoutMs: quiesceTimeoutMs });
@@ -370,10 +371,10 @@ async function asSaved(name: string, files: TemplateFiles, record: TemplateRecor
   return JSON.stringify(parts) === JSON.stringify(record.parts) ? { name, files, token: record.token } : null;
 }
 
-/** Has a template's record tell of its parts as they are now: copied elsewhere, they have other times. */
+/** Updates a template's record to its parts' current state: copies have other times. */
 export async function refreshTemplate(files: TemplateFiles): Promise<void> {
   const record = await readRecord<TemplateRecord>(files.record);
-  // One with a part missing is used for its disk alone.
+  // A template with a part missing is used for its disk alone.
   const parts = record && (await partsOf(files).catch(nullWhereMissing));
   if (parts) await writeWhole(files.record, JSON.stringify({ ...record, parts }));
 }

@@ -2,12 +2,12 @@ import { mkdir, readdir, readlink, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Links from the user ids that this host's machines have to the machines' ids. Several services share a host, and two
- * machines with one user could reach each other's processes. Empty after the host was booted.
+ * Links from the user ids of this host's machines to the machines' ids. Several services share a host, and two machines
+ * with one user could reach each other's processes. Empty after the host was booted.
  */
 const claims = "/run/berth/machine-users";
 
-/** Claims the first free id from `first` on for a machine; null if all `count` are taken. */
+/** Claims the first free id from `first` on for a machine; null if all `count` are in use. */
 export async function claimNewUser(first: number, count: number, machine: string): Promise<number | null> {
   await mkdir(claims, { recursive: true, mode: 0o700 });
   const taken = new Set(await readdir(claims));

@@ -7,11 +7,11 @@ export type Account = {
     id: string;
     name: string;
     /**
-     * It looks after the installation.
+     * Whether the caller administers the installation.
      */
     operator: boolean;
     /**
-     * A key, or a token of the identity provider.
+     * The kind of credential: a key, or a token of the identity provider.
      */
     credential: 'full' | 'token';
 };
@@ -22,32 +22,32 @@ export type AccountConnection = {
     finishedAt: string;
     verdict: 'allowed' | 'refused';
     /**
-     * Why it was refused.
+     * The reason of a refusal.
      */
     reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'too_many' | null;
     /**
-     * What came of it, where it was allowed.
+     * The outcome of an allowed connection.
      */
     outcome: 'closed' | 'reset' | 'unresolved' | 'unreachable' | 'timeout' | 'idle' | 'cut' | null;
     /**
-     * As it was asked for; `*` for refusals of many hosts together.
+     * As requested; `*` for refusals of many hosts together.
      */
     host: string;
     port: number | null;
     /**
-     * The IP address that it was connected with.
+     * The IP address of the destination.
      */
     address: string | null;
     /**
-     * From the agent.
+     * Bytes sent by the agent.
      */
     bytesSent: number;
     /**
-     * By the agent.
+     * Bytes received by the agent.
      */
     bytesReceived: number;
     /**
-     * How many connections this is; more than one where they were refused.
+     * The number of connections; more than one for grouped refusals.
      */
     count: number;
     /**
@@ -57,7 +57,7 @@ export type AccountConnection = {
 };
 
 /**
- * As NetworkLog, of all the account's agents.
+ * As NetworkLog, for all the account's agents.
  */
 export type AccountConnectionList = {
     data: Array<AccountConnection>;
@@ -74,7 +74,7 @@ export type AccountCredits = {
 };
 
 /**
- * All accounts, the oldest first.
+ * All accounts, oldest first.
  */
 export type AccountCreditsList = {
     data: Array<AccountCredits>;
@@ -84,21 +84,21 @@ export type AccountCreditsList = {
 export type AccountEvent = {
     type: 'events.opened';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
 } | {
     type: 'events.dropped';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
 } | {
     type: 'agent.created';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
@@ -113,7 +113,7 @@ export type AccountEvent = {
      */
     status: 'provisioning' | 'ready' | 'suspended' | 'failed' | 'deleting';
     /**
-     * The state that the agent is brought to: `running` while it is `suspended` is a wake.
+     * The requested state of the agent: `running` while it is `suspended` is a wake.
      */
     desired: 'running' | 'suspended' | 'deleted';
     conversation: number;
@@ -121,7 +121,7 @@ export type AccountEvent = {
 } | {
     type: 'agent.changed';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
@@ -136,7 +136,7 @@ export type AccountEvent = {
      */
     status: 'provisioning' | 'ready' | 'suspended' | 'failed' | 'deleting';
     /**
-     * The state that the agent is brought to: `running` while it is `suspended` is a wake.
+     * The requested state of the agent: `running` while it is `suspended` is a wake.
      */
     desired: 'running' | 'suspended' | 'deleted';
     conversation: number;
@@ -144,7 +144,7 @@ export type AccountEvent = {
 } | {
     type: 'agent.deleted';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
@@ -155,7 +155,7 @@ export type AccountEvent = {
 } | {
     type: 'turn.started';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
@@ -171,7 +171,7 @@ export type AccountEvent = {
 } | {
     type: 'turn.ended';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
@@ -188,7 +188,7 @@ export type AccountEvent = {
 } | {
     type: 'credits.changed';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
@@ -196,7 +196,7 @@ export type AccountEvent = {
 } | {
     type: 'host.refused';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
@@ -205,19 +205,19 @@ export type AccountEvent = {
      */
     agent: string;
     /**
-     * `*` for refusals of many hosts together.
+     * `*` for a group of refused hosts.
      */
     host: string;
     port: number | null;
     reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'too_many';
     /**
-     * How many connections this is.
+     * The number of connections.
      */
     count: number;
 } | {
     type: 'key.created';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
@@ -227,7 +227,7 @@ export type AccountEvent = {
 } | {
     type: 'key.revoked';
     /**
-     * The place in the stream, to continue from later. It rises, with gaps.
+     * The event's position in the stream, for resuming later. It increases, with gaps.
      */
     id: number;
     at: string;
@@ -237,7 +237,7 @@ export type AccountEvent = {
 };
 
 /**
- * The turns of all the account's agents, the newest first.
+ * Turns of all the account's agents, newest first.
  */
 export type AccountTurnList = {
     data: Array<TurnSummary>;
@@ -251,17 +251,17 @@ export type Agent = {
      */
     runtime: string;
     /**
-     * Null: the runtime's own default.
+     * Null: the runtime's default.
      */
     model: string | null;
     instructions: string | null;
     mcpServers: McpServers;
     /**
-     * The names of the account's agents that it may ask as tools of its own.
+     * The names of agents in the account that this agent may call as tools.
      */
     agents: Array<string>;
     /**
-     * How many snapshots from before its last turns are kept, 0 to 20. 0: none is made.
+     * How many automatic snapshots to keep, one before each turn, 0 to 20. 0 turns them off.
      */
     autoSnapshot: number;
     /**
@@ -285,20 +285,20 @@ export type Agent = {
      */
     error: Fault | null;
     /**
-     * Where a fork comes from. Null: the agent is no fork.
+     * The fork's source. Null: the agent is not a fork.
      */
     forkedFrom: {
         /**
-         * The name of the agent then.
+         * The source agent's name at that time.
          */
         agent: string;
         /**
-         * The name of the snapshot. Null: the agent as it was then.
+         * The source snapshot's name. Null: the agent's state at that time.
          */
         snapshot: string | null;
     } | null;
     /**
-     * Where an import comes from. Null: it is no import.
+     * The import's source. Null: the agent was not imported.
      */
     importedFrom: {
         /**
@@ -311,7 +311,7 @@ export type Agent = {
         exportedAt: string;
     } | null;
     /**
-     * Its position among the agents that wait for a slot, 1 is next. Null: it does not wait.
+     * Its position in the queue for a slot; 1 is next. Null: it is not queued.
      */
     queuePosition: number | null;
     resources: {
@@ -320,18 +320,18 @@ export type Agent = {
         diskGiB: number;
     };
     /**
-     * Null until its machine is made.
+     * Null until the machine exists.
      */
     image: AgentImage | null;
 };
 
 export type AgentImage = {
     /**
-     * The image whose runtimes the agent has.
+     * The image that the agent's runtimes come from.
      */
     id: string;
     /**
-     * Whether the service has a newer one, which an upgrade or a restart gives to the agent.
+     * Whether a newer image is available. An upgrade or a restart moves the agent to it.
      */
     upgradeAvailable: boolean;
 };
@@ -352,7 +352,7 @@ export type AguiRun = {
     threadId: string;
     runId: string;
     /**
-     * The last one is the user's, and text.
+     * The last message must be the user's, and text.
      */
     messages: Array<{
         role: string;
@@ -360,7 +360,7 @@ export type AguiRun = {
         [key: string]: unknown;
     }>;
     /**
-     * None: an agent uses its own.
+     * Must be empty: an agent uses its own.
      */
     tools?: Array<unknown>;
     [key: string]: unknown;
@@ -370,16 +370,16 @@ export type AuditEntry = {
     id: string;
     at: string;
     /**
-     * What was shown; null where somebody signed in.
+     * The credential used; null for a sign-in.
      */
     credential: 'full' | 'agent' | 'token' | null;
     keyId: string | null;
     /**
-     * The client's IP address, as the service saw it.
+     * The client's IP address, as seen by the service.
      */
     address: string;
     /**
-     * Method and path, or what was done.
+     * Method and path, or the name of the action.
      */
     operation: string;
     /**
@@ -387,25 +387,25 @@ export type AuditEntry = {
      */
     agent: string | null;
     /**
-     * Tells agents of one name apart. Null: there was none.
+     * Distinguishes agents that had the same name. Null: no agent.
      */
     agentId: string | null;
     /**
-     * The answer's HTTP status.
+     * The response's HTTP status.
      */
     status: number;
     /**
-     * Why it was refused.
+     * The error code of a refusal.
      */
     code: string | null;
     /**
-     * As in the answer's `x-request-id`.
+     * The response's `x-request-id`.
      */
     requestId: string;
 };
 
 /**
- * The account's audit log, the newest first.
+ * The account's audit log, newest first.
  */
 export type AuditList = {
     data: Array<AuditEntry>;
@@ -416,85 +416,85 @@ export type Backup = {
     id: string;
     createdAt: string;
     /**
-     * How many agents' machines are in it.
+     * The number of agents whose machines are included.
      */
     agents: number;
     /**
-     * What is read, at most.
+     * The download's maximum size.
      */
     bytes: number;
     /**
-     * Agents whose rows are in it without their machines.
+     * Agents whose records are included without their machines.
      */
     leftOut: Array<LeftOutOfBackup>;
 };
 
 /**
- * The account's credits. Models' prices are in `GET /models`.
+ * The account's credits. Model prices are in `GET /models`.
  */
 export type Billing = {
     /**
-     * Credits; a credit is a US cent.
+     * Credits; one credit is one US cent.
      */
     balance: string;
     /**
-     * The part of the balance that is kept back for model calls under way.
+     * The part of the balance reserved for running model calls.
      */
     held: string;
     /**
-     * In this calendar month of UTC.
+     * In the current calendar month, UTC.
      */
     spentThisMonth: string;
     /**
-     * What a month may cost; null: no limit but the balance.
+     * The monthly spending limit; null: only the balance limits spending.
      */
     monthlyLimit: string | null;
     plan: 'prepaid';
     /**
-     * Whether credits can be bought: see `POST /billing/top-ups`.
+     * Whether credits can be purchased: see `POST /billing/top-ups`.
      */
     canTopUp: boolean;
     prices: {
         machine: {
             /**
-             * For an hour in which a machine with 1 GiB of memory is `ready`.
+             * Price of one hour of a `ready` machine with 1 GiB of memory.
              */
             perGiBHour: string;
         };
     };
     /**
-     * Of this month, the newest day first; 500 rows at most.
+     * This month's usage, newest day first; up to 500 rows.
      */
     usage: Array<UsageByDay>;
 };
 
 /**
- * Of the host of the server that was asked.
+ * The host of the server that responds.
  */
 export type Capacity = {
     /**
-     * Machines that are awake, and how many may be (`BERTH_MAX_AGENTS`).
+     * Running machines, and the maximum (`BERTH_MAX_AGENTS`).
      */
     machines: {
         used: number;
         limit: number;
     };
     /**
-     * The memory of those, and what all may have (`BERTH_MEMORY_MIB`).
+     * Memory of running machines, and the maximum (`BERTH_MEMORY_MIB`).
      */
     memoryMiB: {
         used: number;
         limit: number;
     };
     /**
-     * Machines, among those, that wait for new agents, and how many may (`BERTH_SPARES`).
+     * Spares among the running machines, and the maximum (`BERTH_SPARES`).
      */
     spares: {
         used: number;
         limit: number;
     };
     /**
-     * Agents that wait for a slot, and how many may (`BERTH_MAX_WAITING`).
+     * Agents queued for a slot, and the maximum (`BERTH_MAX_WAITING`).
      */
     queue: {
         used: number;
@@ -503,58 +503,58 @@ export type Capacity = {
 };
 
 /**
- * What is left out stays. A change holds from the next turn on; one of the runtime is refused while a turn runs.
+ * Omitted settings do not change. A change applies from the next turn; the runtime cannot be changed while a turn is running.
  */
 export type ChangeAgent = {
     /**
-     * Another runtime: the machine boots with it, and it gets the messages and replies of the conversation. Files stay.
+     * The new runtime. The machine reboots with it and the conversation's messages and replies are replayed to it. Files are kept.
      */
     runtime?: string;
     /**
-     * An id of `GET /models`. Null: the runtime's own default.
+     * A model id from `GET /models`. Null: the runtime's default.
      */
     model?: string | null;
     /**
-     * Instructions for every turn, 64 KiB at most. Null or empty: nothing.
+     * Instructions for every turn, up to 64 KiB. Null or empty: none.
      */
     instructions?: string | null;
     /**
-     * All of them: those that are not named are removed.
+     * The complete list: other agents are removed from it.
      */
     mcpServers?: McpServers;
     /**
-     * Other agents of the account that it may ask, by name. All of them, 16 at most.
+     * The complete list of up to 16 agents in the account that this agent may call, by name.
      */
     agents?: Array<string>;
     /**
-     * How many snapshots from before its last turns are kept, 0 to 20. 0: none is made.
+     * How many automatic snapshots to keep, one before each turn, 0 to 20. 0 turns them off.
      */
     autoSnapshot?: number;
 };
 
 export type ChangeBilling = {
     /**
-     * What a calendar month of UTC may cost; null: no limit.
+     * The spending limit per calendar month, UTC; null: no limit.
      */
     monthlyLimit: string | null;
 };
 
 /**
- * Both lists are replaced. They hold from the next connection on.
+ * Replaces both lists. Applies to new connections.
  */
 export type ChangeNetwork = {
     /**
-     * What the agent's programs may connect with; `["*"]` for anything.
+     * What the agent's programs may connect to; `["*"]` for anything.
      */
     allow: Array<string>;
     /**
-     * What they may not, whatever is allowed.
+     * What they may not connect to; takes precedence over `allow`.
      */
     deny: Array<string>;
 };
 
 /**
- * An answer of OpenAI's Chat Completions API.
+ * A response of OpenAI's Chat Completions API.
  */
 export type ChatCompletion = {
     object: 'chat.completion';
@@ -564,7 +564,7 @@ export type ChatCompletion = {
 export type ChatRequest = {
     message: string;
     /**
-     * More kinds of events than the reply's text and its end.
+     * Event types to add to the reply's text and its end.
      */
     include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
 };
@@ -586,11 +586,11 @@ export type Command = {
     signal: string | null;
     timedOut: boolean;
     /**
-     * Its machine, or what watched it there, ended before it did.
+     * Its machine or its supervisor stopped before the command ended.
      */
     lost: boolean;
     /**
-     * How much it has written, kept or not.
+     * The amount of output, including dropped output.
      */
     outputBytes: number;
 };
@@ -615,13 +615,13 @@ export type CommandEvent = {
     signal: string | null;
     timedOut: boolean;
     /**
-     * Its machine, or what watched it there, ended before it did.
+     * Its machine or its supervisor stopped before the command ended.
      */
     lost: boolean;
 };
 
 /**
- * The commands that run and the last 100 that ended, the newest first.
+ * Running commands and the last 100 finished ones, newest first.
  */
 export type CommandList = {
     data: Array<Command>;
@@ -629,7 +629,7 @@ export type CommandList = {
 };
 
 /**
- * Bytes that are no UTF-8 are replaced; `…/events` has them as they are.
+ * Invalid UTF-8 is replaced; `…/events` has the exact bytes.
  */
 export type CommandResult = {
     id: string;
@@ -640,66 +640,66 @@ export type CommandResult = {
     signal: string | null;
     timedOut: boolean;
     /**
-     * Its machine, or what watched it there, ended before it did.
+     * Its machine or its supervisor stopped before the command ended.
      */
     lost: boolean;
     stdout: string;
     stderr: string;
     /**
-     * Whether the command wrote more than the answer holds: 1 MiB of each stream. `…/events` has 16 MiB.
+     * Whether the output was truncated to the response's limit of 1 MiB per stream. `…/events` has up to 16 MiB.
      */
     truncated: boolean;
 };
 
 export type CreateAgent = {
     /**
-     * The agent's name in its account, 3 to 30 characters: small letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen.
+     * The agent's name in its account, 3 to 30 characters: lowercase letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen.
      */
     name: string;
     /**
-     * claude-code where not given; a fork has that of its source.
+     * Default: claude-code, or the source's runtime for a fork.
      */
     runtime?: string;
     /**
-     * An id of `GET /models`. Null: the runtime's own default.
+     * A model id from `GET /models`. Null: the runtime's default.
      */
     model?: string | null;
     /**
-     * Instructions for every turn, 64 KiB at most. Null or empty: nothing.
+     * Instructions for every turn, up to 64 KiB. Null or empty: none.
      */
     instructions?: string | null;
     mcpServers?: McpServers;
     /**
-     * Other agents of the account, by name, that it may ask as tools of its own; 16 at most.
+     * Names of up to 16 agents in the account that this agent may call as tools.
      */
     agents?: Array<string>;
     /**
-     * How many snapshots from before its last turns are kept, 0 to 20. 0: none is made.
+     * How many automatic snapshots to keep, one before each turn, 0 to 20. 0 turns them off.
      */
     autoSnapshot?: number;
     /**
-     * The machine's size. Only the usual one is there in a second: another boots from its disk.
+     * The machine's size. Only the default size starts within a second; other sizes boot from disk.
      */
     resources?: {
         /**
-         * Virtual processors; 2 where not given.
+         * Virtual processors. Default: 2.
          */
         cpus?: number;
         /**
-         * Memory, MiB; what the runtime needs where not given.
+         * Memory in MiB. Default: what the runtime needs.
          */
         memoryMiB?: number;
         /**
-         * Size of the disk, GiB; it takes what is used. 10 where not given.
+         * Maximum disk size in GiB; only what is used takes space. Default: 10.
          */
         diskGiB?: number;
     };
     /**
-     * Begin with what another agent is or was: its files, its running programs and its conversation. Settings that are not given are its too.
+     * Start from another agent's current or saved state: its files, running programs and conversation. Omitted settings are copied too.
      */
     from?: ForkSource;
     /**
-     * With `from`: make so many, named NAME-1, NAME-2, …; 20 at most. The answer is the first.
+     * With `from`: create this many forks, named NAME-1, NAME-2, …; up to 20. The response is the first.
      */
     count?: number;
 };
@@ -713,7 +713,7 @@ export type CreateChatCompletion = {
      */
     model: string;
     /**
-     * The last user message is the agent's message; it has those before it in its own conversation.
+     * The last user message becomes the agent's message; the agent has the earlier ones in its own conversation.
      */
     messages: Array<{
         role: string;
@@ -853,20 +853,20 @@ export type CreateChatCompletion = {
 
 export type CreateKey = {
     /**
-     * For its owner to know it by, 100 characters at most.
+     * A label for the owner, up to 100 characters.
      */
     name?: string | null;
     kind?: 'full' | 'agent';
     /**
-     * Names of the agents that a key of the kind `agent` is for.
+     * The agents that a key of kind `agent` may use, by name.
      */
     agents?: Array<string>;
     /**
-     * The credits that turns begun with this key may cost, all together; null: no limit.
+     * The total credits that turns started with this key may cost; null: no limit.
      */
     creditLimit?: string | null;
     /**
-     * From when on it is refused; null: never. Not in the past.
+     * When the key expires; null: never. Not in the past.
      */
     expiresAt?: string | null;
 };
@@ -880,7 +880,7 @@ export type CreateResponse = {
      */
     model: string;
     /**
-     * A text, or items. The texts of the last user message are the agent's message, and its images and files go into the agent's machine; outputs of functions after it go into the turn that waits for them.
+     * A text, or items. The texts of the last user message become the agent's message, and its images and files are stored in the agent's machine; later function outputs go to the turn that is waiting for them.
      */
     input: string | Array<{
         type?: string;
@@ -898,7 +898,7 @@ export type CreateResponse = {
     store?: boolean | null;
     previous_response_id?: string | null;
     /**
-     * For this turn, after the agent's own.
+     * For this turn, appended to the agent's own instructions.
      */
     instructions?: string | null;
     metadata?: {
@@ -1014,40 +1014,40 @@ export type CreateResponse = {
 
 export type CreateShare = {
     /**
-     * Always true: whoever has the link may use it.
+     * Always true: anyone with the link can use it.
      */
     public: true;
     /**
-     * When it ends. Without it, when it is removed.
+     * When the share expires. Default: never.
      */
     expiresAt?: string;
 };
 
 export type CreateSnapshot = {
     /**
-     * What it is called, 1 to 100 characters without line breaks, and not an id. Without one, the time.
+     * The snapshot's name, 1 to 100 characters without line breaks, and not an id. Default: the time.
      */
     name?: string;
     /**
-     * Keep the memory too, with the programs that run. Without it, what is made of it boots from the disk.
+     * Include memory, with the running programs. Without it, forks and rollbacks boot from the disk.
      */
     memory?: boolean;
 };
 
 export type CreateTopUp = {
     /**
-     * How many credits to buy; one costs a US cent.
+     * The number of credits to buy; one costs a US cent.
      */
     credits: string;
     /**
-     * Where the payment's page leads back to; otherwise the service's own address.
+     * Where the payment page returns to. Default: the service's own address.
      */
     returnUrl?: string;
 };
 
 export type CreateUser = {
     /**
-     * A user's name is 1 to 64 letters, digits, signs and single blanks, and not dots alone.
+     * A user's name must have 1 to 64 letters, digits, signs and single spaces, and not only dots.
      */
     name: string;
 };
@@ -1072,44 +1072,44 @@ export type CreatedKey = {
     lastUsedAt: string | null;
     expiresAt: string | null;
     /**
-     * The key itself: shown this once, and kept nowhere.
+     * The key itself. It is shown once and not stored.
      */
     key: string;
 };
 
 export type CreditEntry = {
     /**
-     * 1, 2, … in each account, without a gap.
+     * 1, 2, … in each account, without gaps.
      */
     number: number;
     at: string;
     kind: 'starting' | 'grant' | 'top_up' | 'refund' | 'model' | 'machine';
     /**
-     * What the balance has changed by; below 0: was spent.
+     * The change of the balance; negative: spent.
      */
     credits: string;
     /**
-     * After this entry.
+     * The balance after this entry.
      */
     balance: string;
     /**
-     * The agent's name then.
+     * The agent's name at that time.
      */
     agent: string | null;
     agentId: string | null;
     turnId: string | null;
     /**
-     * With which the turn was begun.
+     * The key that started the turn.
      */
     keyId: string | null;
     model: string | null;
     tokens: {
         /**
-         * Those of the cache included.
+         * Cached tokens included.
          */
         inputTokens: number;
         /**
-         * Those of reasoning included.
+         * Reasoning tokens included.
          */
         outputTokens: number;
         cacheReadTokens: number;
@@ -1122,7 +1122,7 @@ export type CreditEntry = {
 };
 
 /**
- * The account's ledger, the newest first.
+ * The account's ledger, newest first.
  */
 export type CreditEntryList = {
     data: Array<CreditEntry>;
@@ -1130,7 +1130,7 @@ export type CreditEntryList = {
 };
 
 /**
- * The account after the grant, and the grant's entry.
+ * The account after the grant, and the ledger entry.
  */
 export type CreditGrant = {
     account: AccountCredits;
@@ -1141,11 +1141,11 @@ export type Error = {
     statusCode: number;
     message: string;
     /**
-     * The status as text.
+     * The HTTP status as text.
      */
     error: string;
     /**
-     * A stable word.
+     * A stable code.
      */
     code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
@@ -1153,22 +1153,22 @@ export type Error = {
 
 export type Fault = {
     /**
-     * A stable word.
+     * A stable code.
      */
     code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
-     * What happened, in a sentence.
+     * The reason, as a sentence.
      */
     message: string;
 };
 
 export type FileEntry = {
     /**
-     * Its last part. Bytes that are not UTF-8 are replaced.
+     * Its last part. Invalid UTF-8 is replaced.
      */
     name: string;
     /**
-     * From the listed folder; otherwise absolute.
+     * Relative to the listed folder; otherwise absolute.
      */
     path: string;
     type: 'file' | 'folder' | 'link' | 'fifo' | 'socket' | 'device';
@@ -1181,12 +1181,12 @@ export type FileEntry = {
      */
     mode: string;
     /**
-     * The user's name, or number where it has none.
+     * The user's name, or its number if it has no name.
      */
     owner: string;
     modifiedAt: string;
     /**
-     * Where a link leads, as it says.
+     * A link's target, as stored.
      */
     target: string | null;
 };
@@ -1201,7 +1201,7 @@ export type FileEvent = {
      */
     path: string;
     /**
-     * With `moved`: the former path, where it was watched.
+     * With `moved`: the former path, if it was watched.
      */
     from: string | null;
 };
@@ -1209,7 +1209,7 @@ export type FileEvent = {
 export type FileOrFolder = FolderPage | FileEntry;
 
 /**
- * A folder's entries, by the bytes of their names.
+ * A folder's entries, sorted by the bytes of their names.
  */
 export type FolderPage = {
     data: Array<FileEntry>;
@@ -1218,15 +1218,15 @@ export type FolderPage = {
 
 export type ForkSource = {
     /**
-     * The agent whose state the new one begins with.
+     * The source agent.
      */
     agent: string;
     /**
-     * One of its snapshots, by name or id. Without one, as the agent is now.
+     * A snapshot of the source agent, by name or id. Default: its current state.
      */
     snapshot?: string;
     /**
-     * Whether the agent's secrets come along.
+     * Whether to copy the agent's secrets.
      */
     secrets?: boolean;
 };
@@ -1241,7 +1241,7 @@ export type GiveBackOrphan = {
      */
     account?: string;
     /**
-     * Or the name of a user whose account gets it.
+     * Or the name of a user in the account that gets it.
      */
     user?: string;
 };
@@ -1252,15 +1252,15 @@ export type GrantCredits = {
      */
     account?: string;
     /**
-     * Or the name of a user whose account it is.
+     * Or the name of a user in the account.
      */
     user?: string;
     /**
-     * Below 0: taken back, and no more than there is.
+     * Negative: withdraw credits, up to the balance.
      */
     credits: string;
     /**
-     * Why, for the account's owner; 500 characters at most.
+     * The reason, shown to the account's owner; up to 500 characters.
      */
     note?: string;
 };
@@ -1268,11 +1268,11 @@ export type GrantCredits = {
 export type Import = {
     agent: Agent;
     /**
-     * What was installed in its machine. Nothing of it is installed in the new one.
+     * Packages that were installed in its machine. The new machine does not have them.
      */
     installed: InstalledPackages;
     /**
-     * The secrets that it had. Their values are in no archive: set them.
+     * Secrets that it had. An archive contains no values: set them again.
      */
     secrets: Array<{
         name: string;
@@ -1280,11 +1280,11 @@ export type Import = {
         headers: Array<string>;
     }>;
     /**
-     * Agents that it could ask, and that this account does not have.
+     * Agents that it could call and that do not exist in this account.
      */
     agents: Array<string>;
     /**
-     * Whether the archive had a disk, which is not used.
+     * Whether the archive has a disk image, which an import does not use.
      */
     hadDisk: boolean;
 };
@@ -1292,11 +1292,11 @@ export type Import = {
 export type InstallStatus = {
     status: 'pending' | 'installing' | 'installed' | 'failed';
     /**
-     * Steps done, as a part of all.
+     * Completed steps, as a fraction of all.
      */
     progress: number;
     /**
-     * The steps of this agent's way: a restart, for one, needs neither template nor disk.
+     * The steps that this agent needs; a restart, for example, needs neither template nor disk.
      */
     steps: Array<{
         name: 'template' | 'disk' | 'machine' | 'runtime';
@@ -1309,7 +1309,7 @@ export type InstallStatus = {
 
 export type InstalledPackages = {
     /**
-     * Debian packages that were asked for.
+     * Debian packages that were installed explicitly.
      */
     apt: Array<{
         name: string;
@@ -1346,7 +1346,7 @@ export type Key = {
 };
 
 /**
- * The account's keys that are not revoked, the newest first.
+ * The account's active keys, newest first.
  */
 export type KeyList = {
     data: Array<Key>;
@@ -1364,16 +1364,16 @@ export type LeftOutOfBackup = {
 export type ListeningPort = {
     port: number;
     /**
-     * The address that it listens on: `0.0.0.0` or `::` for all.
+     * The address it listens on: `0.0.0.0` or `::` for all.
      */
     address: string;
     /**
-     * The name of the process; null if it is not known.
+     * The name of the process; null if unknown.
      */
     program: string | null;
     pid: number | null;
     /**
-     * When the process was started, by the machine's clock, which stands still while it sleeps.
+     * When the process started, by the machine's clock, which stands still while the machine sleeps.
      */
     since: string | null;
 };
@@ -1390,11 +1390,11 @@ export type LogEvent = {
 export type McpServers = {
     [key: string]: {
         /**
-         * Its address, over streamable HTTP. The agent's network rules have to allow its host.
+         * Its address, over streamable HTTP. The agent's egress policy must allow its host.
          */
         url: string;
         /**
-         * `${NAME}` stands for the agent's secret NAME, which is put in outside of the machine.
+         * `${NAME}` stands for the agent's secret NAME, which is inserted outside of the machine.
          */
         headers?: {
             [key: string]: string;
@@ -1416,7 +1416,7 @@ export type McpServers = {
 
 export type Model = {
     /**
-     * `provider/name`, as an agent's `model` takes it.
+     * `provider/name`, the value of an agent's `model`.
      */
     id: string;
     provider: 'anthropic' | 'openai' | 'demo';
@@ -1425,17 +1425,17 @@ export type Model = {
      */
     runtimes: Array<string>;
     /**
-     * Credits for a million tokens; null where it is not known.
+     * Credits per million tokens; null if unknown.
      */
     inputPrice: string | null;
     /**
-     * Credits for a million tokens; null where it is not known.
+     * Credits per million tokens; null if unknown.
      */
     outputPrice: string | null;
 };
 
 /**
- * The models that this installation can reach, by id.
+ * The available models, by id.
  */
 export type ModelList = {
     data: Array<Model>;
@@ -1443,13 +1443,13 @@ export type ModelList = {
 };
 
 /**
- * Where an agent's programs may connect to. What is denied is not allowed.
+ * Where an agent's programs may connect to. `deny` takes precedence over `allow`.
  */
 export type Network = {
     allow: Array<string>;
     deny: Array<string>;
     /**
-     * The installation's own lists: what they do not allow, no agent's list can.
+     * The installation's own lists, which override every agent's.
      */
     operator: {
         allow: Array<string>;
@@ -1458,7 +1458,7 @@ export type Network = {
 };
 
 /**
- * The agent's connections that have ended, by when they began, newest first.
+ * The agent's closed connections, by start time, newest first.
  */
 export type NetworkLog = {
     data: Array<NetworkLogEntry>;
@@ -1471,32 +1471,32 @@ export type NetworkLogEntry = {
     finishedAt: string;
     verdict: 'allowed' | 'refused';
     /**
-     * Why it was refused.
+     * The reason of a refusal.
      */
     reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'too_many' | null;
     /**
-     * What came of it, where it was allowed.
+     * The outcome of an allowed connection.
      */
     outcome: 'closed' | 'reset' | 'unresolved' | 'unreachable' | 'timeout' | 'idle' | 'cut' | null;
     /**
-     * As it was asked for; `*` for refusals of many hosts together.
+     * As requested; `*` for refusals of many hosts together.
      */
     host: string;
     port: number | null;
     /**
-     * The IP address that it was connected with.
+     * The IP address of the destination.
      */
     address: string | null;
     /**
-     * From the agent.
+     * Bytes sent by the agent.
      */
     bytesSent: number;
     /**
-     * By the agent.
+     * Bytes received by the agent.
      */
     bytesReceived: number;
     /**
-     * How many connections this is; more than one where they were refused.
+     * The number of connections; more than one for grouped refusals.
      */
     count: number;
 };
@@ -1512,11 +1512,11 @@ export type OpenAiResponse = {
 };
 
 /**
- * Files in the quarantine.
+ * Orphaned files in the quarantine.
  */
 export type Orphan = {
     /**
-     * The id of the agent or the snapshot that the files belonged to.
+     * The id of the agent or snapshot that the files belonged to.
      */
     id: string;
     kind: 'machine' | 'snapshot' | 'import';
@@ -1525,16 +1525,16 @@ export type Orphan = {
      */
     quarantinedAt: string;
     /**
-     * When the service removes the files. ISO 8601.
+     * When the service deletes the files. ISO 8601.
      */
     removedAt: string;
     /**
-     * The agent's name, where the files have it.
+     * The agent's name, if the files contain it.
      */
     agent: string | null;
     runtime: string | null;
     /**
-     * Bytes on the disk, without what is shared with other machines.
+     * Bytes on disk, without data shared with other machines.
      */
     bytes: number;
 };
@@ -1549,29 +1549,29 @@ export type PortList = {
 
 export type Program = {
     /**
-     * Of the program, however often it is signed in.
+     * The program's id, the same for all its sign-ins.
      */
     id: string;
     /**
-     * What it calls itself, or the host of its document.
+     * The name it gives itself, or the host of its document.
      */
     name: string;
     /**
-     * The https address of its document; null: it registered by a name that nobody has checked.
+     * The https address of its document; null: it registered with an unverified name.
      */
     address: string | null;
     /**
-     * The first sign-in that still counts.
+     * The oldest sign-in that is still valid.
      */
     signedInAt: string;
     /**
-     * When it last renewed its token, which it does every ten minutes at work.
+     * When it last renewed its token. An active program renews it every ten minutes.
      */
     lastUsedAt: string;
 };
 
 /**
- * The programs that are signed in, the last used first; 100 at most.
+ * The signed-in programs, last used first; up to 100.
  */
 export type ProgramList = {
     data: Array<Program>;
@@ -1588,7 +1588,7 @@ export type ProtectedResource = {
      */
     berth_audience: string;
     /**
-     * What the command line tool is called at the provider.
+     * The client id of the command line tool at the provider.
      */
     berth_tool_client_id: string;
     berth_dashboard_client_id: string;
@@ -1614,7 +1614,7 @@ export type Readiness = {
 
 export type ReplaceSigningKeys = {
     /**
-     * Whether what the older keys signed ends at once, as after a theft.
+     * Whether tokens signed with older keys become invalid immediately, for example after a theft.
      */
     now?: boolean;
 };
@@ -1628,38 +1628,38 @@ export type Rollback = {
 
 export type RunCommand = {
     /**
-     * A line that `bash -lc` runs, or a program and its arguments.
+     * A command line for `bash -lc`, or a program and its arguments.
      */
     command: string | Array<string>;
     /**
-     * The folder to run in: absolute, or from the home folder, which is the default.
+     * The working directory: absolute, or relative to the home folder, which is the default.
      */
     cwd?: string;
     /**
-     * Variables beside those of a login.
+     * Variables to add to those of a login.
      */
     env?: {
         [key: string]: string;
     };
     /**
-     * The command's whole input.
+     * The command's complete input.
      */
     stdin?: string;
     /**
-     * Leaves the input open for `POST …/stdin`; otherwise the command reads its end.
+     * Keeps the input open for `POST …/stdin`; otherwise it is closed.
      */
     openStdin?: boolean;
     user?: 'agent' | 'root';
     /**
-     * The command is killed after this time; an hour by default, and never for a detached one. The time in which its machine sleeps does not count.
+     * The command is killed after this time. Default: an hour, or no limit for a detached command. Time during which its machine sleeps does not count.
      */
     timeoutSeconds?: number;
     /**
-     * Answers at once. What the command leaves running when it ends is left running.
+     * Returns immediately. Processes that the command leaves behind keep running.
      */
     detach?: boolean;
     /**
-     * Runs it on a terminal of that size.
+     * Allocates a terminal of this size.
      */
     terminal?: {
         cols: number;
@@ -1678,60 +1678,60 @@ export type Runtime = {
      */
     version: string | null;
     /**
-     * Whose models it can use.
+     * The providers whose models it can use.
      */
     providers: Array<'anthropic' | 'openai' | 'demo'>;
     /**
-     * The model of an agent that has none; null: the runtime chooses.
+     * The model of an agent that sets none; null: the runtime chooses.
      */
     defaultModel: string | null;
     abilities: {
         instructions: {
             supported: boolean;
             /**
-             * Why it is not supported, or in what it is less.
+             * Why it is unsupported, or how it is limited.
              */
             reason: string | null;
         };
         model: {
             supported: boolean;
             /**
-             * Why it is not supported, or in what it is less.
+             * Why it is unsupported, or how it is limited.
              */
             reason: string | null;
         };
         reset: {
             supported: boolean;
             /**
-             * Why it is not supported, or in what it is less.
+             * Why it is unsupported, or how it is limited.
              */
             reason: string | null;
         };
         cancel: {
             supported: boolean;
             /**
-             * Why it is not supported, or in what it is less.
+             * Why it is unsupported, or how it is limited.
              */
             reason: string | null;
         };
         tools: {
             supported: boolean;
             /**
-             * Why it is not supported, or in what it is less.
+             * Why it is unsupported, or how it is limited.
              */
             reason: string | null;
         };
         reasoning: {
             supported: boolean;
             /**
-             * Why it is not supported, or in what it is less.
+             * Why it is unsupported, or how it is limited.
              */
             reason: string | null;
         };
         usage: {
             supported: boolean;
             /**
-             * Why it is not supported, or in what it is less.
+             * Why it is unsupported, or how it is limited.
              */
             reason: string | null;
         };
@@ -1748,7 +1748,7 @@ export type Secret = {
     hosts: Array<string>;
     headers: Array<string>;
     /**
-     * What the agent's programs see and send in place of the value.
+     * The placeholder that the agent's programs see and send in place of the value.
      */
     placeholder: string;
     createdAt: string;
@@ -1765,15 +1765,15 @@ export type SecretList = {
 
 export type SetSecret = {
     /**
-     * Never shown again.
+     * Never returned again.
      */
     value: string;
     /**
-     * Where the value may go: a host, or all names below it (`*.example.com`), with a port where it is not 443. Over TLS only, unless the host begins with `http://`.
+     * The hosts that the value may be sent to: a host, or all names below it (`*.example.com`), with a port unless it is 443. Over TLS only, unless the host begins with `http://`.
      */
     hosts: Array<string>;
     /**
-     * The request headers in which the placeholder is replaced, such as `x-api-key`.
+     * The request headers that the placeholder is replaced in, such as `x-api-key`.
      */
     headers?: Array<string>;
 };
@@ -1806,7 +1806,7 @@ export type SignalCommand = {
 
 export type SigningKeysReplaced = {
     /**
-     * Until when tokens that the older keys signed are valid.
+     * Until when tokens signed with older keys are valid.
      */
     oldKeysUntil: string;
 };
@@ -1816,33 +1816,33 @@ export type Snapshot = {
     name: string;
     createdAt: string;
     /**
-     * `asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` asks. `upgrade`: made before an upgrade, so that it can be undone.
+     * `asked`: requested by the owner. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` requests. `upgrade`: made before an upgrade, so that it can be undone.
      */
     reason: 'asked' | 'rollback' | 'turn' | 'upgrade';
     /**
-     * Which runtime the agent had then.
+     * The agent's runtime at that time.
      */
     runtime: string;
     /**
-     * The number of the agent's conversation then.
+     * The number of the agent's conversation at that time.
      */
     conversation: number;
     /**
-     * Whether programs continue, or the machine boots from the disk.
+     * Whether programs resume, or the machine boots from the disk.
      */
     hasMemory: boolean;
     /**
-     * What it takes on the host's disk, beside what it shares with others.
+     * Its size on the host's disk, without data shared with others.
      */
     bytes: number;
     /**
-     * The turn that ran then, or was about to. It is not gone on with.
+     * The turn that was running or about to run. It is not resumed.
      */
     turnId: string | null;
 };
 
 /**
- * An agent's snapshots, the oldest first.
+ * An agent's snapshots, oldest first.
  */
 export type SnapshotList = {
     data: Array<Snapshot>;
@@ -1850,11 +1850,11 @@ export type SnapshotList = {
 
 export type SshAccess = {
     /**
-     * For your key, as in `id_ed25519-cert.pub`.
+     * The certificate for your key, as in `id_ed25519-cert.pub`.
      */
     certificate: string;
     /**
-     * The public key by which the machine is known.
+     * The machine's public host key.
      */
     hostKey: string;
     expiresAt: string;
@@ -1862,7 +1862,7 @@ export type SshAccess = {
 
 export type SshRequest = {
     /**
-     * Your public key, of the kind ssh-ed25519, as in `id_ed25519.pub`.
+     * Your public key, of type ssh-ed25519, as in `id_ed25519.pub`.
      */
     publicKey: string;
     user?: 'agent' | 'root';
@@ -1870,12 +1870,12 @@ export type SshRequest = {
 
 export type Ticket = {
     /**
-     * Good once, as `?ticket=`, for this agent and purpose.
+     * Valid once, as `?ticket=`, for this agent and purpose.
      */
     ticket: string;
     expiresAt: string;
     /**
-     * Of a preview: the address to open in a browser.
+     * For a preview: the address to open in a browser.
      */
     url: string | null;
 };
@@ -1889,14 +1889,14 @@ export type TicketRequest = {
 } | {
     for: 'file';
     /**
-     * The file or folder that it reads, with the agent's rights.
+     * The file or folder to read, with the agent's permissions.
      */
     path: string;
 } | {
     for: 'preview';
     port: number;
     /**
-     * The page to show.
+     * The page to open.
      */
     path?: string;
 };
@@ -1904,12 +1904,12 @@ export type TicketRequest = {
 export type TopUp = {
     id: string;
     /**
-     * The page on which to pay.
+     * The payment page.
      */
     url: string;
     credits: string;
     /**
-     * Until then the page can be used.
+     * When the page expires.
      */
     expiresAt: string;
 };
@@ -1917,34 +1917,34 @@ export type TopUp = {
 export type Turn = {
     id: string;
     /**
-     * 1, 2, …: a reset of the conversation begins the next.
+     * 1, 2, …: resetting the conversation increments it.
      */
     conversation: number;
     message: string;
     /**
-     * The reply's text as far as it has come, or its first 65,536 characters.
+     * The reply's text so far, up to 65,536 characters.
      */
     reply: string;
     /**
-     * The reply is longer; all of it is in the turn's events.
+     * The reply was truncated; the turn's events have all of it.
      */
     replyTruncated: boolean;
     status: 'running' | 'completed' | 'failed' | 'cancelled';
     error: Fault | null;
     /**
-     * The model that was asked; null: the runtime's own default.
+     * The requested model; null: the runtime's default.
      */
     model: string | null;
     usage: Usage;
     /**
-     * The other agent's turn that asked for this one; null: a client did.
+     * The turn of another agent that started this one; null: a client did.
      */
     askedBy: {
         agent: string;
         turnId: string;
     } | null;
     /**
-     * Whether its agent was rolled back to before its end, so that it knows nothing of it.
+     * Whether the agent was rolled back to a point before the turn's end, so that it does not remember the turn.
      */
     undone: boolean;
     createdAt: string;
@@ -1956,13 +1956,13 @@ export type TurnEvent = {
 } | {
     type: 'response.queued';
     /**
-     * 1: the next to get a place for its machine. Told again as it changes.
+     * 1: next to get a machine slot. Sent again when it changes.
      */
     position: number;
 } | {
     type: 'response.in_progress';
     /**
-     * How long it took to have the agent's machine ready.
+     * How long the agent's machine took to become ready.
      */
     wakeMs: number;
 } | {
@@ -1981,7 +1981,7 @@ export type TurnEvent = {
     output?: unknown;
 } | {
     /**
-     * The agent waits for a function of its client.
+     * The agent is waiting for a function of its client.
      */
     type: 'response.function_call';
     callId: string;
@@ -1991,48 +1991,48 @@ export type TurnEvent = {
      */
     arguments: string;
     /**
-     * Of the turn so far. Sent where `include` has `usage`.
+     * Usage of the turn so far. Sent when `include` has `usage`.
      */
     usage?: Usage;
     /**
-     * When it happened. Sent where `include` has `usage`.
+     * The event's time. Sent when `include` has `usage`.
      */
     at?: string;
 } | {
     type: 'response.completed';
     /**
-     * Of the turn so far. Sent where `include` has `usage`.
+     * Usage of the turn so far. Sent when `include` has `usage`.
      */
     usage?: Usage;
     /**
-     * When it happened. Sent where `include` has `usage`.
+     * The event's time. Sent when `include` has `usage`.
      */
     at?: string;
 } | {
     type: 'response.failed';
     error: Fault;
     /**
-     * Of the turn so far. Sent where `include` has `usage`.
+     * Usage of the turn so far. Sent when `include` has `usage`.
      */
     usage?: Usage;
     /**
-     * When it happened. Sent where `include` has `usage`.
+     * The event's time. Sent when `include` has `usage`.
      */
     at?: string;
 } | {
     type: 'response.cancelled';
     /**
-     * Of the turn so far. Sent where `include` has `usage`.
+     * Usage of the turn so far. Sent when `include` has `usage`.
      */
     usage?: Usage;
     /**
-     * When it happened. Sent where `include` has `usage`.
+     * The event's time. Sent when `include` has `usage`.
      */
     at?: string;
 };
 
 /**
- * The agent's turns, the newest first.
+ * The agent's turns, newest first.
  */
 export type TurnList = {
     data: Array<Turn>;
@@ -2046,7 +2046,7 @@ export type TurnSummary = {
      */
     message: string;
     /**
-     * Its first 400 characters, as far as it has come.
+     * The first 400 characters of the reply so far.
      */
     reply: string;
     status: 'running' | 'completed' | 'failed' | 'cancelled';
@@ -2061,27 +2061,27 @@ export type TurnSummary = {
 
 export type Usage = {
     /**
-     * All that the model read, from a cache or not.
+     * All input tokens, cached or not.
      */
     inputTokens: number;
     /**
-     * All that it wrote, reasoning included.
+     * All output tokens, including reasoning.
      */
     outputTokens: number;
     /**
-     * Of the input, what came from the provider's cache.
+     * Input tokens read from the provider's cache.
      */
     cacheReadTokens: number;
     /**
-     * Of the input, what the provider put into its cache.
+     * Input tokens written to the provider's cache.
      */
     cacheWriteTokens: number;
     /**
-     * Of the output, what was reasoning, where the provider says it.
+     * Reasoning tokens of the output, where the provider reports them.
      */
     reasoningTokens: number;
     /**
-     * The tokens at their price, as a decimal number of credits; null where it is not known.
+     * The cost as a decimal number of credits; null where the price is unknown.
      */
     credits: string | null;
 };
@@ -2093,29 +2093,29 @@ export type UsageByDay = {
     day: string;
     agent: string | null;
     /**
-     * Null: the time of the agent's machine.
+     * Null: machine time.
      */
     model: string | null;
     credits: string;
     /**
-     * Those of the cache included.
+     * Cached tokens included.
      */
     inputTokens: number;
     /**
-     * Those of reasoning included.
+     * Reasoning tokens included.
      */
     outputTokens: number;
     cacheReadTokens: number;
     cacheWriteTokens: number;
     reasoningTokens: number;
     /**
-     * For how long machines ran, to the millisecond.
+     * Machine time, to the millisecond.
      */
     machineSeconds: number;
 };
 
 /**
- * What was spent: the newest day first, or what cost most first; 1000 rows at most.
+ * Spending: newest day first, or highest cost first; up to 1000 rows.
  */
 export type UsageReport = {
     by: 'day' | 'agent' | 'model' | 'key';
@@ -2126,27 +2126,27 @@ export type UsageReport = {
 
 export type UsageSum = {
     /**
-     * The day of UTC, the agent's name, the model, or the key's id. Null: what has none, such as a machine's time for models and keys.
+     * The day (UTC), the agent's name, the model, or the key's id. Null: not attributed, such as machine time for models and keys.
      */
     group: string | null;
     /**
-     * The key's name, where it has one.
+     * The key's name, if it has one.
      */
     name: string | null;
     credits: string;
     /**
-     * Those of the cache included.
+     * Cached tokens included.
      */
     inputTokens: number;
     /**
-     * Those of reasoning included.
+     * Reasoning tokens included.
      */
     outputTokens: number;
     cacheReadTokens: number;
     cacheWriteTokens: number;
     reasoningTokens: number;
     /**
-     * For how long machines ran, to the millisecond.
+     * Machine time, to the millisecond.
      */
     machineSeconds: number;
 };
@@ -2154,18 +2154,18 @@ export type UsageSum = {
 export type User = {
     name: string;
     /**
-     * Shares the account of the one who looks after the installation.
+     * The user shares the administrator's account.
      */
     operator: boolean;
     /**
-     * invited: a password is still to be set, with a link.
+     * invited: the user has not set a password yet.
      */
     status: 'invited' | 'active' | 'disabled';
     createdAt: string;
 };
 
 /**
- * The users, the oldest first.
+ * The users, oldest first.
  */
 export type UserList = {
     data: Array<User>;
@@ -2175,16 +2175,16 @@ export type UserList = {
 export type UserWithLink = {
     name: string;
     /**
-     * Shares the account of the one who looks after the installation.
+     * The user shares the administrator's account.
      */
     operator: boolean;
     /**
-     * invited: a password is still to be set, with a link.
+     * invited: the user has not set a password yet.
      */
     status: 'invited' | 'active' | 'disabled';
     createdAt: string;
     /**
-     * Sets the password, once, within 72 hours. Shown this once.
+     * A link to set the password, once, within 72 hours. It is shown once.
      */
     link: string;
 };
@@ -2199,15 +2199,15 @@ export type WrittenFile = {
      */
     size: number;
     /**
-     * Of the bytes received, in hexadecimal.
+     * SHA-256 of the received bytes, in hexadecimal.
      */
     sha256: string;
     /**
-     * Whether there was nothing before.
+     * Whether nothing existed there before.
      */
     created: boolean;
     /**
-     * Null for an archive that was unpacked.
+     * Null for an unpacked archive.
      */
     etag: string | null;
 };
@@ -2346,11 +2346,11 @@ export type ListAgentsData = {
     path?: never;
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
     };
@@ -2379,14 +2379,14 @@ export type CreateAgentData = {
     body: CreateAgent;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
     path?: never;
     query?: {
         /**
-         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         * Delay the response until the agent is ready or has failed, for up to 60 s.
          */
         wait?: 'ready';
     };
@@ -2481,7 +2481,7 @@ export type ChangeAgentData = {
     };
     query?: {
         /**
-         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         * Delay the response until the agent is ready or has failed, for up to 60 s.
          */
         wait?: 'ready';
     };
@@ -2510,7 +2510,7 @@ export type RestartAgentData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -2522,11 +2522,11 @@ export type RestartAgentData = {
     };
     query?: {
         /**
-         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         * Delay the response until the agent is ready or has failed, for up to 60 s.
          */
         wait?: 'ready';
         /**
-         * Where the agent's machine was lost, begin with an empty one: its files are gone.
+         * If the agent's machine was lost, start with an empty one. The agent's files are gone.
          */
         machine?: 'new';
     };
@@ -2555,7 +2555,7 @@ export type UpgradeAgentData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -2567,7 +2567,7 @@ export type UpgradeAgentData = {
     };
     query?: {
         /**
-         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         * Delay the response until the agent is ready or has failed, for up to 60 s.
          */
         wait?: 'ready';
     };
@@ -2596,7 +2596,7 @@ export type SuspendAgentData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -2632,7 +2632,7 @@ export type ResumeAgentData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -2644,7 +2644,7 @@ export type ResumeAgentData = {
     };
     query?: {
         /**
-         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         * Delay the response until the agent is ready or has failed, for up to 60 s.
          */
         wait?: 'ready';
     };
@@ -2679,11 +2679,11 @@ export type GetLogData = {
     };
     query?: {
         /**
-         * How many of the last lines, 0 to 1000.
+         * The number of most recent lines, 0 to 1000.
          */
         tail?: number;
         /**
-         * `true`: an event stream that continues with new lines.
+         * `true`: an event stream that follows the log.
          */
         follow?: 'true' | 'false';
     };
@@ -2712,7 +2712,7 @@ export type ResetConversationData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -2808,7 +2808,7 @@ export type CreateSnapshotData = {
     body: CreateSnapshot;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -2878,7 +2878,7 @@ export type RollBackData = {
     body: Rollback;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -2890,7 +2890,7 @@ export type RollBackData = {
     };
     query?: {
         /**
-         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         * Delay the response until the agent is ready or has failed, for up to 60 s.
          */
         wait?: 'ready';
     };
@@ -2925,7 +2925,7 @@ export type ExportAgentData = {
     };
     query?: {
         /**
-         * `true`: the archive has the machine's whole disk, too, as a qcow2 image.
+         * `true`: include the machine's complete disk as a qcow2 image.
          */
         disk?: 'true' | 'false';
     };
@@ -2954,22 +2954,22 @@ export type ImportAgentData = {
     body: Blob | File;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
     path?: never;
     query?: {
         /**
-         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         * Delay the response until the agent is ready or has failed, for up to 60 s.
          */
         wait?: 'ready';
         /**
-         * What the new agent is called; as it was where not given.
+         * The new agent's name. Default: the name in the archive.
          */
         name?: string;
         /**
-         * Its model here, an id of `GET /models`, or `default` for the runtime's own.
+         * Its model here, an id from `GET /models`, or `default` for the runtime's default.
          */
         model?: string;
     };
@@ -2998,7 +2998,7 @@ export type ChatData = {
     body: ChatRequest;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -3040,11 +3040,11 @@ export type ListTurnsData = {
     };
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
     };
@@ -3074,15 +3074,15 @@ export type ListAccountTurnsData = {
     path?: never;
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
         /**
-         * Only turns that run, or that have ended since this time.
+         * Only turns that are running, or that ended after this time.
          */
         since?: string;
     };
@@ -3155,11 +3155,11 @@ export type GetTurnEventsData = {
     };
     query?: {
         /**
-         * Only events after this one's id.
+         * Only events after the event with this id.
          */
         after?: number;
         /**
-         * As in the chat's request, with commas between.
+         * As in the chat request, separated by commas.
          */
         include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
     };
@@ -3188,7 +3188,7 @@ export type CancelTurnData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -3253,7 +3253,7 @@ export type CreateResponseData = {
     body: CreateResponse;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
         /**
@@ -3329,11 +3329,11 @@ export type GetResponseData = {
     };
     query?: {
         /**
-         * `true`: the response's events.
+         * `true`: stream the response's events.
          */
         stream?: 'true' | 'false';
         /**
-         * Only events after this number.
+         * Only events after the event with this number.
          */
         starting_after?: number;
         /**
@@ -3374,7 +3374,7 @@ export type CancelResponseData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -3418,7 +3418,7 @@ export type ListInputItemsData = {
         limit?: number;
         order?: 'asc' | 'desc';
         /**
-         * The id of the last item of the page before.
+         * The id of the previous page's last item.
          */
         after?: string;
         /**
@@ -3461,7 +3461,7 @@ export type CreateChatCompletionData = {
     body: CreateChatCompletion;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
         /**
@@ -3593,7 +3593,7 @@ export type RunCommandData = {
     body: RunCommand;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -3677,7 +3677,7 @@ export type GetCommandEventsData = {
     };
     query?: {
         /**
-         * Only events after this number. The header `last-event-id` takes precedence.
+         * Only events after the event with this number. The header `last-event-id` takes precedence.
          */
         after?: number;
     };
@@ -3706,7 +3706,7 @@ export type WriteCommandInputData = {
     body: Blob | File;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -3722,7 +3722,7 @@ export type WriteCommandInputData = {
     };
     query?: {
         /**
-         * Closes the command's input after these bytes.
+         * Close the command's input after these bytes.
          */
         end?: 'true' | 'false';
     };
@@ -3751,7 +3751,7 @@ export type SignalCommandData = {
     body: SignalCommand;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -3791,7 +3791,7 @@ export type CreateTicketData = {
     body: TicketRequest;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -3833,11 +3833,11 @@ export type OpenTerminalData = {
     };
     query?: {
         /**
-         * The session to join, with what it has shown lately. Without it, a new one begins.
+         * The session to join, with its recent output. Default: a new session.
          */
         session?: string;
         /**
-         * Of the session, only what came after the event with this id: for a viewer who comes back.
+         * Only the session's events after the event with this id, for a viewer that reconnects.
          */
         after?: number;
         cols?: number;
@@ -3847,7 +3847,7 @@ export type OpenTerminalData = {
          */
         user?: 'agent' | 'root';
         /**
-         * In place of the header `authorization`: see tickets.
+         * Replaces the header `authorization`: see tickets.
          */
         ticket?: string;
     };
@@ -3878,17 +3878,17 @@ export type RemoveFileData = {
          */
         name: string;
         /**
-         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         * Absolute, or relative to the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
          */
         path: string;
     };
     query?: {
         /**
-         * With whose rights, in the machine.
+         * The user in the machine whose permissions apply.
          */
         user?: 'agent' | 'root';
         /**
-         * `true`: a folder with everything in it.
+         * `true`: delete a folder with its contents.
          */
         recursive?: 'true' | 'false';
     };
@@ -3921,45 +3921,45 @@ export type ReadFileData = {
          */
         name: string;
         /**
-         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         * Absolute, or relative to the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
          */
         path: string;
     };
     query?: {
         /**
-         * With whose rights, in the machine.
+         * The user in the machine whose permissions apply.
          */
         user?: 'agent' | 'root';
         /**
-         * How many entries of a folder, 1 to 1000.
+         * The page size, 1 to 1000.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
         /**
-         * `true`: also what is in the folder's folders.
+         * `true`: include the contents of subfolders.
          */
         recursive?: 'true' | 'false';
         /**
-         * With `recursive`: how many levels, 1 to 100.
+         * With `recursive`: the number of levels, 1 to 100.
          */
         depth?: number;
         /**
-         * `true`: the entry itself as JSON, not what is in it.
+         * `true`: return the entry itself as JSON, not its contents.
          */
         stat?: 'true' | 'false';
         /**
-         * `true`: an event stream of the changes in the folder, or of the file.
+         * `true`: an event stream of the changes to the folder or file.
          */
         watch?: 'true' | 'false';
         /**
-         * A folder as an archive, as with `Accept`, which a link cannot say.
+         * The format of a folder's archive. A link can set it where it cannot set `Accept`.
          */
         archive?: 'tar' | 'tar.gz' | 'zip';
         /**
-         * In place of the header `authorization`: see tickets.
+         * Replaces the header `authorization`: see tickets.
          */
         ticket?: string;
     };
@@ -3988,7 +3988,7 @@ export type ChangeFileData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -3998,18 +3998,18 @@ export type ChangeFileData = {
          */
         name: string;
         /**
-         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         * Absolute, or relative to the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
          */
         path: string;
     };
     query: {
         /**
-         * With whose rights, in the machine.
+         * The user in the machine whose permissions apply.
          */
         user?: 'agent' | 'root';
         action: 'move' | 'copy' | 'mkdir';
         /**
-         * With `move` and `copy`: the new path, which must be free.
+         * With `move` and `copy`: the new path, which must not exist.
          */
         to?: string;
     };
@@ -4042,21 +4042,21 @@ export type WriteFileData = {
          */
         name: string;
         /**
-         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         * Absolute, or relative to the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
          */
         path: string;
     };
     query?: {
         /**
-         * With whose rights, in the machine.
+         * The user in the machine whose permissions apply.
          */
         user?: 'agent' | 'root';
         /**
-         * The file's mode, such as 755. Otherwise that of the file it replaces, or 644.
+         * The file's mode, such as 755. Default: the mode of the file it replaces, or 644.
          */
         mode?: string;
         /**
-         * `true`: the body is a tar archive, and the path the folder to unpack it into.
+         * `true`: the body is a tar archive to unpack into the folder at the path.
          */
         extract?: 'true' | 'false';
     };
@@ -4126,7 +4126,7 @@ export type ConnectPortData = {
     };
     query?: {
         /**
-         * In place of the header `authorization`: see tickets.
+         * Replaces the header `authorization`: see tickets.
          */
         ticket?: string;
     };
@@ -4153,7 +4153,7 @@ export type CreateShareData = {
     body: CreateShare;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -4251,7 +4251,7 @@ export type CertifySshData = {
     body: SshRequest;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -4293,7 +4293,7 @@ export type ConnectSshData = {
     };
     query?: {
         /**
-         * In place of the header `authorization`: see tickets.
+         * Replaces the header `authorization`: see tickets.
          */
         ticket?: string;
     };
@@ -4321,11 +4321,11 @@ export type ListModelsData = {
     path?: never;
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
     };
@@ -4445,15 +4445,15 @@ export type ListConnectionsData = {
     };
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
         /**
-         * Only those that were allowed, or refused.
+         * Only allowed connections, or only refused ones.
          */
         verdict?: 'allowed' | 'refused';
     };
@@ -4483,19 +4483,19 @@ export type ListAccountConnectionsData = {
     path?: never;
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
         /**
-         * Only those that were allowed, or refused.
+         * Only allowed connections, or only refused ones.
          */
         verdict?: 'allowed' | 'refused';
         /**
-         * Only those that began at this time or later.
+         * Only connections that began at this time or later.
          */
         since?: string;
     };
@@ -4558,7 +4558,7 @@ export type RemoveSecretData = {
          */
         name: string;
         /**
-         * The name of the variable in which the agent's programs find the placeholder.
+         * The name of the variable that holds the placeholder in the machine.
          */
         secret: string;
     };
@@ -4592,7 +4592,7 @@ export type SetSecretData = {
          */
         name: string;
         /**
-         * The name of the variable in which the agent's programs find the placeholder.
+         * The name of the variable that holds the placeholder in the machine.
          */
         secret: string;
     };
@@ -4737,11 +4737,11 @@ export type ListKeysData = {
     path?: never;
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
     };
@@ -4770,7 +4770,7 @@ export type CreateKeyData = {
     body: CreateKey;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -4832,23 +4832,23 @@ export type ListAuditEntriesData = {
     path?: never;
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
         /**
-         * Only what was done with the agents of this name.
+         * Only entries about agents of this name.
          */
         agent?: string;
         /**
-         * Only what was done, or what was refused: a status of 400 or more.
+         * Only requests that succeeded, or that were refused (status 400 or above).
          */
         outcome?: 'done' | 'refused';
         /**
-         * Only entries with this in their operation, agent, address or code, in any case.
+         * Only entries with this text in their operation, agent, address or code, ignoring case.
          */
         search?: string;
     };
@@ -4928,24 +4928,24 @@ export type ListEntriesData = {
     path?: never;
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
         /**
-         * Only of the agents of this name.
+         * Only entries of agents of this name.
          */
         agent?: string;
         kind?: 'starting' | 'grant' | 'top_up' | 'refund' | 'model' | 'machine';
         /**
-         * From this time on.
+         * Earliest time, inclusive.
          */
         since?: string;
         /**
-         * Before this time.
+         * Latest time, exclusive.
          */
         until?: string;
         /**
@@ -4979,15 +4979,15 @@ export type GetUsageData = {
     path?: never;
     query?: {
         /**
-         * What the usage is summed up by.
+         * How usage is grouped.
          */
         by?: 'day' | 'agent' | 'model' | 'key';
         /**
-         * From this time on; the beginning of this month of UTC if not given.
+         * Earliest time, inclusive. Default: the start of the current month, UTC.
          */
         since?: string;
         /**
-         * Before this time; now if not given. A year after `since` at most.
+         * Latest time, exclusive. Default: now. Up to a year after `since`.
          */
         until?: string;
         /**
@@ -5020,7 +5020,7 @@ export type CreateTopUpData = {
     body: CreateTopUp;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -5052,11 +5052,11 @@ export type ListUsersData = {
     path?: never;
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
     };
@@ -5085,7 +5085,7 @@ export type CreateUserData = {
     body: CreateUser;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -5116,7 +5116,7 @@ export type ResetUserData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -5152,7 +5152,7 @@ export type DisableUserData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -5188,7 +5188,7 @@ export type EnableUserData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -5224,7 +5224,7 @@ export type ReplaceSigningKeysData = {
     body: ReplaceSigningKeys;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -5280,7 +5280,7 @@ export type CreateBackupData = {
     body?: never;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -5390,7 +5390,7 @@ export type GiveBackOrphanData = {
     body: GiveBackOrphan;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -5451,11 +5451,11 @@ export type ListCreditsData = {
     path?: never;
     query?: {
         /**
-         * How many, 1 to 100.
+         * The page size, 1 to 100.
          */
         limit?: number;
         /**
-         * The `nextCursor` of the page before.
+         * The previous page's `nextCursor`.
          */
         cursor?: string;
     };
@@ -5484,7 +5484,7 @@ export type GrantCreditsData = {
     body: GrantCredits;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
@@ -5571,7 +5571,7 @@ export type AguiData = {
     body: AguiRun;
     headers?: {
         /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
     };
