@@ -48,7 +48,7 @@ test("an agent knows whom it may ask, and what they are for", async () => {
 
 test("only agents that the owner named are asked, and only while they exist", async () => {
   await client.createAgent("guest");
-  expect(await client.ask("ada", "consult guest hello")).toMatch(/^asking_refused: .*may ask: bob, cleo, dan, eve\.$/);
+  expect(await client.ask("ada", "consult guest hello")).toMatch(/^asking_refused: .*Allowed: bob, cleo, dan, eve\.$/);
   await allow("ada", ["guest"]);
   expect(await client.ask("ada", "consult guest hello")).toBe("hello");
   expect(await client.ask("ada", "consult bob hello")).toMatch(/It may ask: guest\.$/);

@@ -293,7 +293,7 @@ test("the operator gives credits, by account or user, and takes back no more tha
   await operator.call("POST", "/admin/users", { name: "Ulla" });
   expect((await grant({ user: "ulla" }, "1")).body.account).toMatchObject({ name: "Ulla", balance: "1001" });
   for (let n = 0; n < 9; n++) await grant({ account }, "999999999");
-  expect((await grant({ account }, "999999999")).body.message).toContain("9007199254.740991, which is the most");
+  expect((await grant({ account }, "999999999")).body.message).toContain("9007199254.740991, which is the maximum");
 });
 
 test("a grant with an idempotency key is made once", async () => {
