@@ -95,7 +95,7 @@ test("a disk for which the volume has no room is told, and leaves nothing", asyn
   free = 2 * mebibyte;
   await expect(askKeeper(one.address, "packDisk", [snapshot.name])).rejects.toMatchObject({
     code: "disk_full",
-    message: expect.stringContaining("no room for the disk as one file"),
+    message: expect.stringContaining("not enough disk space for the disk as one file"),
   });
   expect(await readdir(join(one.data, "exports"))).toEqual([]);
 });
