@@ -136,7 +136,7 @@ export class ImportFolders {
     await this.#quarantine.remove(id, "import");
   }
 
-  /** The ids of all complete snapshots. */
+  /** The ids of all complete ones. */
   ids(): Promise<string[]> {
     return receivedIn(this.#dataFolder);
   }

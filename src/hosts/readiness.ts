@@ -14,7 +14,7 @@ export async function checkReadiness(
   const [databaseFault, driverFault] = await Promise.all([
     pingDatabase().then(
       () => null,
-      () => "The database does not answer.",
+      () => "The database is not responding.",
     ),
     requireDriver().then(
       () => null,

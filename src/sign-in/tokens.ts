@@ -165,6 +165,6 @@ async function discover({ issuer, unknownKeyMs }: IssuerOptions): Promise<Remote
 }
 
 function unavailable(cause: unknown): BerthError {
-  const message = "The identity provider does not answer, so that no token can be checked; try again soon.";
+  const message = "The identity provider is not responding, so that no token can be checked; try again soon.";
   return new BerthError("identity_provider_unavailable", message, { cause });
 }

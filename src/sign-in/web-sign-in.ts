@@ -105,7 +105,7 @@ async function asked<Value>(ask: () => Promise<Value>): Promise<Value> {
     const isOurs = error instanceof openid.ClientError && /^OAUTH_(INVALID|JWT|MISSING)/.test(error.code ?? "");
     if (isOurs)
       throw new BerthError("request_invalid", "This sign-in is not the one that was begun.", { cause: error });
-    const message = "The identity provider does not answer; try again soon.";
+    const message = "The identity provider is not responding; try again soon.";
     throw new BerthError("identity_provider_unavailable", message, { cause: error });
   }
 }

@@ -85,7 +85,7 @@ test("while the database is away, pages and tokens say so", async () => {
   const tokens = await signIn(service.server.url, "ulla", "correct horse battery staple");
   await gone.stop();
   const page = await new Browser().get(`${service.server.url}/oidc/welcome?token=x`);
-  expect(page).toMatchObject({ status: 503, text: expect.stringContaining("The database does not answer") });
+  expect(page).toMatchObject({ status: 503, text: expect.stringContaining("The database is not responding") });
   const refused = await new TestClient(service.server.url, tokens.access_token).call("GET", "/agents");
   expect(refused).toMatchObject({ status: 503, body: { code: "database_unavailable" } });
   expect((await refresh(service.server.url, tokens.refresh_token)).status).toBe(500);

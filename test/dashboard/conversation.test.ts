@@ -45,7 +45,7 @@ test("a server that is restarted in mid-stream costs nothing: the answer is whol
   await dashboard.service.restart();
   await expect.poll(() => answerOf(turn)).toBe(deltasOf("count 80").join("").trim());
   expect(await page.getByRole("article").count()).toBe(1);
-  await page.getByText("The service does not answer").waitFor({ state: "detached" });
+  await page.getByText("The service is not responding").waitFor({ state: "detached" });
 });
 
 test("two pages see the same turn live, whichever of them began it", async () => {

@@ -112,7 +112,7 @@ interface Server {
 }
 
 test("where an agent's secrets cannot be read, a machine that wakes keeps its memory, and is adopted next time", async () => {
-  const away = new BerthError("database_unavailable", "The database does not answer.");
+  const away = new BerthError("database_unavailable", "The database is not responding.");
   const [known, unknown] = [async () => noSecrets, () => Promise.reject(away)];
   // An adoption reads them before and once more in its course.
   const answers = [known, known, unknown, known, unknown];

@@ -28,7 +28,7 @@ export async function accessToken(): Promise<string | null> {
 async function ask(): Promise<Token | null> {
   const response = await fetch("/dashboard/session", { method: "POST" }).catch(() => null);
   if (response?.status === 401) return null;
-  if (!response?.ok) throw new NoAnswerError("The service does not answer. It is asked again.");
+  if (!response?.ok) throw new NoAnswerError("The service is not responding. It is asked again.");
   return (await response.json()) as Token;
 }
 
@@ -48,7 +48,7 @@ export function goToSignIn(): void {
 export async function signOut(everywhere: boolean): Promise<void> {
   const init = { method: "DELETE" };
   const response = await fetch(`/dashboard/session?everywhere=${everywhere}`, init).catch(() => null);
-  if (!response?.ok) throw new NoAnswerError("The service does not answer. You are still signed in.");
+  if (!response?.ok) throw new NoAnswerError("The service is not responding. You are still signed in.");
   const { signOutUrl } = (await response.json()) as { signOutUrl: string | null };
   token = null;
   location.assign(signOutUrl ?? "/-/signed-out");

@@ -6,7 +6,7 @@ import { Notice } from "../ui/Notice.tsx";
 const reasons: Readonly<Record<string, string>> = {
   credentials_invalid: "This user may not use the service.",
   account_disabled: "This account is disabled. Ask the operator.",
-  identity_provider_unavailable: "The identity provider does not answer. Try again soon.",
+  identity_provider_unavailable: "The identity provider is not responding. Try again soon.",
 };
 const otherReason = "The sign-in was refused, took too long, or was begun in another browser. Begin again.";
 

@@ -45,7 +45,7 @@ export async function* followEvents<Event>(
       if (isLast) return;
     }
     const delayMs = delaysMs[tries];
-    if (delayMs === undefined) throw new UnreachableError("The stream broke off, and the service does not answer.");
+    if (delayMs === undefined) throw new UnreachableError("The stream broke off, and the service is not responding.");
     if (tries === 0) options.onBroken?.();
     await pause(delayMs, signal);
     response = await reopen(() => open(lastId, true));

@@ -7,7 +7,7 @@ import { handleError } from "./errors.ts";
 import { Idempotency } from "./idempotency.ts";
 
 const away = async () => {
-  throw new BerthError("database_unavailable", "The database does not answer.");
+  throw new BerthError("database_unavailable", "The database is not responding.");
 };
 
 let app: FastifyInstance;
