@@ -17,7 +17,7 @@ import { type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
 
 type Owner = Pick<Caller, "accountId" | "keyId">;
 
-/** Input as it is sent: `inputId` names it, so that it is read once however often it is sent. */
+/** One input: `inputId` identifies it, so that it is accepted once however often it is sent. */
 export interface CommandInput {
   inputId: string;
   data: Buffer;
@@ -36,11 +36,11 @@ interface ReadOptions {
 /** Consecutive connections to a guest without an event between them. */
 const reconnectTries = 5;
 const retryMs = 300;
-/** For how long input waits for a command that does not read it. */
+/** How long input waits for a command that does not read it. */
 const inputTries = 20;
 const inputRetryMs = 250;
 
-/** The commands that an agent's owner runs in its machine. They belong to the machine, which keeps their output. */
+/** Commands that an agent's owner runs in its machine. They belong to the machine, which keeps their output. */
 export class Commands {
   readonly #leases: GuestLeases;
 
@@ -48,12 +48,14 @@ export class Commands {
     this.#leases = leases;
   }
 
-  /** Starts the command, or finds the one with this id started. Throws `too_many_commands`, `command_not_runnable`. */
+  /**
+   * Starts the command, or finds the started command with this id. Throws `too_many_commands`, `command_not_runnable`.
+   */
   start(id: string, agent: AgentState, run: RunCommand, caller: Owner): Promise<CommandRecord> {
     return this.#leases.use(agent, caller, (guest) => guest.startCommand({ id, run }), "again");
   }
 
-  /** Those that run, and the last that ended; the newest first. */
+  /** Running commands and the last finished ones, newest first. */
   async list(agent: AgentState, caller: Owner): Promise<CommandRecord[]> {
     return (await this.#leases.use(agent, caller, (guest) => guest.listCommands({}), "again")).commands;
   }
@@ -62,12 +64,12 @@ export class Commands {
   async find(agent: AgentState, id: string, caller: Owner): Promise<CommandRecord> {
     const found = (await this.list(agent, caller)).find((command) => command.id === id);
     if (found) return found;
-    throw new BerthError("command_not_found", `The agent has no command ${id}, or has it no longer.`);
+    throw new BerthError("command_not_found", `The agent has no command ${id}, or its record has expired.`);
   }
 
   /**
-   * A command's events, up to its end or until `gone` aborts. Goes on over lost connections, and over the machine's
-   * sleep. Throws `command_not_found`, `machine_failed` and the faults of an agent that failed or was deleted.
+   * A command's events, up to its end or until `gone` aborts. Continues after lost connections, and while the machine
+   * sleeps. Throws `command_not_found`, `machine_failed` and the faults of an agent that failed or was deleted.
    */
   async *events(
     agentId: string,
@@ -105,7 +107,8 @@ export class Commands {
       if (accepted) return;
       await pause(inputRetryMs);
     }
-    const message = "The command does not read its input, of which 1 MiB waits already. Nothing of this was taken.";
+    const message =
+      "The command is not reading stdin; its 1 MiB input buffer is full. None of this input was accepted.";
     throw new BerthError("command_input_full", message);
   }
 
@@ -120,7 +123,7 @@ export class Commands {
   }
 }
 
-/** Reads a command to its end: its result, with 1 MiB of each stream at most. Null if the events end before. */
+/** Reads a command to its end: its result, with up to 1 MiB of each stream. Null if the events end early. */
 export async function resultOf(
   id: string,
   batches: AsyncIterable<NumberedCommandEvent[]>,
@@ -151,10 +154,10 @@ function toResult(
   return { id, exitCode, signal, timedOut, lost, stdout: stdout.text, stderr: stderr.text, truncated };
 }
 
-/** How much room a stream has at first. */
+/** The initial capacity of a stream's buffer. */
 const firstBytes = 4_096;
 
-/** The first bytes of a stream, copied together: a guest may send them one by one. */
+/** The first bytes of a stream in one buffer: a guest may send them one by one. */
 class BoundedText {
   #bytes = new Uint8Array(firstBytes);
   #size = 0;

@@ -13,8 +13,8 @@ import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
 import { type Commands, resultOf } from "./commands.ts";
 
 /**
- * `/agents/{name}/commands`: programs that an agent's owner runs in its machine. `begun` is called for each whose
- * answer is a stream, once it has started.
+ * `/agents/{name}/commands`: programs that an agent's owner runs in its machine. `begun` is called once a command with a
+ * streamed response has started.
  */
 export function commandRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, commands, streams } = context;
@@ -54,7 +54,7 @@ export function commandRoutes(context: AppContext): FastifyPluginAsync {
       const agent = await findAgent(agents, request, request.params.name);
       const id = request.params.commandId;
       using _ = streams.enter(request);
-      // Wakes the machine, and answers an unknown command before the stream begins.
+      // Wakes the machine, and reports an unknown command before the stream begins.
       await commands.find(agent, id, request.caller);
       const after = lastEventId(request) ?? request.query.after;
       await sendEvents(reply, {}, (gone) => toSse(commands.events(agent.id, id, { after, keepAwake: false }, gone)));
@@ -81,7 +81,10 @@ function inputRoutes(agents: Agents, commands: Commands): FastifyPluginAsync {
       const agent: AgentState = await findAgent(agents, request, request.params.name);
       const data = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
       if (data.length > maximumInputBytes)
-        throw new BerthError("body_too_large", "An input to a command has 512 KiB at most; send more of them.");
+        throw new BerthError(
+          "body_too_large",
+          "Command input is limited to 512 KiB per request; split it into several.",
+        );
       const input = { inputId: request.attempt.resourceId, data, end: request.query.end === "true" };
       await commands.input(agent, request.params.commandId, input, request.caller);
       return null;

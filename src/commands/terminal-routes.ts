@@ -8,7 +8,7 @@ import { type TerminalFrame, TerminalInput } from "../contract/terminals.ts";
 import { handleSocket, parseFrame, sendFrame } from "../core/http/sockets.ts";
 import { type TerminalSession, Terminals } from "./terminals.ts";
 
-/** How many frames of a viewer, and how many bytes, may wait for the machine before no more are read. */
+/** How many frames of a viewer, and how many bytes, may wait for the machine before reading pauses. */
 const maximumWaiting = 32;
 const maximumWaitingBytes = 1024 * 1024;
 
@@ -36,7 +36,7 @@ export function terminalRoutes(context: AppContext): FastifyPluginAsync {
   };
 }
 
-/** A viewer's frames. Those it sends are done in order, and no more are read than the machine keeps up with. */
+/** A viewer's frames. They are handled in order, and read only as fast as the machine keeps up. */
 class Frames {
   readonly #socket: WebSocket;
   readonly #session: TerminalSession;
@@ -81,9 +81,9 @@ class Frames {
     if (input.id !== undefined) await this.send({ type: "accepted", id: input.id });
   }
 
-  /** The session goes on: another viewer may have done nothing wrong. */
+  /** The session continues: another viewer may be unaffected. */
   async #refuse(error: unknown): Promise<void> {
-    // Its end is told as an event.
+    // Its end is reported as an event.
     if (error instanceof BerthError && error.code === "command_exited") return;
     const { code, message } =
       error instanceof BerthError ? error : { code: "internal", message: "An internal error occurred." };

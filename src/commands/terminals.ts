@@ -5,7 +5,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { Caller } from "../core/http/caller.ts";
 import type { Commands } from "./commands.ts";
 
-/** How much of a session's latest output a new viewer is shown, in bytes. */
+/** How much of a session's latest output a new viewer receives, in bytes. */
 const shownBytes = 256 * 1024;
 
 interface TerminalRequest extends TerminalSize {
@@ -16,12 +16,12 @@ interface TerminalRequest extends TerminalSize {
   user: "agent" | "root";
 }
 
-/** A viewer's hold on a session: a login shell on a terminal in the machine, which is one of the agent's commands. */
+/** A viewer's access to a session: a login shell on a terminal in the machine, which is one of the agent's commands. */
 export interface TerminalSession {
   readonly id: string;
   /** The session's events, up to its end. Does not keep the machine awake. */
   events(gone: AbortSignal): AsyncIterable<NumberedCommandEvent[]>;
-  /** Wakes the machine. An input with an `inputId` is read once however often it is sent. */
+  /** Wakes the machine. An input with an `inputId` is accepted once however often it is sent. */
   input(data: Buffer, inputId?: string): Promise<void>;
   resize(size: TerminalSize): Promise<void>;
 }
@@ -35,8 +35,8 @@ export class Terminals {
   }
 
   /**
-   * Joins a session, or begins one; wakes the machine. Throws `command_not_found` for a session that is not there or no
-   * terminal, and as `Commands.start`.
+   * Joins a session, or starts one; wakes the machine. Throws `command_not_found` for an unknown session or a command
+   * without a terminal, and the errors of `Commands.start`.
    */
   async open(agent: AgentState, request: TerminalRequest, caller: Caller): Promise<TerminalSession> {
     const { session, after, cols, rows, user } = request;
@@ -66,7 +66,7 @@ export class Terminals {
   async #join(id: string, agent: AgentState, size: TerminalSize, caller: Caller): Promise<void> {
     const { terminal, status } = await this.#commands.find(agent, id, caller);
     if (!terminal) throw new BerthError("command_not_found", `The command ${id} does not run on a terminal.`);
-    // Whoever came last decides.
+    // The latest viewer decides.
     if (status === "running") await this.#commands.resize(agent, id, size, caller);
   }
 }

@@ -8,14 +8,14 @@ const metadata = new Set(["168.63.129.16", "192.0.0.192", "100.100.100.200", "fd
 const neverExempt = new Set(["linkLocal", "unspecified", "broadcast", "multicast"]);
 
 /**
- * Whether an address is on the public internet. Private and special networks are not. Nor are IPv6 addresses that
- * embed an IPv4 address (mapped, translated, 6to4, Teredo, ISATAP), because a machine on the way decides where they
- * lead, nor unallocated ones, which in IPv6 is everything outside 2000::/3.
+ * Whether an address is on the public internet. Private and special networks are not. Nor are IPv6 addresses that embed
+ * an IPv4 address (mapped, translated, 6to4, Teredo, ISATAP), because a relay decides where they lead, nor unallocated
+ * ones, which in IPv6 is everything outside 2000::/3.
  */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address) || address.includes("%")) return false;
   const parsed = ipaddr.parse(address);
-  // The library also returns `unicast` for whatever is in none of its tables.
+  // The library also returns `unicast` for addresses that are in none of its tables.
   if (parsed.range() !== "unicast" || metadata.has(parsed.toString())) return false;
   if (parsed.kind() === "ipv4") return true;
   const { parts } = parsed as ipaddr.IPv6;

@@ -32,14 +32,14 @@ export function toAccountConnection({ agent, ...rest }: ConnectionState & { agen
   return { ...toLogEntry(rest), agent };
 }
 
-/** Which connections of an account are asked for; null: any. */
+/** A filter for an account's connections; null: any. */
 export interface ConnectionFilter {
   verdict: "allowed" | "refused" | null;
-  /** Begun then or later. */
+  /** Started then or later. */
   since: Date | null;
 }
 
-/** Where agents' programs may connect, and where they did. */
+/** The allowed destinations of agents' programs, and their connections. */
 export class AgentEgress {
   readonly #context: AppContext;
 
@@ -52,7 +52,7 @@ export class AgentEgress {
     return { ...(await this.#context.stores.egressRules.of(agentId)), operator: this.#context.config.egress };
   }
 
-  /** Sets the agent's lists, and cuts connections that they do not allow. */
+  /** Sets the agent's lists, and closes connections that they do not allow. */
   async setRules(agentId: string, lists: EgressLists): Promise<void> {
     await this.#context.stores.egressRules.set(agentId, lists);
     await this.#context.egress.recheck(agentId);

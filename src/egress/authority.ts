@@ -45,7 +45,9 @@ export async function makeAuthority(agentId: string): Promise<Certified> {
   return { certificate: certificate.toString("pem"), key: await pemOf(keys.privateKey) };
 }
 
-/** Makes a certificate of these keys, signed by the authority, for a host name, which may begin with `*.`, or address. */
+/**
+ * Makes a certificate with these keys, signed by the authority, for a host name, which may begin with `*.`, or address.
+ */
 export async function certify(
   authority: Certified,
   host: { kind: "name" | "address"; text: string },

@@ -2,14 +2,14 @@ import type { webcrypto } from "node:crypto";
 import { SerialQueue } from "../core/locks.ts";
 import { type Certified, certify, hostCertificateMs, makeKeys } from "./authority.ts";
 
-/** How many certificates of an agent are kept, and of how many agents. */
+/** The maximum number of cached certificates of an agent, and of agents. */
 const maximumKept = 64;
 const maximumAgents = 1_000;
-/** How many an agent may have made a minute: each takes 20 ms of the process. */
+/** The maximum number of new certificates of an agent per minute: each takes 20 ms of the process. */
 const maximumNew = 60;
 const windowMs = 60_000;
 
-/** A host, or with `*.` before it all names one label below. */
+/** A host, or with the prefix `*.` all names one label below. */
 export interface CertifiedHost {
   kind: "name" | "address";
   text: string;
@@ -19,7 +19,7 @@ interface OfAgent {
   keys: Promise<webcrypto.CryptoKeyPair>;
   made: Map<string, { certified: Promise<Certified>; until: number }>;
   windowFrom: number;
-  /** How many were made in this window. */
+  /** The number of new certificates in this window. */
   inWindow: number;
 }
 
@@ -27,19 +27,19 @@ interface OfAgent {
 export class Certificates {
   readonly #authorityOf: (agentId: string) => Promise<Certified>;
   readonly #agents = new Map<string, OfAgent>();
-  /** One at a time, so that other work of the process comes between. */
+  /** One at a time, so that other work of the process runs in between. */
   readonly #making = new SerialQueue();
 
   constructor(authorityOf: (agentId: string) => Promise<Certified>) {
     this.#authorityOf = authorityOf;
   }
 
-  /** A certificate for a host, signed by the agent's authority. Rejects for an agent that asks for too many. */
+  /** A certificate for a host, signed by the agent's authority. Rejects for an agent that requests too many. */
   async of(agentId: string, host: CertifiedHost): Promise<Certified> {
     const agent = this.#agentOf(agentId);
     const known = agent.made.get(host.text);
     if (known && performance.now() < known.until) return known.certified;
-    if (!mayMake(agent)) throw new Error(`the agent has asked for more than ${maximumNew} new hosts in a minute`);
+    if (!mayMake(agent)) throw new Error(`the agent has requested more than ${maximumNew} new hosts in a minute`);
     const certified = this.#making.run("all", async () =>
       certify(await this.#authorityOf(agentId), host, await agent.keys),
     );
@@ -52,7 +52,7 @@ export class Certificates {
 
   #agentOf(agentId: string): OfAgent {
     const agent = this.#agents.get(agentId) ?? { keys: makeKeys(), made: new Map(), windowFrom: 0, inWindow: 0 };
-    // The last used is the last in order.
+    // The order is by last use.
     this.#agents.delete(agentId);
     this.#agents.set(agentId, agent);
     dropOldest(this.#agents, maximumAgents);

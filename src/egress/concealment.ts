@@ -1,17 +1,17 @@
 import { Transform } from "node:stream";
 import type { Secret } from "./secrets.ts";
 
-/** Of an answer's body, no more is searched for values, in bytes. */
+/** How much of a response's body is searched for values, in bytes. */
 const searchedBytes = 1024 * 1024;
-/** Shorter values are found by chance. */
+/** Shorter values would match by chance. */
 const shortestConcealed = 8;
 
-/** Puts placeholders, or stars, where a host repeats the values that it was sent. */
+/** Replaces secret values that a host repeats with placeholders, or stars. */
 export class Concealment {
-  /** Value and what stands for it, in latin1, so that any bytes can be searched. The longest value first. */
+  /** Each value and its replacement, in latin1, so that any bytes can be searched. The longest value first. */
   readonly #pairs: readonly (readonly [string, string])[];
 
-  /** With `keepLength`, a value becomes as many stars, which leaves an answer as long as it was. */
+  /** With `keepLength`, a value is replaced with stars of the same length, so that the response keeps its length. */
   constructor(secrets: readonly Secret[], { keepLength }: { keepLength: boolean }) {
     const long = secrets.filter(({ value }) => value.length >= shortestConcealed);
     this.#pairs = long
@@ -33,7 +33,7 @@ export class Concealment {
     return rawHeaders.map((text) => this.conceal(text));
   }
 
-  /** Passes a body on, its first MiB without the values. Holds back only what may be the beginning of one. */
+  /** Forwards a body, without the values in its first MiB. Holds back only a possible beginning of a value. */
   body(): Transform {
     let held = "";
     let searched = 0;

@@ -23,12 +23,14 @@ const flushMs = 500;
 /** The most entries kept while the database is unavailable. */
 const maximumPending = 20_000;
 const batchSize = 1_000;
-/** Refusals of an agent that get their own entry, refilled by one a second. The rest share one entry per reason. */
+/**
+ * How many refusals of an agent get their own entry, refilled by one a second. Later ones share one entry per reason.
+ */
 const refusalBudget = 60;
 
 /**
- * Logs connections, in batches and in the background. How much an agent can make the service write is limited: equal
- * refusals within a flush share one entry, and above a certain rate all refusals share one entry per reason.
+ * Logs connections, in batches and in the background. An agent's log volume is limited: equal refusals within a flush
+ * share one entry, and above a certain rate all refusals share one entry per reason.
  */
 export class ConnectionLog {
   readonly #write: (entries: LoggedConnection[]) => Promise<void>;
@@ -72,7 +74,7 @@ export class ConnectionLog {
     this.add(entry);
   }
 
-  /** Writes the pending entries. Resolves also on failure, after which the entries stay pending. */
+  /** Writes the pending entries. Resolves also on failure; the entries then stay pending. */
   flush(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
@@ -89,13 +91,13 @@ export class ConnectionLog {
       try {
         await this.#write(due.slice(at, at + batchSize));
       } catch (error) {
-        this.#warn("connections could not be written down; it is tried again", error);
+        this.#warn("connections could not be logged; trying again", error);
         this.#pending = due.slice(at).concat(this.#pending);
         this.#timer ??= setTimeout(() => void this.flush(), flushMs * 4).unref();
         return;
       }
     }
-    if (this.#dropped > 0) this.#warn("connections were not written down", { dropped: this.#dropped });
+    if (this.#dropped > 0) this.#warn("connections could not be logged", { dropped: this.#dropped });
     this.#dropped = 0;
   }
 

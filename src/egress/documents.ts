@@ -10,15 +10,16 @@ const timeoutMs = 5_000;
 const maximumBytes = 8 * 1024;
 
 /**
- * Fetches a small JSON document that anybody may have named. Only by https, from an address on the public internet that is
- * not this host's or its network's, decided on the very address that is connected to. Redirects are not followed. Rejects
- * whatever else comes.
+ * Fetches a small JSON document from an untrusted address. Only by https, from an address on the public internet that
+ * is not this host's or in its network; the check applies to the connected address. Does not follow redirects. Rejects
+ * on anything else.
  */
 export async function fetchPublicDocument(url: string): Promise<unknown> {
   const { protocol, hostname, port } = new URL(url);
-  if (protocol !== "https:") throw new Error("a document is fetched by https only");
-  if (isIP(hostname.replace(/^\[|\]$/g, ""))) throw new Error("a document's address has a name");
-  if (port !== "") throw new Error("a document is fetched from the usual port only");
+  if (protocol !== "https:") throw new Error("a document must have an https address");
+  if (isIP(hostname.replace(/^\[|\]$/g, "")))
+    throw new Error("a document's address must have a host name, not an IP address");
+  if (port !== "") throw new Error("a document's address must use the default port");
   const signal = AbortSignal.timeout(timeoutMs);
   const lookup = answering(await publicAddresses(hostname, signal));
   signal.throwIfAborted();
@@ -28,7 +29,8 @@ export async function fetchPublicDocument(url: string): Promise<unknown> {
   asked.on("response", resolve).on("error", reject);
   const response = await promise;
   try {
-    if (response.statusCode !== 200) throw new Error(`the document's server answered ${response.statusCode}`);
+    if (response.statusCode !== 200)
+      throw new Error(`the document's server responded with status ${response.statusCode}`);
     let size = 0;
     response.on("data", (chunk: Buffer) => {
       size += chunk.length;
@@ -48,7 +50,7 @@ export async function publicAddresses(hostname: string, signal: AbortSignal): Pr
   throw new Error(`${hostname} is not on the public internet`);
 }
 
-/** A look-up that has these addresses already. */
+/** A look-up with fixed addresses. */
 function answering(addresses: string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {

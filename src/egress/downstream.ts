@@ -3,21 +3,24 @@ import type { Socket } from "node:net";
 import { Writable } from "node:stream";
 import { type Download, downloadedHeader } from "../contract/guest.ts";
 
-/** After this many bytes the rest comes over a download. To open one, an emulated machine takes as long as to read these. */
+/**
+ * After this many bytes the rest goes over a download. Opening one takes an emulated machine as long as reading this
+ * many.
+ */
 export const firstBytes = 3 * 1024 * 1024;
 
-/** Opens a download to the machine. Rejects if the machine does not take it. */
+/** Opens a download to the machine. Rejects if the machine does not accept it. */
 export type OpenDownload = (download: Download) => Promise<Socket>;
 
 /**
- * The bytes that a tunnel brings into the machine: the first ones over its stream, the rest over a download, if the
- * machine takes it. The tunnel must be answered with `waitForTrailers`. It is reset if the download breaks.
+ * The bytes from a tunnel into the machine: the first ones over its stream, the rest over a download, if the machine
+ * accepts it. The tunnel must be answered with `waitForTrailers`. It is reset if the download breaks.
  */
 export class Downstream extends Writable {
   readonly #tunnel: ServerHttp2Stream;
   #open: (() => Promise<Socket>) | null;
   #download: Socket | null = null;
-  /** Called when the machine has closed the download, once all is sent. */
+  /** Called when the machine has closed the download, once everything is sent. */
   #ending: (() => void) | null = null;
   #sent = 0;
   #downloaded = 0;
@@ -40,13 +43,13 @@ export class Downstream extends Writable {
     this.#open = null;
     open()
       .then((download) => this.#take(download))
-      .catch(() => {}) // All comes over the stream.
+      .catch(() => {}) // Everything goes over the stream.
       .then(() => this.#send(chunk, done));
   }
 
   /**
-   * The machine closes the download once its program has taken all of it. Only then does the tunnel end, since until then
-   * it alone tells of a break.
+   * The machine closes the download once its program has read everything. The tunnel ends only then, since until then
+   * only the tunnel can report a break.
    */
   override _final(done: (error?: Error | null) => void): void {
     this.#ending = () => this.#tunnel.end(done);
@@ -57,14 +60,14 @@ export class Downstream extends Writable {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     if (!this.writableFinished) {
       this.#download?.destroy();
-      this.#tunnel.destroy(error ?? new Error("the tunnel was broken off"));
+      this.#tunnel.destroy(error ?? new Error("the tunnel was broken"));
     }
     done(error);
   }
 
   #take(download: Socket): void {
     this.#download = download;
-    download.resume(); // A machine has nothing to send here; if it does, it is dropped.
+    download.resume(); // A machine has nothing to send here; anything it sends is discarded.
     download.on("error", () => {});
     download.once("close", () => (this.#ending ? this.#ending() : this.destroy()));
     if (this.destroyed) download.destroy();

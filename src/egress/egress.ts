@@ -16,11 +16,11 @@ import { certifiedName, type DestinationSecrets, type Secret, secretsFor } from 
 import { carry, dial, Unconnected } from "./tunnel.ts";
 import { Warnings } from "./warnings.ts";
 
-/** Limits on an agent's open tunnels, and on those it begins per minute. */
+/** Limits on an agent's open tunnels, and on new ones per minute. */
 const maximumOpen = 256;
 const maximumBegun = 1_200;
 const windowMs = 60_000;
-/** Downloads of an agent at once: each is a process in its machine. What more there is comes over the tunnels. */
+/** Concurrent downloads of an agent: each is a process in its machine. Further data goes over the tunnels. */
 const maximumDownloads = 16;
 const connectTimeoutMs = 10_000;
 const idleMs = 10 * 60_000;
@@ -30,7 +30,7 @@ const movingMs = 60_000;
 const recheckMs = 10_000;
 /** How long tunnels may take to end at shutdown. */
 const closeMs = 1_000;
-/** The most that is logged of an invalid destination, in characters. */
+/** The limit of an invalid destination in the log, in characters. */
 const maximumAsked = 255;
 
 export interface EgressOptions {
@@ -86,14 +86,14 @@ interface Connect {
   openDownload: OpenDownload;
 }
 
-/** One CONNECT that is served. */
+/** One CONNECT being served. */
 interface Request extends Connect {
   traffic: Traffic;
-  /** Aborted when the guest has gone. */
+  /** Aborted when the guest has disconnected. */
   gone: AbortSignal;
 }
 
-/** Agents' way to the internet: authorizes, carries and logs each connection that is requested on an uplink. */
+/** Agents' access to the internet: authorizes, forwards and logs each connection that an uplink requests. */
 export class Egress {
   readonly #options: EgressOptions;
   readonly #policy: Policy;
@@ -130,14 +130,14 @@ export class Egress {
     try {
       await this.#serve({ ...connect, traffic, gone: gone.signal });
     } catch (error) {
-      this.#warnings.write(agentId, "a connection to the web failed", error);
+      this.#warnings.write(agentId, "an egress connection failed", error);
       answer(stream, unknown);
     } finally {
       traffic.open--;
     }
   }
 
-  /** Cuts the agent's tunnels that are no longer allowed. */
+  /** Closes the agent's tunnels that are no longer allowed. */
   async recheck(agentId: string): Promise<void> {
     const tunnels = [...(this.#traffic.get(agentId)?.tunnels ?? [])];
     if (tunnels.length === 0) return;
@@ -158,7 +158,7 @@ export class Egress {
     return [...(this.#traffic.get(agentId)?.tunnels ?? [])].some(({ movedAt }) => movedAt > since);
   }
 
-  /** Logs what has ended. Tunnels end with their uplinks, which the caller has closed. */
+  /** Logs the ended tunnels. Tunnels end with their uplinks, which the caller has closed. */
   async close(): Promise<void> {
     clearInterval(this.#rechecks);
     await Promise.race([Promise.all(this.#serving), sleep(closeMs, undefined, { ref: false })]);
@@ -199,7 +199,7 @@ export class Egress {
     return found ? { refusal: found } : { destination, addresses };
   }
 
-  /** Connects to one of the addresses, carries the bytes, and logs the outcome. */
+  /** Connects to one of the addresses, forwards the bytes, and logs the outcome. */
   async #connect(request: Request, target: { destination: Destination; addresses: string[] }): Promise<void> {
     const { stream, gone } = request;
     const { destination, addresses } = target;
@@ -263,7 +263,7 @@ export class Egress {
     return intercept(socket, { agentId, destination, secrets, certificate, warn });
   }
 
-  /** All addresses of a destination; empty if the name has none or DNS does not answer. */
+  /** All addresses of a destination; empty if the name has none or DNS does not respond. */
   async #addressesOf({ host, port }: Destination): Promise<string[]> {
     if (host.kind === "address") return [host.text];
     const resolve = this.#policy.isException({ host, port }) ? resolveHere : this.#resolve;
@@ -292,7 +292,7 @@ export class Egress {
   }
 }
 
-/** Counts a connection that begins. */
+/** Counts a new connection. */
 function isTooMany(traffic: Traffic): boolean {
   const now = performance.now();
   if (now - traffic.windowFrom > windowMs) Object.assign(traffic, { begun: 0, windowFrom: now });

@@ -23,20 +23,20 @@ import { type DestinationSecrets, maximumRevealed, revealed, type Secret } from 
 const handshake = 0x16;
 /** The beginning of an HTTP/1.1 request. */
 const method = /^[A-Z]{3,10}[ A-Z]/;
-/** Characters of requests' headers that are held at once, by agent. */
+/** The size of pending requests' headers, in characters, by agent. */
 const holding = new Budget({ total: 128 * 1024 * 1024, perHolder: 32 * 1024 * 1024 });
 /** Limit on pipelined requests per connection: each takes memory, and few programs pipeline at all. */
 const maximumWaiting = 16;
 
 export interface InterceptionOptions {
-  /** Whose program it is. */
+  /** The agent of the program. */
   agentId: string;
   destination: Destination;
   /** The secrets that the destination may receive. */
   secrets: DestinationSecrets;
-  /** The certificate that stands in for the host's. */
+  /** The replacement for the host's certificate. */
   certificate: () => Promise<{ certificate: string; key: string }>;
-  /** Reports a request that could not be passed on. */
+  /** Reports a request that could not be forwarded. */
   warn: (message: string, error: unknown) => void;
 }
 
@@ -46,9 +46,9 @@ interface ServingOptions extends Omit<InterceptionOptions, "secrets"> {
 }
 
 /**
- * Sits between a program and a host that may receive secrets. Reads the program's HTTP/1.1 requests, with or without
- * TLS, and sends them to the host with the secrets' values in their headers. Other protocols pass unchanged. `dialled`
- * leads to the host; the returned stream takes its place for the tunnel. Nothing that passes is stored.
+ * Intercepts connections between a program and a host that may receive secrets. Reads the program's HTTP/1.1 requests,
+ * with or without TLS, and sends them to the host with the secrets' values in their headers. Other protocols pass
+ * unchanged. `dialled` leads to the host; the returned stream replaces it for the tunnel. Stores none of the traffic.
  */
 export function intercept(dialled: Socket, options: InterceptionOptions): Duplex {
   const [near, far] = duplexPair();
@@ -96,14 +96,14 @@ async function openTls(program: Duplex, dialled: Socket, options: InterceptionOp
   serve(secure, upstream, { ...options, secrets: options.secrets.tls });
 }
 
-/** Passes on the requests of one connection, one after the other. */
+/** Forwards the requests of one connection, one after the other. */
 function serve(program: Duplex, host: Socket, options: ServingOptions): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agent.createConnection = () => host;
   let waiting = 0;
-  /** Resolves when the request before is answered. */
+  /** Resolves when the previous request is answered. */
   let before: Promise<unknown> = Promise.resolve();
-  // An answer that has arrived is still delivered after the host has gone.
+  // A response that has arrived is still delivered after the host has disconnected.
   const endOf = () => {
     if (host.destroyed && waiting === 0) program.end();
   };
@@ -120,7 +120,7 @@ function serve(program: Duplex, host: Socket, options: ServingOptions): void {
     }
     const answered = new Promise((resolve) => response.once("close", resolve));
     void answered.then(() => held[Symbol.dispose]());
-    // Values are put in when it is its turn: until then it takes no more than what came.
+    // Values are inserted when the request is sent: until then it takes only the memory of its received bytes.
     void before.then(() => response.closed || pass(request, response, agent, held, options));
     before = answered;
   });
@@ -128,7 +128,7 @@ function serve(program: Duplex, host: Socket, options: ServingOptions): void {
   server.on("clientError", () => program.destroy());
   server.requestTimeout = 0;
   server.keepAliveTimeout = 0;
-  // Send nothing more to a host that has ended the connection, for example after an idle timeout.
+  // Send nothing more to a host that has closed the connection, for example after an idle timeout.
   host.allowHalfOpen = false;
   host.once("close", endOf);
   program.once("close", () => host.destroy());
@@ -142,19 +142,19 @@ function pass(
   held: Held,
   options: ServingOptions,
 ): void {
-  if (!isFor(request, options.destination)) return void refuse(response, 421, "Another host was asked for.");
+  if (!isFor(request, options.destination)) return void refuse(response, 421, "The request is for another host.");
   const { headers, hasValue } = headersFor(request, options.secrets);
   if (!headers)
-    return void refuse(response, 431, `With the secrets' values, headers can have ${maximumRevealed} bytes.`);
+    return void refuse(response, 431, `With the secrets' values, headers are limited to ${maximumRevealed} bytes.`);
   if (!held.resize(sizeOf(request.rawHeaders) + sizeOf(headers))) {
-    return void refuse(response, 429, "The agent's requests with secrets have too many bytes at once.");
+    return void refuse(response, 429, "The agent's pending requests with secrets are too large together.");
   }
   const asked = ask(request, headers, agent);
-  if (!asked) return void refuse(response, 400, "The request cannot be passed on.");
+  if (!asked) return void refuse(response, 400, "The request cannot be forwarded.");
   const failed = (error: unknown) => {
     if (response.headersSent) return void response.destroy();
-    options.warn("a request with secrets was not answered", error);
-    refuse(response, 502, "The host broke the connection off.");
+    options.warn("a request with secrets got no response", error);
+    refuse(response, 502, "The host closed the connection early.");
   };
   asked.on("response", (answer) => {
     const concealment = new Concealment(options.secrets, { keepLength: !hasValue });
@@ -177,7 +177,7 @@ function pass(
   asked.on("error", failed);
   // A host that switches protocols unasked ends without an error.
   asked.on("close", () => {
-    if (!response.headersSent) failed(new Error("there was no answer"));
+    if (!response.headersSent) failed(new Error("the host did not respond"));
   });
   response.on("close", () => {
     if (!response.writableFinished) asked.destroy();
@@ -186,9 +186,9 @@ function pass(
 }
 
 function refuse(response: ServerResponse, status: number, text: string): void {
-  // The rest of the request is not read, and must not be taken for the next one.
+  // The rest of the request is not read, and must not be parsed as the next one.
   const headers = { "content-type": "text/plain", connection: "close" };
-  // Set explicitly, or the status text of the undeliverable answer is used.
+  // Set explicitly, or the status text of the undeliverable response is used.
   response.writeHead(status, STATUS_CODES[status], headers).end(`${text}\n`);
 }
 
@@ -227,8 +227,8 @@ function isFor({ headers, rawHeaders, url = "" }: IncomingMessage, { host, port 
 }
 
 /**
- * The request's headers, null where they are too long, and whether values are in them. Answers are asked for whole and uncompressed: they may repeat
- * these values or those of an earlier request.
+ * The request's headers, null if they are too long, and whether they contain values. Requests complete and uncompressed
+ * responses: they may repeat these values or those of an earlier request.
  */
 function headersFor({ rawHeaders }: IncomingMessage, secrets: readonly Secret[]) {
   const passed = without(["trailer", "accept-encoding", "range", "if-range"], rawHeaders);
@@ -242,7 +242,7 @@ function sizeOf(rawHeaders: readonly string[]): number {
   return rawHeaders.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Null for what Node does not send. Trailers stay behind, and so does their announcement. */
+/** Null for headers that Node does not send. Trailers are dropped, and so is their announcement. */
 function ask({ method, url }: IncomingMessage, headers: string[], agent: Agent) {
   try {
     return makeRequest({ agent, method, path: url, headers, setHost: false });

@@ -51,7 +51,7 @@ export class EgressLogStore {
     after: ConnectionPosition | null,
     { verdict, since }: ConnectionFilter,
   ): Promise<(ConnectionState & { agent: string })[]> {
-    // Each agent's newest by its own index, of which there is one for each verdict.
+    // Reads each agent's newest entries by its own index for each verdict.
     const ofVerdict = {
       any: sql`true`,
       allowed: sql`reason is null`,

@@ -16,7 +16,7 @@ const absent = new Set(["ENOTFOUND", "ENODATA"]);
  */
 export async function resolvePublic(name: string, signal?: AbortSignal): Promise<string[]> {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
-  resolver.setServers(dns.getServers()); // A new one has those of the host, whatever the process has set.
+  resolver.setServers(dns.getServers()); // A new resolver has the host's servers, whatever the process has set.
   const cancel = () => resolver.cancel();
   signal?.addEventListener("abort", cancel);
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);

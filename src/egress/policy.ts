@@ -26,7 +26,7 @@ export interface PolicyOptions {
   lookUp: Resolve;
 }
 
-/** Mail servers accept mail from anybody here, so an open port would let agents send spam. */
+/** Mail servers accept mail from this host, so an open port would let agents send spam. */
 const mailPort = 25;
 
 /** Names for this host or its network, by their last label (RFC 6761, 6762, 8375, ICANN). */
@@ -80,7 +80,7 @@ export class Policy {
     return [this.#options.operator, agent].every(({ allow, deny }) => allow.includes("*") && deny.length === 0);
   }
 
-  /** Whether the operator has opened exactly this destination, wherever it leads. */
+  /** Whether the operator has explicitly allowed this destination, whatever its address. */
   isException(destination: Destination): boolean {
     return this.#options.inside.includes(authorityText(destination));
   }

@@ -8,14 +8,14 @@ export interface Answer {
 }
 
 const refusals: Record<EgressRefusal, string> = {
-  destination_invalid: "it is not a host and a port in their usual spelling",
-  inside: "it is not on the internet but in the network of this installation, or an address of a special kind",
+  destination_invalid: "it is not a valid host and port",
+  inside: "it is not on the internet but in the network of this installation, or a special address",
   port_refused: "port 25 is for mail servers",
   denied_by_operator: "the installation's operator denies it",
   not_allowed_by_operator: "the installation's operator does not allow it",
   denied: "the agent's own rules deny it",
   not_allowed: "the agent's own rules do not allow it",
-  too_many: "the agent has too many connections, or has begun too many in a minute",
+  too_many: "the agent has too many connections, or has opened too many within a minute",
 };
 
 /** The response to a refusal; `asked` is the requested destination. */
@@ -27,9 +27,9 @@ export function refused(reason: EgressRefusal, asked: string): Answer {
 /** The response when a connection could not be made. */
 export function failed(outcome: "unresolved" | "unreachable" | "timeout", asked: string): Answer {
   const texts = {
-    unresolved: `There is no address of ${asked}.`,
+    unresolved: `${asked} has no address.`,
     unreachable: `${asked} cannot be reached.`,
-    timeout: `${asked} does not answer.`,
+    timeout: `${asked} does not respond.`,
   } satisfies Partial<Record<EgressOutcome, string>>;
   return { status: outcome === "timeout" ? 504 : 502, word: outcome, text: texts[outcome] };
 }
@@ -38,5 +38,5 @@ export function failed(outcome: "unresolved" | "unreachable" | "timeout", asked:
 export const unknown: Answer = {
   status: 503,
   word: "policy_unavailable",
-  text: "Berth cannot read the agent's rules now. Try again.",
+  text: "Berth cannot read the agent's rules at the moment. Try again.",
 };

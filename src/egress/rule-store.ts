@@ -18,7 +18,7 @@ export class EgressRuleStore {
     return row ?? usualLists;
   }
 
-  /** Sets both lists. Does nothing if the agent has gone meanwhile. */
+  /** Sets both lists. Does nothing if the agent was deleted in the meantime. */
   async set(agentId: string, { allow, deny }: EgressLists): Promise<void> {
     const lists = { allow: JSON.stringify(allow), deny: JSON.stringify(deny) };
     await this.#database

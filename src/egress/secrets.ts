@@ -33,8 +33,8 @@ function mayHave(text: string, { host, port }: Destination, isPlain: boolean): b
 }
 
 /**
- * The name that a certificate for the destination is made for: `*.example.com` where a secret is for all names below
- * example.com, so that such names, of which there is no end, need one certificate.
+ * The name of the destination's certificate: `*.example.com` if a secret is for all names below example.com, so that
+ * the unlimited number of such names needs one certificate.
  */
 export function certifiedName({ tls }: DestinationSecrets, { text, kind }: Destination["host"]): CertifiedHost {
   const parent = text.slice(text.indexOf(".") + 1);
@@ -43,12 +43,12 @@ export function certifiedName({ tls }: DestinationSecrets, { text, kind }: Desti
   return { kind, text: isBelow ? `*.${parent}` : text };
 }
 
-/** The most characters that a request's headers may have with the values in them; hosts accept less. */
+/** The limit of a request's headers with the values inserted, in characters; hosts accept less. */
 export const maximumRevealed = 64 * 1024;
 
 /**
- * A request's headers, name and value in turn, with the secrets' values where their placeholders may be replaced. Null
- * where they would be longer than `maximumRevealed`: a value may be a hundred times as long as its placeholder.
+ * A request's headers, name and value in turn, with the secrets' values in place of their placeholders where allowed.
+ * Null if they would be longer than `maximumRevealed`: a value may be a hundred times as long as its placeholder.
  */
 export function revealed(rawHeaders: readonly string[], secrets: readonly Secret[]): string[] | null {
   const told: string[] = [];
@@ -64,7 +64,7 @@ export function revealed(rawHeaders: readonly string[], secrets: readonly Secret
   return told;
 }
 
-/** Null where it would be longer than `maximum`. */
+/** Null if it would be longer than `maximum`. */
 function revealedIn(value: string, secrets: readonly Secret[], maximum: number): string | null {
   const [, scheme, credentials] = /^(basic +)([A-Za-z0-9+/=]+)$/i.exec(value) ?? [];
   if (scheme === undefined || credentials === undefined) return replaced(value, secrets, maximum);
@@ -79,7 +79,7 @@ function replaced(text: string, secrets: readonly Secret[], maximum: number): st
   let told = text;
   for (const { placeholder, value } of secrets) {
     const parts = told.split(placeholder);
-    // Before it is built: a value may hold the placeholder of the next secret.
+    // Checked before building it: a value may contain the placeholder of the next secret.
     if (told.length + (parts.length - 1) * (value.length - placeholder.length) > maximum) return null;
     told = parts.join(value);
   }

@@ -8,7 +8,7 @@ const attemptMs = 1_000;
 
 /**
  * Connects to a port of one of these addresses. They have been checked, so nothing is looked up here. Rejects with
- * `Unconnected`, also when `gone` aborts before.
+ * `Unconnected`, also when `gone` aborts first.
  */
 export function dial(
   addresses: readonly string[],
@@ -29,7 +29,7 @@ export function dial(
     });
     const late = setTimeout(() => socket.destroy(new Unconnected("timeout")), timeoutMs);
     // Until it is connected: a tunnel that has ended in order lets its connection end in order, too.
-    const left = () => socket.destroy(new Error("the machine has gone"));
+    const left = () => socket.destroy(new Error("the machine has disconnected"));
     if (gone.aborted) left();
     gone.addEventListener("abort", left);
     const decided = () => {
@@ -48,12 +48,12 @@ export function dial(
   });
 }
 
-/** The destination did not answer. */
+/** The destination did not respond. */
 export class Unconnected extends Error {
   readonly outcome: "unreachable" | "timeout";
 
   constructor(outcome: "unreachable" | "timeout", options?: ErrorOptions) {
-    super(`The destination is not there: ${outcome}.`, options);
+    super(`The destination is unreachable: ${outcome}.`, options);
     this.outcome = outcome;
   }
 }
@@ -66,13 +66,13 @@ export interface Carriage {
   cut: AbortSignal;
   /** Bytes have moved, in either direction. */
   moved: () => void;
-  /** Where the destination's bytes go, by default into the tunnel. */
+  /** The sink of the destination's bytes, by default the tunnel. */
   into?: Writable;
 }
 
 /**
- * Carries bytes in both directions between a tunnel and its destination, with backpressure. Each direction ends by
- * itself. Resolves when both have ended.
+ * Forwards bytes in both directions between a tunnel and its destination, with backpressure. The directions end
+ * independently. Resolves when both have ended.
  */
 export async function carry(
   tunnel: Duplex,

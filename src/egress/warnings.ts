@@ -1,6 +1,6 @@
 /** The period for which an agent's lines are counted. */
 const periodMs = 60_000;
-/** The most lines of an agent in a period. */
+/** The maximum number of an agent's lines in a period. */
 const maximumLines = 10;
 
 /** Lines of the server's log that machines, or the hosts that they reach, can cause: a few for each agent. */
@@ -23,6 +23,6 @@ export class Warnings {
     this.#lines.set(agentId, lines);
     if (lines <= maximumLines) this.#write(message, error);
     else if (lines === maximumLines + 1)
-      this.#write(`more warnings of agent ${agentId} are left out for a minute`, null);
+      this.#write(`suppressing more warnings of agent ${agentId} for a minute`, null);
   }
 }

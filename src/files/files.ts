@@ -24,8 +24,8 @@ import { received, sendBytes } from "./transfers.ts";
 type Asking = Pick<Caller, "accountId" | "keyId">;
 
 /**
- * Files in an agent's machine, which is woken for them and stays awake during a transfer. Every method throws as
- * `GuestLeases.use`, and the codes of files that the guest refuses with.
+ * Files in an agent's machine, which is woken for them and stays awake during a transfer. Every method throws the errors
+ * of `GuestLeases.use`, and the guest's error codes for files.
  */
 export class Files {
   readonly #leases: GuestLeases;
@@ -49,7 +49,7 @@ export class Files {
     return (await this.#leases.use(agent, caller, change, "once")).entry;
   }
 
-  /** The bytes asked for. The stream fails if they break off. */
+  /** The requested bytes. The stream fails if they break off. */
   async read(agent: AgentState, caller: Asking, request: ReadFile): Promise<Readable> {
     const stream = await this.#open(agent, caller, (guest) => guest.readFile(request));
     return received(stream, request.length === null ? fromFrames() : exactly(request.length));
@@ -61,7 +61,7 @@ export class Files {
     return received(stream, fromFrames());
   }
 
-  /** Writes a file. If the bytes break off, the file that was there stays. */
+  /** Writes a file. If the bytes break off, the existing file stays. */
   async write(agent: AgentState, caller: Asking, request: WriteFile, bytes: Readable): Promise<WrittenFile> {
     return sendBytes(await this.#open(agent, caller, (guest) => guest.writeFile(request)), bytes);
   }
@@ -71,7 +71,7 @@ export class Files {
     return sendBytes(await this.#open(agent, caller, (guest) => guest.extractArchive(request)), bytes);
   }
 
-  /** Changes as they happen, until `gone` aborts or the machine ends. Throws before the first batch. */
+  /** Changes as they happen, until `gone` aborts or the machine stops. Throws before the first batch. */
   async watch(agent: AgentState, caller: Asking, request: WatchFiles, gone: AbortSignal) {
     await this.#leases.admit(agent, caller);
     const lease = await this.#leases.acquire(agent.id);

@@ -17,7 +17,7 @@ import type { Files } from "./files.ts";
 
 type ReadRequest = RequestOf<typeof routes.readFile>;
 
-/** How often a file is looked at again that changes just when it is read. */
+/** How often a file that changes while it is read is checked again. */
 const readTries = 3;
 
 const archiveKinds: Readonly<Record<string, ArchiveFolder["kind"]>> = {
@@ -84,7 +84,7 @@ async function write(files: Files, agent: AgentState, request: RequestOf<typeof 
     if (kind !== "tar" && kind !== "tar.gz") {
       throw new BerthError(
         "content_type_unsupported",
-        "An archive to unpack is application/gzip or application/x-tar.",
+        "An archive to unpack must be application/gzip or application/x-tar.",
       );
     }
     return files.extract(agent, request.caller, { ...target, kind }, body);
@@ -99,7 +99,7 @@ async function write(files: Files, agent: AgentState, request: RequestOf<typeof 
 
 function requireStar(header: string | undefined): boolean {
   if (header === undefined || header.trim() === "*") return header !== undefined;
-  throw new BerthError("request_invalid", "if-none-match: only * is allowed for what is written.");
+  throw new BerthError("request_invalid", "if-none-match: only * is allowed for writes.");
 }
 
 /** Answers reads: a file, a page of a folder, an archive or its changes. */
@@ -145,7 +145,7 @@ class Reader {
     const modified = new Date(entry.modifiedAt);
     reply.header("last-modified", modified.toUTCString()).header("accept-ranges", "bytes");
     reply.header("cache-control", "private, no-cache");
-    // A file that changes all the time is sent as it is, and is never the same again.
+    // A file that keeps changing is sent in its current state, with a tag that never matches again.
     if (isTagged) reply.header("etag", etag);
     else reply.removeHeader("etag");
     if (isUnchanged(headers, etag, modified)) return reply.code(304).send();
@@ -215,7 +215,7 @@ async function* eventsOf(batches: AsyncIterable<FileEvent[]>): AsyncGenerator<Ss
   for await (const events of batches) yield events.map((data) => ({ data }));
 }
 
-/** Sends the headers. Fastify would say that there are no bytes. */
+/** Sends the headers. Fastify would report an empty body. */
 export function sendHead(reply: FastifyReply): FastifyReply {
   const head = reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
   reply.hijack();
@@ -223,7 +223,7 @@ export function sendHead(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** To be kept under this name (RFC 6266, RFC 8187). */
+/** A download with this file name (RFC 6266, RFC 8187). */
 function attachment(name: string): string {
   // encodeURIComponent leaves these, which RFC 8187 does not allow.
   const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, percentEncoded);
@@ -234,9 +234,9 @@ function percentEncoded(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** The headers of a file's bytes. What an agent wrote is never shown as a page of this origin. */
+/** The headers of a file's bytes. An agent's file is never displayed as a page of this origin. */
 function describe({ ticket }: ReadRequest, reply: FastifyReply, name: string): void {
-  // A ticket's link has no header, so a page could name it as a script. This is no script's type.
+  // A ticket's link has no header, so a page could name it as a script. This type is no script's.
   const type = ticket ? null : mime.getType(name);
   reply.header("content-type", type ?? "application/octet-stream");
   reply.header("content-disposition", attachment(name));

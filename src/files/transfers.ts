@@ -11,22 +11,22 @@ import { lostError } from "../lifecycle/guest-leases.ts";
 
 // Bytes from and to a guest, on streams that its calls open.
 
-/** The longest answer of a guest to what it received. */
+/** The limit of a guest's response to an upload, in bytes. */
 const maximumAnswer = 64 * 1024;
-/** How long a guest may take to answer when it has everything: a large archive is checked and flushed to its disk. */
+/** How long a guest may take to respond once it has everything: a large archive is checked and flushed to its disk. */
 const answerMs = 600_000;
 
-/** The guest's bytes as they come out of `filter`. Either end breaks the other. */
+/** The guest's bytes as they come out of `filter`. Closing either end breaks the other. */
 export function received(stream: Duplex, filter: Duplex): Readable {
   stream.end();
   stream.once("error", (error) => filter.destroy(error));
-  // A stream that is reset need not fail: what is missing, the filter notices.
+  // A stream that is reset does not always fail: the filter notices missing bytes.
   stream.once("close", () => filter.writableEnded || filter.end());
   filter.once("close", () => stream.destroy());
   return stream.pipe(filter);
 }
 
-/** Sends all bytes and resolves with what the guest made of them. After a refusal, the rest of the bytes is ignored. */
+/** Sends all bytes and resolves with the guest's response. After a refusal, the rest of the bytes is ignored. */
 export async function sendBytes(stream: Duplex, bytes: Readable): Promise<WrittenFile> {
   const over = new AbortController();
   let late: NodeJS.Timeout | undefined;
@@ -42,7 +42,7 @@ export async function sendBytes(stream: Duplex, bytes: Readable): Promise<Writte
   const brokenOff = sent.then(
     () =>
       new Promise<never>((_, reject) => {
-        late = setTimeout(() => reject(new Error("the guest did not answer what it received")), answerMs);
+        late = setTimeout(() => reject(new Error("the guest did not respond to an upload")), answerMs);
       }),
     () => {
       throw new BerthError("request_invalid", "The upload broke off; nothing was changed.");
@@ -61,7 +61,7 @@ export async function sendBytes(stream: Duplex, bytes: Readable): Promise<Writte
 }
 
 async function pump(bytes: Readable, to: Writable, over: AbortSignal, seen: (chunk: Buffer) => void): Promise<void> {
-  // Left open: the one who sends is still to be answered.
+  // Left open: the sender still gets a response.
   for await (const chunk of bytes.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     if (over.aborted) continue;
     seen(chunk);
@@ -70,15 +70,15 @@ async function pump(bytes: Readable, to: Writable, over: AbortSignal, seen: (chu
   if (!over.aborted) to.end();
 }
 
-/** The guest's last line: what it has, or why it refused. */
+/** The guest's last line: its result, or why it refused. */
 async function answerOf(stream: Duplex): Promise<ReceivedFile> {
   let text = Buffer.alloc(0);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     text = Buffer.concat([text, chunk]);
-    if (text.length > maximumAnswer) throw new Error("the guest's answer is too long");
+    if (text.length > maximumAnswer) throw new Error("the guest's response is too long");
     if (text.at(-1) === 0x0a) break;
   }
-  if (text.length === 0) throw new Error("the guest ended the connection");
+  if (text.length === 0) throw new Error("the guest closed the connection");
   const answer = parseJson(text);
   const whole = safeParseValue(ReceivedFile, answer);
   if (whole.success) return whole.data;

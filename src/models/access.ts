@@ -10,7 +10,7 @@ import { Upstream } from "./upstream.ts";
 
 /** An account is assumed to have enough credits if it recently had this many times what a call needs, */
 const plentyTimes = 20;
-/** within this time. The credits are still held before any part of the answer is passed on. */
+/** within this time. The credits are still held before any part of the answer is forwarded. */
 const seenMs = 60_000;
 
 type AgentAccount = Pick<Spender, "accountId" | "agentName">;
@@ -87,7 +87,7 @@ export class ModelAccess {
     await Promise.all(Object.values(this.#context.providers).map((provider) => provider?.close()));
   }
 
-  /** Reads once whom the agent belongs to, which does not change while it exists. Throws `agent_deleted`. */
+  /** Loads the agent's account once; it never changes. Throws `agent_deleted`. */
   #accountOf(agentId: string): () => Promise<AgentAccount> {
     let account: AgentAccount | null = null;
     return async () => {
@@ -106,7 +106,7 @@ export class ModelAccess {
     return () => {
       const turn = running.ofAgent(agentId)?.turn ?? null;
       const turnId = turn?.id ?? null;
-      // Programs that a turn has left running count for its key.
+      // Programs that a turn has left running are charged to its key.
       const known = turn ? turn.keyId : running.lastKeyOf(agentId);
       return {
         hasPlenty: (micro) => {

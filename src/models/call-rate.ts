@@ -13,7 +13,7 @@ export class CallRate {
   #left = burst;
   #seen = performance.now();
 
-  /** Counts a call. Returns what there is too much of, in words; null if the call may begin. */
+  /** Counts a call. Returns the exceeded limit, in words; null if the call may start. */
   excess(): string | null {
     this.#refill();
     if (this.#left < 1) return `${perSecond} model calls a second`;
@@ -26,7 +26,7 @@ export class CallRate {
     this.#left -= Math.min(values, mostCounted) / valuesPerCall + bytes / bytesPerCall;
   }
 
-  /** Whether no call of before counts any more. */
+  /** Whether no earlier call counts any more. */
   get isAtRest(): boolean {
     this.#refill();
     return this.#left === burst;
@@ -39,16 +39,16 @@ export class CallRate {
   }
 }
 
-/** The rates of all agents. A guest that connects again keeps its own. */
+/** The rates of all agents. A guest that reconnects keeps its own. */
 export class CallRates {
   readonly #rates = new Map<string, CallRate>();
 
-  /** Forgets the agents that call no more. */
+  /** Forgets agents that have stopped calling. */
   sweep(): void {
     for (const [id, rate] of this.#rates) if (rate.isAtRest) this.#rates.delete(id);
   }
 
-  /** Not to be kept: ask for each call. */
+  /** Request it for each call; do not keep it. */
   of(agent: string): CallRate {
     const rate = this.#rates.get(agent) ?? new CallRate();
     this.#rates.set(agent, rate);

@@ -80,7 +80,7 @@ export class Models {
     try {
       listing = { until: performance.now() + freshMs, names: await source.models() };
     } catch (error) {
-      this.#warn(`the models of ${provider} are not known`, error);
+      this.#warn(`the models of ${provider} could not be listed`, error);
       listing = { until: performance.now() + failedMs, names: this.#listings.get(provider)?.names ?? null };
     }
     this.#listings.set(provider, listing);

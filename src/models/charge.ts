@@ -11,7 +11,7 @@ import type { Prices } from "./prices.ts";
 export interface Payment {
   /** Holds more micro-credits. Throws `insufficient_credits`, `database_unavailable`. */
   extend(micro: number): Promise<void>;
-  /** Ends the hold and pays for what was used, which may be 0. */
+  /** Ends the hold and pays for the actual usage, which may be 0. */
   settle(micro: number, tokens: TokenCounts): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface Payer {
   hasPlenty(micro: number): boolean;
 }
 
-/** For calls that nobody pays for: the throwaway turns of a template. */
+/** For free calls: the throwaway turns of a template. */
 export const nobody: Payer = {
   hold: async () => ({ extend: async () => {}, settle: async () => {} }),
   hasPlenty: () => false,
@@ -40,9 +40,9 @@ const aheadMs = 2;
 const databaseRetryMs = 500;
 
 /**
- * The cost of one model call. Credits are held for the request and the beginning of the answer, and more as the answer
- * grows; what was used is paid at the end. An incomplete answer, or one without token counts, is charged by what was
- * received.
+ * The cost of one model call. Credits are held for the request and the start of the answer, and more as the answer
+ * grows; the actual usage is paid at the end. An incomplete answer, or one without token counts, is charged by its
+ * received part.
  */
 export class Charge {
   readonly #prices: Prices;
@@ -88,7 +88,7 @@ export class Charge {
     return charge;
   }
 
-  /** Resolves when the credits are held; no part of the answer is passed on before. Throws as `open` does. */
+  /** Resolves when the credits are held; no part of the answer is forwarded before. Throws as `open` does. */
   async held(): Promise<void> {
     await this.#payment;
   }
@@ -98,12 +98,12 @@ export class Charge {
     return this.#refused.signal;
   }
 
-  /** What was used so far, and the price of that in micro-credits, 0 when unknown. */
+  /** The usage so far, and its price in micro-credits, 0 when unknown. */
   get used(): { tokens: TokenCounts; microCredits: number } {
     return { tokens: this.#told, microCredits: this.#toldMicro };
   }
 
-  /** Reports what the provider has counted since the last call. */
+  /** Reports the increment of the provider's counts since the last call. */
   count({ tokens }: Meter): void {
     if (tokens) this.#add(tokens);
   }
@@ -124,10 +124,10 @@ export class Charge {
     return null;
   }
 
-  /** Pays for the call. `meter` is null when no part of the answer was received. */
+  /** Pays for the call. `meter` is null if no part of the answer was received. */
   async settle(meter: Meter | null): Promise<void> {
     const payment = await this.#payment.catch(() => null);
-    if (!payment) return; // Nothing was passed on.
+    if (!payment) return; // Nothing was forwarded.
     if (meter?.begun) this.#add(this.#counted(meter));
     await payment.settle(this.#toldMicro, this.#told);
   }

@@ -6,7 +6,7 @@ import type { Model, ModelProvider } from "../contract/models.ts";
 import { type AbilityName, abilityNames, type RuntimeRecord } from "../contract/runtimes.ts";
 import { Models } from "./catalog.ts";
 
-/** What users need to know to choose a runtime and its models. */
+/** A user's information for choosing a runtime and its models. */
 export interface RuntimeFacts {
   name: string;
   /** Its npm package. */
@@ -18,7 +18,7 @@ export interface RuntimeFacts {
   defaultModels: readonly string[] | null;
 }
 
-/** What this installation can reach. */
+/** The choices of this installation. */
 export interface ReachableModels {
   /** Whether models without a price may be used. */
   allowUnpriced: boolean;
@@ -41,7 +41,7 @@ interface ReachableModel {
 /** The versions of the runtimes in the guest image. */
 const runtimesLock = new URL("../../image/runtimes/package-lock.json", import.meta.url);
 
-/** How many models an error's text names; its details have all of them. */
+/** How many models an error's text names; its details contain all. */
 const namedInText = 10;
 
 const demoModel = "demo/demo";

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "./wires/wire.ts";
 
-// Estimates of a model call's tokens before the provider has counted. Only what was never counted is charged by them.
+// Estimates of a model call's tokens before the provider has counted. Used for charges only where the provider reported
+// no counts.
 
 /** Typical for common text tokenizers. */
 const bytesPerToken = 4;

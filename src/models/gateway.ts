@@ -38,10 +38,10 @@ import type { Wire } from "./wires/wire.ts";
 
 /** Concurrent calls of one machine: each request is held in memory. */
 const maximumCalls = 16;
-/** Concurrent streams of one machine, its connections to other hosts and its refused calls among them. */
+/** Concurrent streams of one machine, including its connections to other hosts and its refused calls. */
 const maximumStreams = 1_024;
 const tooManyPauseMs = 1_000;
-/** The most that is read of a refusal's text. */
+/** The limit of a refusal's text. */
 const maximumRefusalBytes = 64 * 1024;
 /** Pause before the first retry; doubled each time. */
 const firstRetryMs = 500;
@@ -62,27 +62,27 @@ export interface Caller {
   settings(): Promise<ModelSettings>;
   /** The running turn, if any. */
   turn(): ModelTurn | null;
-  /** Who pays for a call that begins now. */
+  /** The account and key that pay for a call that starts now. */
   payer(): Payer;
   /** Whether the agent's egress rules allow every public host. Its provider may then reach them too. */
   mayReachAll(): Promise<boolean>;
   /**
    * Serves a CONNECT to `HOST:PORT`, which is egress. `name` is the tunnel's name, if its later bytes may go over a
-   * download. Without this function nothing is connected.
+   * download. Without this function all connections are refused.
    */
   tunnel?(stream: ServerHttp2Stream, authority: string, name: string | null): void;
   /**
-   * Serves a request for the tools by which the agent asks other agents, and tells how many bytes it has read. Without it
-   * there are none.
+   * Serves a request for the tools with which the agent calls other agents, and reports the number of bytes read.
+   * Without it there are none.
    */
   otherAgents?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, read: (bytes: number) => void): Promise<void>;
 }
 
-/** Called with the provider of each call that is to be answered by a model. */
+/** Called with the provider of each call before it is made. */
 interface ModelMeasurements {
-  /** It has begun to answer, this long after the guest's request. */
+  /** The answer has started, this long after the guest's request. */
   answered: (provider: string, seconds: number) => void;
-  /** A call is paid for: what it has used, and the price of that, 0 when unknown. */
+  /** A call is paid for: its usage and price, 0 when unknown. */
   used: (provider: string, tokens: TokenCounts, microCredits: number) => void;
   ended: (provider: string, outcome: ModelOutcome) => void;
 }
@@ -105,8 +105,8 @@ export interface GatewayOptions {
 }
 
 /**
- * Serves models to guests, over the uplink of each machine. A guest is identified by its connection: its requests
- * carry no key, and the providers' keys stay in this process. Answers are passed on byte for byte.
+ * Serves models to guests, over the uplink of each machine. A guest is identified by its connection: its requests carry
+ * no key, and the providers' keys stay in this process. Answers are forwarded byte for byte.
  */
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -143,7 +143,7 @@ export class Gateway {
       const excess = open === maximumCalls ? `${maximumCalls} model calls at once` : this.#rates.of(caller.id).excess();
       if (excess) {
         stream.resume(); // Unread bytes would block the other streams.
-        const told = nearest(String(headers[":path"])).error(429, `An agent makes ${excess}.`);
+        const told = nearest(String(headers[":path"])).error(429, `An agent's limit is ${excess}.`);
         return answer(stream, 429, told, tooManyPauseMs);
       }
       open++;
@@ -151,9 +151,9 @@ export class Gateway {
       const isAsking = caller.otherAgents && headers[":path"] === agentsPath;
       const call = (isAsking ? caller.otherAgents!(stream, headers, read) : this.#serve(stream, headers, caller))
         .catch((error: unknown) => {
-          if (stream.destroyed) return; // The guest has gone.
+          if (stream.destroyed) return; // The guest has disconnected.
           this.#options.warn("a model call failed", error);
-          stream.close(2); // INTERNAL_ERROR: the guest's client sees a stream that broke off.
+          stream.close(2); // INTERNAL_ERROR: the guest's client sees a broken stream.
         })
         .finally(() => {
           open--;
@@ -170,7 +170,7 @@ export class Gateway {
     const [path = "", query] = String(headers[":path"]).split("?");
     const wire = offered.get(path);
     if (!wire || headers[":method"] !== "POST") {
-      return answer(stream, 404, nearest(path).error(404, `${headers[":method"]} ${path} is not offered to agents.`));
+      return answer(stream, 404, nearest(path).error(404, `${headers[":method"]} ${path} is not available to agents.`));
     }
     // Loaded while the request is still arriving.
     const outsideOfTurns = caller.turn() ? null : caller.settings();
@@ -182,13 +182,13 @@ export class Gateway {
       contentLength: headers["content-length"],
       signal: gone.signal,
       late: () => {
-        answer(stream, 408, wire.error(408, "A request's body has to arrive within seconds."));
+        answer(stream, 408, wire.error(408, "A request's body must arrive within seconds."));
         stream.close();
       },
     });
     const { body, size } = read;
     this.#rates.of(caller.id).count({ bytes: size });
-    if (!body) return answer(stream, 413, wire.error(413, "A request has 32 MiB at most."));
+    if (!body) return answer(stream, 413, wire.error(413, "A request is limited to 32 MiB."));
     const turn = caller.turn();
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
     const owner = { id: caller.id, instructions: settings.instructions };
@@ -245,19 +245,19 @@ export class Gateway {
     }
   }
 
-  /** Makes a call that credits are held for, and pays for it. */
+  /** Makes a call whose credits are held, and pays for it. */
   async #pay(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<void> {
     try {
       await this.#pass(modelRequest, provider, call);
     } finally {
       await immediate(); // The answer leaves first.
-      // If the guest has gone, the received part is charged even of an answer that is not streamed.
+      // If the guest has disconnected, the received part is charged even of an answer that is not streamed.
       modelRequest.meter?.finish();
       await modelRequest.charge?.settle(modelRequest.meter);
     }
   }
 
-  /** Measures a call that is over, and ends its span. */
+  /** Measures a finished call, and ends its span. */
   #note({ model, outcome, span, meter, charge }: ModelRequest): void {
     this.#options.measured?.ended(providerOf(model), outcome);
     if (charge) this.#options.measured?.used(providerOf(model), charge.used.tokens, charge.used.microCredits);
@@ -269,7 +269,7 @@ export class Gateway {
     endSpan(span, outcome);
   }
 
-  /** Holds credits for the call. Returns false after answering that the call cannot be made. */
+  /** Holds credits for the call. Returns false after responding that the call cannot be made. */
   async #charge(modelRequest: ModelRequest, request: PreparedRequest, payer: Payer): Promise<boolean> {
     const { model, turn, over } = modelRequest;
     const { prices, allowUnpriced } = this.#options;
@@ -339,7 +339,7 @@ function nearest(path: string): Wire {
   return path.startsWith("/openai/") ? chat : messages;
 }
 
-/** Makes one attempt. Returns an answer that has begun, or why there is none. */
+/** Makes one attempt. Returns an answer that has started, or why there is none. */
 async function ask(provider: Provider, call: ModelCall, silence: Silence): Promise<ModelAnswer | Refusal> {
   try {
     const given = await provider(call);
@@ -352,7 +352,7 @@ async function ask(provider: Provider, call: ModelCall, silence: Silence): Promi
   }
 }
 
-/** A refusal's text, or its first part. */
+/** A refusal's text, or its beginning. */
 async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
   let text = "";
   const decoder = new TextDecoder();

@@ -2,7 +2,7 @@ import { createParser } from "eventsource-parser";
 import type { TokenCounts } from "../billing/ledger.ts";
 import { isObject, type Reading, type Wire } from "./wires/wire.ts";
 
-/** The most that is kept of an answer that is not streamed. A larger one is charged by size, as if it had no counts. */
+/** The limit of an answer that is not streamed. A larger one is charged by size, as if it had no counts. */
 const maximumAnswerBytes = 16 * 1024 * 1024;
 
 /** Reads an answer as it passes: its usage, whether it is complete, and whether it ends in an error. */
@@ -42,7 +42,7 @@ export class Meter {
     }
   }
 
-  /** Something that costs has been received. */
+  /** A billable part has been received. */
   get begun(): boolean {
     return this.#tokens !== null || this.#written > 0;
   }
@@ -69,7 +69,7 @@ export class Meter {
     return this.#error;
   }
 
-  /** Reads what can only be read at the end. A second call does nothing. */
+  /** Reads the parts that are complete only at the end. A second call does nothing. */
   finish(): Reading["error"] | null {
     this.#error = null;
     if (!this.#finished) this.#whole();

@@ -28,11 +28,11 @@ export interface ModelTurn {
   readonly interrupted: AbortSignal;
   /** A model call has started. */
   asked(): void;
-  /** The span of a call that is about to be made; null where it is not traced. `model`: `provider/name`. */
+  /** The span of a model call that is about to start; null if it is not traced. `model`: `provider/name`. */
   called(model: string): Span | null;
   /** The provider has counted these tokens; `microCredits` is their price, null when unknown. */
   used(tokens: TokenCounts, microCredits: number | null): void;
-  /** The provider has begun to answer a call. */
+  /** The provider has started to answer a call. */
   answered(): void;
   /**
    * A call has failed for good. Returns true if this has ended the turn: its runtime is then being interrupted and
@@ -41,7 +41,7 @@ export interface ModelTurn {
   refused(fault: Fault, recoverable: boolean): boolean;
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 export type ModelOutcome = "answered" | "gone" | ErrorCode;
 
 /** A call in progress. */
@@ -55,17 +55,17 @@ export interface ModelRequest {
   charge: Charge | null;
   /** The part of the answer received so far. */
   meter: Meter | null;
-  /** What has come of it: `answered`, `gone` (nobody waits for it any longer), or an error's code. */
+  /** The outcome: `answered`, `gone` (the client disconnected), or an error's code. */
   outcome: ModelOutcome;
   /** Null where it is not traced. */
   span: Span | null;
-  /** Aborted when the guest has gone. */
+  /** Aborted when the guest has disconnected. */
   gone: AbortSignal;
-  /** Aborted when the guest has gone or the turn was interrupted. */
+  /** Aborted when the guest has disconnected or the turn was interrupted. */
   over: AbortSignal;
 }
 
-/** Passes an answer on as fast as the guest reads it, and meters it. */
+/** Forwards an answer as fast as the guest reads it, and meters it. */
 export async function relay(
   modelRequest: ModelRequest,
   { status, headers, body }: ModelAnswer,
@@ -96,7 +96,7 @@ export async function relay(
     const error = meter.finish();
     charge?.count(meter);
     if (error && (await endedBy(modelRequest, error))) return;
-    if (!meter.ended) throw new Error("the answer has no end");
+    if (!meter.ended) throw new Error("the answer is incomplete");
     modelRequest.outcome = "answered";
     stream.end();
   } catch {
@@ -124,7 +124,7 @@ async function cutOff(modelRequest: ModelRequest, fault: Fault): Promise<void> {
   modelRequest.stream.close(2);
 }
 
-/** Answers a call with a refusal, unless that ends the turn. */
+/** Responds to a call with a refusal, unless that ends the turn. */
 export async function refuse(modelRequest: ModelRequest, refusal: Refusal): Promise<void> {
   const { stream, wire, turn } = modelRequest;
   const { fault, recoverable, status, body, retryAfterMs } = refusal;
@@ -134,7 +134,7 @@ export async function refuse(modelRequest: ModelRequest, refusal: Refusal): Prom
   answer(stream, status, body ?? wire.error(status, fault.message), retryAfterMs);
 }
 
-/** Keeps a call of an ended turn open without an answer until its runtime hangs up. */
+/** Keeps a call of an ended turn open without an answer until its runtime disconnects. */
 export async function hold({ stream, gone, span, outcome }: ModelRequest): Promise<void> {
   endSpan(span, outcome);
   await sleep(holdMs, undefined, { signal: gone, ref: false }).catch(() => {});

@@ -17,20 +17,20 @@ const wires = new Map<string, Wire>([messages, countTokens, chat, responses].map
 
 /** A guest's request, ready for its provider. */
 export interface PreparedRequest {
-  /** The model's name as the guest asked for it. */
+  /** The model's name in the guest's request. */
   model: string;
   /** Whether the answer is streamed. */
   streamed: boolean;
   /** Estimates, for the credits to hold. */
   inputTokens: number;
   maximumOutput: number;
-  /** What the provider itself would run or fetch. */
+  /** Work that the provider itself would do: running tools or fetching files. */
   remote: RemoteWork[];
   /** The request as sent to the provider. */
   body: Uint8Array;
 }
 
-/** The request, or why it is refused in words for the guest, and its number of JSON values. */
+/** The request, or the reason for refusing it in words for the guest, and its number of JSON values. */
 export type Preparation = { values: number } & (PreparedRequest | { problem: string });
 
 /** Reads a request's body and adapts it to the agent. Takes time in proportion to the number of JSON values. */
@@ -46,14 +46,14 @@ function read(
   owner: Owner,
 ): PreparedRequest | { problem: string } {
   if (values > maximumValues || depth > maximumDepth) {
-    return { problem: `A request has ${maximumValues} JSON values and ${maximumDepth} levels at most.` };
+    return { problem: `A request is limited to ${maximumValues} JSON values and ${maximumDepth} levels.` };
   }
   const request = parseObject(body);
-  // A provider may accept what is invalid here (UTF-16, NaN), and its answer would not be paid for.
-  if (!request) return { problem: "A request is a JSON object, in UTF-8." };
+  // A provider may accept input that is invalid here (UTF-16, NaN), and its answer would not be paid for.
+  if (!request) return { problem: "A request must be a JSON object, in UTF-8." };
   const model = request.model ?? "";
   if (typeof model !== "string" || !modelName.test(model)) {
-    return { problem: "A model's name has 200 printable ASCII characters at most." };
+    return { problem: "A model's name is limited to 200 printable ASCII characters." };
   }
   const remote = wire.remoteWork(request);
   wire.adapt(request, owner);

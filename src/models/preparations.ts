@@ -5,9 +5,9 @@ import { prepare } from "./preparation.ts";
 import type { PreparationJob } from "./preparation-worker.ts";
 import type { Owner } from "./wires/wire.ts";
 
-/** A larger request is read in a separate thread: here it would take more than 5 ms, whatever is in it. */
+/** A larger request is read in a separate thread: here it would take more than 5 ms, whatever its content. */
 const maximumBytesHere = 128 * 1024;
-/** So is one with more values: reading this many takes about 5 ms. */
+/** A request with more values is too: reading this many takes about 5 ms. */
 const maximumValuesHere = 20_000;
 /** The heap of that thread, in MiB. The largest allowed request takes a third of it. */
 const heapMiB = 1024;

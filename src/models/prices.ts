@@ -34,7 +34,10 @@ export class Prices {
     return micro === null ? null : Math.round(micro);
   }
 
-  /** Whether it is known what a web search by the model's provider costs. The package knows it wherever it is counted. */
+  /**
+   * Whether the price of a web search by the model's provider is known. The package knows it wherever searches are
+   * counted.
+   */
   hasPriceOfSearch(model: string): boolean {
     return this.#ownPrice(model)?.webSearch !== null;
   }

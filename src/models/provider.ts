@@ -8,7 +8,7 @@ export interface ModelCall {
   query: string;
   headers: IncomingHttpHeaders;
   body: Uint8Array;
-  /** Aborted when nobody waits for the answer any longer. */
+  /** Aborted when the caller no longer waits for the answer. */
   signal: AbortSignal;
 }
 
@@ -19,8 +19,8 @@ export interface ModelAnswer {
   body: AsyncIterable<Uint8Array | string>;
 }
 
-/** Answers calls of one model API. Rejects with `Unreachable` if the provider gives no answer. */
+/** Sends calls to one model API. Rejects with `Unreachable` if the provider does not respond. */
 export type Provider = (call: ModelCall) => Promise<ModelAnswer>;
 
-/** The provider gave no answer: its name did not resolve, or the connection was refused or closed. */
+/** The provider did not respond: its name did not resolve, or the connection was refused or closed. */
 export class Unreachable extends Error {}

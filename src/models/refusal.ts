@@ -1,7 +1,7 @@
 import type { Fault } from "../contract/agents.ts";
 import type { BerthError, ErrorCode } from "../contract/errors.ts";
 
-/** Why a model call got no answer, and what can be done about it. */
+/** Why a model call failed, and how it can be retried. */
 export interface Refusal {
   fault: Fault;
   /** The status for the guest. `body` is the provider's own text; null if it sent none. */
@@ -15,7 +15,7 @@ export interface Refusal {
   recoverable: boolean;
 }
 
-/** A provider's text is cut to this length, in characters. */
+/** A provider's text is truncated to this length, in characters. */
 const maximumText = 300;
 
 /** Text of a 400 or 403 that means the account is out of money, from Anthropic, OpenAI and OpenRouter. */
@@ -34,9 +34,9 @@ const codes: Record<number, ErrorCode> = {
 /** Explanations of a refusal for the user of an agent. */
 const sentences: Partial<Record<ErrorCode, string>> = {
   model_credentials_refused: "The model's provider does not accept this installation's key",
-  model_unpaid: "The model's provider asks for payment by this installation",
+  model_unpaid: "The model's provider requires payment from this installation",
   model_not_available: "The model's provider has no such model",
-  model_rate_limited: "The model's provider takes no more requests for now",
+  model_rate_limited: "The model's provider accepts no more requests for now",
   model_overloaded: "The model's provider is overloaded",
   model_request_refused: "The model's provider refused the request",
   model_failed: "The model's provider failed",
@@ -49,7 +49,7 @@ export function refusalOf(status: number, body: string, retryAfter: string | und
   const wait = retryAfterMs(retryAfter);
   // A message about a key may repeat part of the key.
   const said = code === "model_credentials_refused" || text === "" ? "" : `: ${text}`;
-  const later = wait === null ? "" : ` It may be asked again in ${Math.ceil(wait / 1000)} s.`;
+  const later = wait === null ? "" : ` Try again in ${Math.ceil(wait / 1000)} s.`;
   return {
     fault: { code, message: `${sentences[code]} (${status})${said}${/[.!?]$/.test(said) ? "" : "."}${later}` },
     status,
@@ -74,12 +74,12 @@ export function stalled(silenceMs: number): Refusal {
 
 /** This installation has no key for the provider. */
 export function unconfigured(provider: string): Refusal {
-  return without({ code: "model_not_available", message: `This installation has no key of ${provider}.` }, 404);
+  return without({ code: "model_not_available", message: `This installation has no key for ${provider}.` }, 404);
 }
 
 /** The model has no known price. */
 export function unpriced(model: string): Refusal {
-  const message = `The price of ${model} is not known here: its operator can give it one (BERTH_PRICES_FILE), or allow models without a price (BERTH_UNPRICED_MODELS=allow).`;
+  const message = `The price of ${model} is unknown here: the operator can set one (BERTH_PRICES_FILE), or allow models without a price (BERTH_UNPRICED_MODELS=allow).`;
   return without({ code: "model_not_available", message }, 404);
 }
 
@@ -95,7 +95,8 @@ function without(fault: Fault, status: number): Refusal {
 
 export const interrupted: Fault = {
   code: "model_interrupted",
-  message: "The model's answer broke off. What has come of it is kept; send the message again for a whole one.",
+  message:
+    "The model's response was cut off. The partial response was saved; send the message again for a complete one.",
 };
 
 function codeOf(status: number, text: string): ErrorCode {

@@ -8,7 +8,7 @@ interface Rules {
   prices: Prices;
 }
 
-/** Why the provider may not run or fetch what a request asks for, in words for the guest; null if it may. */
+/** Why the provider may not run or fetch the requested tools or files, in words for the guest; null if it may. */
 export async function problemOf(
   { model, work }: { model: string; work: readonly RemoteWork[] },
   { hostedTools, allowUnpriced, prices }: Rules,
@@ -19,9 +19,9 @@ export async function problemOf(
     priced && (name !== "web_search" || prices.hasPriceOfSearch(model));
   const unpriced = allowUnpriced ? undefined : inQuestion.find((each) => !isPriced(each));
   if (unpriced) {
-    return `The price of ${unpriced.name}, which the model's provider runs, is not known here. The operator can allow it (BERTH_HOSTED_TOOLS).`;
+    return `The price of ${unpriced.name}, which the model's provider runs, is unknown here. The operator can allow it (BERTH_HOSTED_TOOLS).`;
   }
   if (inQuestion.length === 0 || (await caller.mayReachAll())) return null;
   const names = inQuestion.map(({ name }) => name).join(", ");
-  return `The model's provider would reach the network for the agent (${names}), which the agent's egress rules do not allow. The operator can allow it (BERTH_HOSTED_TOOLS).`;
+  return `The model's provider would access the network for the agent (${names}), which the agent's egress rules do not allow. The operator can allow it (BERTH_HOSTED_TOOLS).`;
 }

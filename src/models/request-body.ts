@@ -6,7 +6,10 @@ const mebibyte = 1024 * 1024;
 const maximumBodyBytes = 32 * mebibyte;
 /** Nearly all requests are smaller than this. */
 const smallBytes = 2 * mebibyte;
-/** How long a body may take to arrive, in milliseconds: this, and so much more for each MiB of the memory it holds. */
+/**
+ * How long a body may take to arrive, in milliseconds: this, and an additional time for each MiB of the memory it
+ * holds.
+ */
 const arrivalMs = 10_000;
 const arrivalMsPerMiB = 1_000;
 
@@ -14,7 +17,7 @@ const arrivalMsPerMiB = 1_000;
 interface RequestBody extends Disposable {
   /** Null if the body is too large. */
   body: Buffer<ArrayBuffer> | null;
-  /** What arrived, in bytes. */
+  /** The received bytes. */
   size: number;
 }
 
@@ -23,17 +26,17 @@ interface ReadOptions {
   stream: ServerHttp2Stream;
   holder: MemoryHolder;
   contentLength: string | undefined;
-  /** Aborted when the guest has gone. */
+  /** Aborted when the guest has disconnected. */
   signal: AbortSignal;
-  /** Called when the body does not arrive in time. It has to close the stream. */
+  /** Called when the body does not arrive in time. It must close the stream. */
   late: () => void;
 }
 
 /**
- * Reads the bodies of model requests in bounded memory. While a body waits for memory, its bytes stay with the guest.
- * A body is copied into its place as it arrives, because joining its parts in the end takes a tenth of a second.
- * Large bodies have a separate budget: a body of unknown size that turns out to be large waits for it while holding a
- * small share of the other one. Holders of the large budget wait for nothing, so there is no deadlock.
+ * Reads the bodies of model requests in bounded memory. While a body waits for memory, its bytes stay with the guest. A
+ * body is copied into its buffer as it arrives, because joining its parts in the end takes a tenth of a second. Large
+ * bodies have a separate budget: a body of unknown size that turns out to be large waits for it while holding a small
+ * share of the other one. Holders of the large budget never wait, so there is no deadlock.
  */
 export class RequestBodies {
   readonly #small = new RequestMemory({
@@ -47,7 +50,7 @@ export class RequestBodies {
     perAgent: 2 * maximumBodyBytes,
   });
 
-  /** Reads a whole body. Rejects if the guest goes meanwhile, or the body is late. */
+  /** Reads a complete body. Rejects if the guest disconnects, or the body is late. */
   async read({ stream, holder, contentLength, signal, late }: ReadOptions): Promise<RequestBody> {
     using held = new DisposableStack();
     using arrival = new Deadline(late);
@@ -65,7 +68,7 @@ export class RequestBodies {
         arrival.set(timeFor(room));
         content = enlarged(content.subarray(0, size), room);
       }
-      // What is too large is read to its end: a stream left unread is closed and cannot be answered.
+      // An oversized body is read to its end: a stream left unread is closed and cannot be answered.
       if (size + chunk.length <= room) content.set(chunk, size);
       size += chunk.length;
     }
@@ -75,7 +78,7 @@ export class RequestBodies {
   }
 }
 
-/** How long a body with so much memory may take to arrive, in milliseconds. */
+/** How long a body with this much memory may take to arrive, in milliseconds. */
 function timeFor(room: number): number {
   return arrivalMs + (room / mebibyte) * arrivalMsPerMiB;
 }

@@ -1,4 +1,4 @@
-/** Whose request it is. */
+/** The agent of the request. */
 export interface MemoryHolder {
   agent: string;
   account: string;
@@ -13,15 +13,15 @@ interface Waiting {
 /** In bytes. */
 interface Limits {
   total: number;
-  /** Of the agents of one account together. */
+  /** The limit for the agents of one account together. */
   perAccount: number;
-  /** No request may be larger. */
+  /** The limit of one request. */
   perAgent: number;
 }
 
 /**
- * Bounds the memory of model requests, in total, per account and per agent. A request waits until there is room; the
- * agent that holds least goes first, so that no agent can starve the others.
+ * Limits the memory of model requests, in total, per account and per agent. A request waits for memory; the agent that
+ * holds least goes first, so that no agent can starve the others.
  */
 export class RequestMemory {
   readonly #limits: Limits;

@@ -13,9 +13,9 @@ export interface Account {
 const dialects = {
   anthropic: {
     key: (apiKey: string) => ({ "x-api-key": apiKey }),
-    /** The guest's headers that are passed to the provider; its credentials never are. */
+    /** The guest's headers that are forwarded to the provider; its credentials never are. */
     passed: ["accept", "anthropic-beta", "anthropic-version", "content-type", "user-agent"],
-    /** The answer's headers that are passed to the guest. */
+    /** The answer's headers that are forwarded to the guest. */
     answered: ["content-type", "retry-after", "request-id", "anthropic-ratelimit-requests-reset"],
     models: "/v1/models?limit=1000",
     version: { "anthropic-version": "2023-06-01" },
@@ -43,7 +43,7 @@ export class Upstream {
     this.#account = account;
   }
 
-  /** Passes a call on with the key, and streams the answer's bytes unchanged. */
+  /** Forwards a call with the key, and streams the answer's bytes unchanged. */
   readonly ask: Provider = async (call: ModelCall) => {
     const { key, passed, answered } = this.#dialect;
     try {

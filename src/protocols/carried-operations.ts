@@ -13,8 +13,8 @@ export interface Carrier {
 }
 
 /**
- * Operations of the table of routes that come within a request of another protocol. Each has the permission, the limit and
- * the audit entry of its own row, as if it were called by itself.
+ * Operations of the table of routes that arrive within a request of another protocol. Each has the permission, the
+ * limit and the audit entry of its own row, as if it were called directly.
  */
 export class CarriedOperations {
   readonly #context: AppContext;
@@ -24,7 +24,7 @@ export class CarriedOperations {
   }
 
   /**
-   * Does `work` as the operation of this row. Throws `forbidden`, `rate_limited` and what `work` throws, always as a
+   * Runs `work` as the operation of this row. Throws `forbidden`, `rate_limited` and the errors of `work`, always as a
    * `BerthError`.
    */
   async perform<Result>(
@@ -49,7 +49,7 @@ export class CarriedOperations {
   }
 }
 
-/** One operation while it is done. */
+/** A running operation. */
 export class CarriedOperation {
   readonly #route: Route;
   readonly #request: FastifyRequest;
@@ -71,12 +71,12 @@ export class CarriedOperation {
     return this.#agent;
   }
 
-  /** Names the agent for the audit entry: one that was found before, or that the operation has made. */
+  /** Names the agent for the audit entry: one that was found before, or that the operation has created. */
   isAbout(agent: AgentState): void {
     this.#agent = agent;
   }
 
-  /** Writes the audit entry now: what was begun goes on, whether or not anybody waits for it. */
+  /** Writes the audit entry now: started work continues, whether or not a client waits for it. */
   begun(): Promise<void> {
     return this.log(200, null);
   }

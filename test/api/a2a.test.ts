@@ -159,7 +159,7 @@ test("what an agent cannot take is refused in the protocol's own words", async (
     filename: "",
     mediaType: "",
   };
-  await send(request("", { parts: [bytes] })).toThrow("bytes cannot be sent");
+  await send(request("", { parts: [bytes] })).toThrow("cannot receive bytes");
   await send({ ...request("hello"), configuration: { ...later, acceptedOutputModes: ["image/png"] } }).toThrow(
     "text/plain",
   );

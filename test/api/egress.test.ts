@@ -160,7 +160,7 @@ test("what is allowed and not there is 502 with the reason", async () => {
   expect(unreachable.response).toMatchObject({ statusCode: 502, headers: { "x-berth-verdict": "unreachable" } });
   const unresolved = await connect("nobody.invalid:80", by);
   expect(unresolved.response).toMatchObject({ statusCode: 502, headers: { "x-berth-verdict": "unresolved" } });
-  expect(unresolved.body).toBe("There is no address of nobody.invalid.\n");
+  expect(unresolved.body).toBe("nobody.invalid has no address.\n");
 });
 
 test("an agent's lists are read, set in their normal spelling, and hold from the next connection on", async () => {

@@ -114,7 +114,7 @@ test("the conversation goes on after its last response only", async () => {
   expect(second.previous_response_id).toBe(first.id);
   await expect(
     openai.responses.create({ model: agent, input: "three", previous_response_id: first.id }),
-  ).rejects.toMatchObject({ status: 409, code: "response_not_last", message: expect.stringContaining("has gone on") });
+  ).rejects.toMatchObject({ status: 409, code: "response_not_last", message: expect.stringContaining("has continued") });
   const third = await openai.responses.create({ model: agent, input: "recall" });
   expect(third.output_text).toBe("one\ntwo\nrecall\n");
   const headers = { "x-berth-conversation": "new" };
@@ -169,7 +169,7 @@ test("what an agent cannot do is refused by its name", async () => {
     [{ prompt: { id: "pmpt_1" } }, "prompt"],
     [{ input: [{ role: "user", content: [{ type: "input_image", image_url: "data:," }] }] }, "image_url"],
     [{ input: [{ role: "user", content: [{ type: "input_audio", data: "" }] }] }, "input_audio"],
-    [{ input: [{ role: "user", content: Array(21).fill(image) }] }, "20 images and files at most"],
+    [{ input: [{ role: "user", content: Array(21).fill(image) }] }, "limited to 20 images and files"],
     [{ input: [] }, "user message"],
     [{ input: [{ role: "assistant", content: "hi" }] }, "user message"],
     [{ input: "" }, "must not be empty"],

@@ -167,8 +167,8 @@ test.each([
   ["500", refusing(500, "oops"), "model_failed", /oops/],
   ["529", refusing(529, "Overloaded"), "model_overloaded", /Overloaded/],
   ["nothing", () => {}, "model_stalled", /nothing for 1 s/],
-  ["half an answer", streaming(beginning, (response) => response.destroy()), "model_interrupted", /broke off/],
-  ["an answer without an end", streaming(beginning), "model_interrupted", /broke off/],
+  ["half an answer", streaming(beginning, (response) => response.destroy()), "model_interrupted", /was cut off/],
+  ["an answer without an end", streaming(beginning), "model_interrupted", /was cut off/],
   ["half an answer and silence", streaming(beginning, () => {}), "model_stalled", /nothing for/],
   [
     "an error within the answer",

@@ -53,7 +53,7 @@ const refusals: [name: string, fault: Fault, code: string, message: RegExp][] = 
   ["429 for a minute", { status: 429, headers: { "retry-after": "60" } }, "model_rate_limited", /again in 60 s/],
   ["500", { status: 500 }, "model_failed", /\(500\)/],
   ["529", { status: 529 }, "model_overloaded", /\(529\)/],
-  ["an answer that breaks off", "break", "model_interrupted", /broke off/],
+  ["an answer that breaks off", "break", "model_interrupted", /was cut off/],
   ["an answer that ends in an error", "error", "model_overloaded", /Overloaded/],
   ["no answer", "stall", "model_stalled", /nothing for 3 s/],
   ["an answer that stops midway", "stall-midway", "model_stalled", /nothing for 3 s/],

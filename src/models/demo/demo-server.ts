@@ -12,11 +12,11 @@ const wires = new Map([
   ...[chat, responses].map((wire) => [`/v1${wire.path}`, wire] as const),
 ]);
 
-/** The demonstration model as a provider's server, with a list of models that answer to any name. */
+/** The demonstration model as a provider's server. Any name works as a model. */
 export class DemoServer implements Disposable {
   readonly #models: string[];
   readonly #server = createServer((request, response) => {
-    // A client that hangs up in the middle is no fault.
+    // A client that disconnects early is not an error.
     this.#serve(request, response).catch(() => response.destroy());
   });
 
@@ -32,7 +32,7 @@ export class DemoServer implements Disposable {
     return server;
   }
 
-  /** Anthropic's address. OpenAI's is `/v1` below it. Both are also where a guest has them, in folders by their names. */
+  /** Anthropic's address. OpenAI's is `/v1` below it. A guest has both as well, in folders by their names. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }

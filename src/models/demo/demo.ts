@@ -22,7 +22,7 @@ const dialects = new Map<Wire, Dialect>([
 ]);
 
 /**
- * A model for installations without an API key. It repeats what it was told, runs the command of a line
+ * A model for installations without an API key. It repeats its input, runs the command of a line
  * `run: COMMAND` with the runtime's shell tool, and calls a tool by its name for a line `use: TOOL {"its": "input"}`. It
  * says that it is a demo.
  */

@@ -6,7 +6,7 @@ export interface Part {
   text: string;
 }
 
-/** What the demo model does next: say something, or call a tool. */
+/** The demo model's next step: a text, or a tool call. */
 export type Reply = { kind: "text"; text: string } | { kind: "tool"; tool: string; input: JsonObject };
 
 export interface Tokens {

@@ -23,7 +23,7 @@ export const chat: Wire = {
   adapt(request, { id, instructions }) {
     nameUser(request, id);
     pinTariff(request);
-    // Other models than the one that is charged, as OpenRouter takes them.
+    // Other models than the charged one, as OpenRouter accepts them.
     delete request.models;
     // Without it, the stream has no token counts.
     if (request.stream === true)
@@ -32,7 +32,7 @@ export const chat: Wire = {
   },
   remoteWork(request) {
     const names = new Set(hostedTools(request.tools));
-    // Models made for searching search by themselves; `:online` is OpenRouter's way to ask for it.
+    // Search models search without being asked; `:online` is OpenRouter's way to request it.
     const isSearching = /search|:online$/.test(String(request.model));
     if (request.web_search_options !== undefined || isSearching) names.add("web_search");
     for (const { id } of objectsIn(request.plugins)) names.add(String(id));

@@ -32,7 +32,7 @@ export const messages: Wire = {
     if (request.service_tier !== undefined) request.service_tier = "standard_only";
     delete request.speed;
     delete request.inference_geo;
-    // Other models than the one that is charged, and a summary whose tokens are not in the answer's total.
+    // Other models than the charged one, and a summary whose tokens are not in the answer's total.
     delete request.fallbacks;
     const edits = objectAt(request, "context_management");
     if (Array.isArray(edits.edits))

@@ -3,14 +3,14 @@ import type { ModelProvider } from "../../contract/models.ts";
 
 export type JsonObject = Record<string, unknown>;
 
-/** The agent's part in a request: what is added or replaced. */
+/** The agent's additions to a request and replacements in it. */
 export interface Owner {
   /** Identifies the agent to the provider for abuse checks, and reveals nothing else about it. */
   id: string;
   instructions: string | null;
 }
 
-/** Something that a request makes the provider itself do: run a tool, or fetch a file. */
+/** Work that a request makes the provider itself do: run a tool, or fetch a file. */
 export interface RemoteWork {
   /** The tool's type without its version, `mcp`, `prompt`, or `remote_files` for files given by URL. */
   name: string;
@@ -18,18 +18,18 @@ export interface RemoteWork {
   priced: boolean;
 }
 
-/** What one event of an answer, or the whole answer, says. */
+/** The content of one event of an answer, or of the complete answer. */
 export interface Reading {
   tokens?: TokenCounts;
   /** Newly written text, reasoning or tool input. */
   text?: string;
   /** This completes the answer. */
   end?: true;
-  /** The provider gave up mid-answer. `status` is what a plain error response would have had. */
+  /** The provider failed mid-answer. `status`: as of a plain error response. */
   error?: { status: number; message: string };
 }
 
-/** One model API as guests speak it: what the gateway must know about its requests and answers. */
+/** One model API as guests use it: the gateway's knowledge about its requests and answers. */
 export interface Wire {
   provider: Exclude<ModelProvider, "demo">;
   /** Path below the provider's name in a guest's request, and below the provider's address. */
@@ -42,9 +42,9 @@ export interface Wire {
    * which credits are charged by.
    */
   adapt(request: JsonObject, owner: Owner): void;
-  /** What the provider itself would run or fetch, where the agent's egress rules have no effect. */
+  /** Work of the provider itself, to which the agent's egress rules do not apply. */
   remoteWork(request: JsonObject): RemoteWork[];
-  /** Reads the JSON of one event or of a whole answer. */
+  /** Reads the JSON of one event or of a complete answer. */
   read(event: JsonObject): Reading;
   /** An error in the API's own shape, for its clients. */
   error(status: number, message: string): JsonObject;

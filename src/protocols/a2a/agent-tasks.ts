@@ -33,19 +33,19 @@ import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-op
 import { messageFor } from "./messages.ts";
 import { conversationOf, statusOf, taskOf, updatesOf } from "./tasks.ts";
 
-/** What a refusal has as a JSON-RPC code where A2A has no error for it. The message begins with the service's own. */
+/** The JSON-RPC code of refusals for which A2A has no error. The message begins with the service's own code. */
 const refusalCode = -32_050;
-/** How long a cancel waits for the task's end. */
+/** How long a cancellation waits for the task's end. */
 const cancelMs = 5_000;
 const usualPage = 50;
-const pushes = "Push notifications are not sent: stream, or subscribe to the task.";
+const pushes = "Push notifications are not supported: stream, or subscribe to the task.";
 
 interface TaskParts {
   turns: Turns;
   operations: CarriedOperations;
   carrier: Carrier;
   agent: AgentState;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   gone: AbortSignal;
 }
 
@@ -71,7 +71,8 @@ export class AgentTasks implements A2ARequestHandler {
 
   async *resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
     const turn = await this.#perform(routes.getTurnEvents, (operation) => this.#find(operation, id));
-    if (turn.status !== "running") throw new UnsupportedOperationError("The task has ended; GetTask has all of it.");
+    if (turn.status !== "running")
+      throw new UnsupportedOperationError("The task has ended; GetTask returns it completely.");
     yield* this.#stream(turn);
   }
 
@@ -81,7 +82,7 @@ export class AgentTasks implements A2ARequestHandler {
     );
   }
 
-  /** A page of the tasks, the newest first. Filters apply within it. */
+  /** A page of the tasks, newest first. Filters apply within it. */
   listTasks(request: ListTasksRequest): Promise<ListTasksResponse> {
     const { pageSize, pageToken, contextId, status, historyLength, includeArtifacts } = request;
     const limit = Math.min(Math.max(pageSize || usualPage, 1), 100);
@@ -98,7 +99,7 @@ export class AgentTasks implements A2ARequestHandler {
     });
   }
 
-  /** How many tasks match, on all pages. */
+  /** The number of matching tasks, on all pages. */
   async #count(agentId: string, contextId: string, state: TaskState): Promise<number> {
     const conversation = contextId === "" ? null : conversationOf(contextId);
     const status = state === TaskState.TASK_STATE_UNSPECIFIED ? null : statusOf(state);
@@ -121,7 +122,7 @@ export class AgentTasks implements A2ARequestHandler {
   }
 
   async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
-    throw new ExtendedAgentCardNotConfiguredError("The card is the same for everybody.");
+    throw new ExtendedAgentCardNotConfiguredError("The card is the same for every caller.");
   }
 
   async createTaskPushNotificationConfig(): Promise<never> {
@@ -140,7 +141,7 @@ export class AgentTasks implements A2ARequestHandler {
     throw new PushNotificationNotSupportedError(pushes);
   }
 
-  /** Begins a turn, or finds the one that the same message of this client has begun. */
+  /** Starts a turn, or finds the one that the same message of this client has started. */
   #begin(request: SendMessageRequest): Promise<TurnState> {
     const { turns, carrier } = this.#parts;
     return this.#perform(routes.chat, async (operation) => {
@@ -153,7 +154,7 @@ export class AgentTasks implements A2ARequestHandler {
         log.info({ turnId: id, agentId: agent.id }, "turn begun");
         return turn;
       } catch (error) {
-        // Looked for only now: few messages are sent again, and each that is not would pay for it.
+        // Looked up only now: few messages are sent again, and every other one would pay for it.
         const earlier = await turns.begun(agent.id, id);
         if (earlier) return earlier;
         throw error;
@@ -178,9 +179,9 @@ export class AgentTasks implements A2ARequestHandler {
     return taskOf(await this.#parts.turns.past(agentId, id), { historyLength: historyLength ?? 1 });
   }
 
-  /** The task as it is, then all that is said of it from its beginning, so that a reader who joins late has the whole. */
+  /** The task's current state, then all its updates from the beginning, so that a late reader gets everything. */
   async *#stream(turn: TurnState, historyLength = 1): AsyncGenerator<StreamResponse, void, undefined> {
-    // It has just begun, or runs: nothing is looked up before the first event.
+    // It has just started, or is running: no lookup before the first event.
     const now = {
       reply: "",
       replyTruncated: false,
@@ -202,7 +203,7 @@ export class AgentTasks implements A2ARequestHandler {
     return this.#parts.turns.events.follow(turn, 0, this.#parts.gone);
   }
 
-  /** As `CarriedOperations.perform`, with refusals as A2A names them. */
+  /** As `CarriedOperations.perform`, with A2A's errors for refusals. */
   async #perform<Result>(route: Route, work: (operation: CarriedOperation) => Promise<Result>): Promise<Result> {
     const refusal: { by?: Error } = {};
     try {
@@ -210,7 +211,7 @@ export class AgentTasks implements A2ARequestHandler {
         try {
           return await work(operation);
         } catch (error) {
-          // A refusal of the protocol's own is the client's fault, and logged as such.
+          // A refusal of the protocol itself is the client's fault, and logged as such.
           if (!(error instanceof Error) || error instanceof BerthError || !("toErrorInfo" in error)) throw error;
           refusal.by = error;
           throw new BerthError("request_invalid", error.message);
@@ -231,7 +232,7 @@ function toA2aError(thrown: unknown): unknown {
   return new JsonRpcTransportError({ jsonrpc: "2.0", id: null, error });
 }
 
-/** The same for the same message of the same client, so that a message that is sent again begins nothing again. */
+/** The same for the same message of the same client, so that a retry starts nothing again. */
 function turnIdOf(agentId: string, caller: { accountId: string; keyId: string | null }, messageId: string): string {
   const hash = createHash("sha256").update(JSON.stringify([agentId, caller.accountId, caller.keyId, messageId]));
   return hash.digest("hex").replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");

@@ -1,7 +1,7 @@
 import { A2A_PROTOCOL_VERSION, AgentCard } from "@a2a-js/sdk";
 import type { AgentState } from "../../agents/agent.ts";
 
-/** What cards say of the service. */
+/** The service's part of a card. */
 export interface CardFacts {
   version: string;
   /** Without a trailing slash. */
@@ -12,9 +12,9 @@ export interface CardFacts {
 
 const text = "text/plain";
 
-/** The card of an agent: where it is spoken to, what it takes, and which credentials open it. */
+/** The card of an agent: its address, input formats, and accepted credentials. */
 export function cardOf({ name, runtime }: AgentState, { version, publicUrl, issuer }: CardFacts): unknown {
-  const description = `An agent on Berth, built on ${runtime}, with a virtual machine and a conversation of its own.`;
+  const description = `An agent on Berth, built on ${runtime}, with its own virtual machine and conversation.`;
   const requirement = (scheme: string) => ({ schemes: { [scheme]: { list: [] } } });
   return AgentCard.toJSON({
     name,

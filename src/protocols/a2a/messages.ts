@@ -8,20 +8,22 @@ import {
 import { ChatRequest } from "../../contract/chat.ts";
 import { contextIdOf } from "./tasks.ts";
 
-/** The text of a request's message, for the agent's conversation. Throws what an agent cannot take, as A2A names it. */
+/** The text of a request's message, for the agent's conversation. Throws A2A's errors for unsupported content. */
 export function messageFor(conversation: number, { message, configuration }: SendMessageRequest): string {
   if (!message) throw new RequestMalformedError("A message is required.");
   const { messageId, contextId, taskId, parts, role } = message;
-  if (role !== Role.ROLE_USER) throw new RequestMalformedError("A client's message has the role ROLE_USER.");
-  // Without one, every message would be taken for the same.
-  if (messageId === "") throw new RequestMalformedError("A message has a messageId of the client's own.");
+  if (role !== Role.ROLE_USER) throw new RequestMalformedError("A client's message must have the role ROLE_USER.");
+  // Without one, all messages would look like the same message.
+  if (messageId === "") throw new RequestMalformedError("A message must have a messageId chosen by the client.");
   const current = contextIdOf(conversation);
   if (contextId !== "" && contextId !== current)
-    throw new RequestMalformedError(`The agent has one context, now ${current}: name that, or none.`);
+    throw new RequestMalformedError(`The agent has one context, currently ${current}: use that, or none.`);
   if (taskId !== "")
-    throw new UnsupportedOperationError("A task is one message and its reply: send the next one without a taskId.");
+    throw new UnsupportedOperationError("A task is one message and its reply: send the next message without a taskId.");
   if (configuration?.taskPushNotificationConfig)
-    throw new PushNotificationNotSupportedError("Push notifications are not sent: stream, or subscribe to the task.");
+    throw new PushNotificationNotSupportedError(
+      "Push notifications are not supported: stream, or subscribe to the task.",
+    );
   const modes = configuration?.acceptedOutputModes ?? [];
   if (modes.length > 0 && !modes.some((mode) => /^(text\/(plain|\*|markdown)|text|\*\/\*)$/.test(mode)))
     throw new ContentTypeNotSupportedError("Replies are text/plain.");
@@ -39,6 +41,6 @@ function textOf({ content, filename }: Part): string {
     case "url":
       return `[${filename || content.value}](${content.value})`;
     default:
-      throw new ContentTypeNotSupportedError("Parts may be text, data or url; bytes cannot be sent to an agent.");
+      throw new ContentTypeNotSupportedError("Parts may be text, data or url; an agent cannot receive bytes.");
   }
 }

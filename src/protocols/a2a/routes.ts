@@ -38,7 +38,7 @@ function factsOf(context: AppContext): CardFacts {
   return { version, publicUrl: address.public, issuer: protectedResource(context).authorization_servers[0]! };
 }
 
-/** Answers a call, or as a stream of answers where its method has one. */
+/** Answers a call, with a stream of responses if its method has one. */
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -52,7 +52,8 @@ async function answer(
     error: JsonRpcTransportHandler.mapToJSONRPCError(error),
   });
   if (!isSpoken(version)) {
-    const asked = version === "" ? "No version means 0.3, which is not spoken here." : `${version} is not spoken here.`;
+    const asked =
+      version === "" ? "No version means 0.3, which is not supported." : `Version ${version} is not supported.`;
     const message = `${asked} Use version ${A2A_PROTOCOL_VERSION}, with the header ${A2A_VERSION_HEADER}: ${A2A_PROTOCOL_VERSION}.`;
     return refused(new VersionNotSupportedError(message));
   }
@@ -61,7 +62,7 @@ async function answer(
   if (!(Symbol.asyncIterator in answered)) return answered;
   const responses = answered[Symbol.asyncIterator]();
   try {
-    // What is refused is answered before the stream begins.
+    // Refusals are sent before the stream begins.
     const first = await responses.next();
     await sendEvents(reply, {}, () => streamed(first, responses));
     return reply;

@@ -2,7 +2,7 @@ import { type Message, type Part, Role, type StreamResponse, type Task, TaskStat
 import { type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../../contract/chat.ts";
 import type { PastTurn, TurnState } from "../../turns/turn.ts";
 
-/** The one artifact of a task: what the agent says. */
+/** The one artifact of a task: the agent's reply. */
 const replyId = "reply";
 
 const states: Readonly<Record<TurnStatus, TaskState>> = {
@@ -17,7 +17,7 @@ export function contextIdOf(conversation: number): string {
   return `conversation-${conversation}`;
 }
 
-/** The conversation of a context; undefined for what names none. */
+/** The conversation of a context; undefined for an invalid id. */
 export function conversationOf(contextId: string): number | undefined {
   const [, number] = /^conversation-([1-9]\d{0,8})$/.exec(contextId) ?? [];
   return number === undefined ? undefined : Number(number);
@@ -49,8 +49,8 @@ export function taskOf(turn: PastTurn, { historyLength = 1, withReply = true } =
 }
 
 /**
- * A batch of a turn's events as what a stream says of its task. Text that came together is said together; `isFirst`: none
- * was said before.
+ * A batch of a turn's events as updates of its task. Text that arrived together is sent together; `isFirst`: there was
+ * no text before.
  */
 export function* updatesOf(
   turn: TurnState,
@@ -93,13 +93,13 @@ function statusUpdateOf(turn: TurnState, event: TurnEvent): StreamResponse | nul
   return { payload: { $case: "statusUpdate", value } };
 }
 
-/** What is said beside the status; empty for nothing, null for an event that tells of no status. */
+/** A text for the status; empty for none, null for an event that reports no status. */
 function remarkOf(event: TurnEvent): string | null {
   switch (event.type) {
     case "response.in_progress":
       return "";
     case "response.queued":
-      return `Waiting for a machine, place ${event.position}`;
+      return `Waiting for a machine slot, position ${event.position}`;
     case "response.tool_call.started":
       return `Uses ${event.title ?? event.name ?? "a tool"}`;
     case "response.failed":

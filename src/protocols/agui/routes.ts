@@ -29,12 +29,12 @@ export function aguiRoutes(context: AppContext): FastifyPluginAsync {
   };
 }
 
-/** The last message, which the user says. The agent has those before it. */
+/** The last message, which must be the user's. The agent has the earlier ones. */
 function messageOf({ messages, tools }: AguiRun): string {
-  if (tools.length > 0) throw new BerthError("request_invalid", "tools: an agent here uses its own tools alone.");
+  if (tools.length > 0) throw new BerthError("request_invalid", "tools: an agent uses only its own tools.");
   const { role, content } = messages.at(-1)!;
   if (role !== "user" || typeof content !== "string")
-    throw new BerthError("request_invalid", "messages: the last one is the user's, and text.");
+    throw new BerthError("request_invalid", "messages: the last one must be the user's, and text.");
   const checked = ChatRequest.shape.message.safeParse(content);
   if (!checked.success) throw new BerthError("request_invalid", `messages: ${checked.error.issues[0]!.message}`);
   return checked.data;
@@ -53,7 +53,7 @@ async function* projected(
   }
 }
 
-/** A turn's events in AG-UI's words. Text is a message that ends before a tool or the run does. */
+/** A turn's events as AG-UI events. Text is a message that ends before a tool or the run does. */
 function projection(run: { threadId: string; runId: string }, turnId: string): (event: TurnEvent) => object[] {
   let [messages, isOpen] = [0, false];
   const part = (type: string, fields = {}) => ({ type, messageId: `${turnId}-${messages}`, ...fields });
@@ -75,7 +75,7 @@ function projection(run: { threadId: string; runId: string }, turnId: string): (
   };
 }
 
-/** What is not text: tools, and the end of the run. */
+/** Everything except text: tools, and the end of the run. */
 function othersOf(event: TurnEvent, run: object, turnId: string): object[] {
   if (event.type === "response.completed") return [{ type: "RUN_FINISHED", ...run }];
   if (event.type === "response.failed") return [{ type: "RUN_ERROR", ...event.error }];

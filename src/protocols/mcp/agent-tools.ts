@@ -9,7 +9,7 @@ import { type Tool, tool } from "./tool.ts";
 
 const pageSize = 50;
 
-/** Tools that find and make agents. */
+/** Tools that find and create agents. */
 export function agentTools(agents: Agents): Tool[] {
   const list = tool({
     name: "list_agents",
@@ -30,7 +30,7 @@ export function agentTools(agents: Agents): Tool[] {
     name: "create_agent",
     title: "Create an agent",
     description:
-      "Creates an agent with a virtual machine of its own. It costs credits while it runs. It may be asked at once: its first answer waits until it is ready.",
+      "Creates an agent with its own virtual machine. It costs credits while it runs. It accepts messages immediately: the first reply is delayed until it is ready.",
     route: routes.createAgent,
     input: CreateAgentArguments,
     output: AgentSummary,

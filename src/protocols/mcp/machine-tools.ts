@@ -24,7 +24,7 @@ export function commandTools(commands: Commands): Tool[] {
     name: "run_command",
     title: "Run a command",
     description:
-      "Runs a shell line, or a program with its arguments, in an agent's machine as the agent's user, and waits for its end. Of each output, the first and the last 16,384 characters are shown.",
+      "Runs a shell command line, or a program with its arguments, in an agent's machine as the agent's user, and waits for it to exit. Returns the first and the last 16,384 characters of each output stream.",
     route: routes.runCommand,
     input: RunCommandArguments,
     output: CommandOutcome,
@@ -85,8 +85,7 @@ export function fileTools(files: Files): Tool[] {
   const write = tool({
     name: "write_file",
     title: "Write a file",
-    description:
-      "Writes a whole file in an agent's machine. Folders are made for it; a file that is there is replaced.",
+    description: "Writes a complete file in an agent's machine. Creates missing folders and replaces an existing file.",
     route: routes.writeFile,
     input: WriteFileArguments,
     output: FileWritten,

@@ -25,8 +25,8 @@ import { longerNote } from "./turn-tools.ts";
 /** A message has 256 KiB; in JSON, each byte may take six. */
 const maximumBodyBytes = 2 * 1024 * 1024;
 /**
- * How long an asked agent may wait for a place. The one that asks keeps its own meanwhile, so that agents which ask each
- * other could wait for ever.
+ * How long a called agent may wait for a slot. The calling agent keeps its own slot meanwhile, so agents that call each
+ * other could wait forever.
  */
 const placeMs = 120_000;
 const placeCheckMs = 5_000;
@@ -34,8 +34,8 @@ const placeCheckMs = 5_000;
 const shownInstructions = 300;
 
 /**
- * The MCP server by which agents ask other agents of their account. It is reached through the uplink of the asking agent's
- * machine alone, which says whose request it is.
+ * The MCP server with which agents call other agents of their account. It is reachable only through the uplink of the
+ * calling agent's machine, which identifies the agent.
  */
 export class OtherAgentsServer {
   readonly #context: AppContext;
@@ -48,7 +48,7 @@ export class OtherAgentsServer {
     });
   }
 
-  /** Answers a request of the agent's machine. `read` is told how many bytes of its body have come. */
+  /** Handles a request of the agent's machine. `read` gets the number of bytes of its body that have arrived. */
   async serve(
     agentId: string,
     stream: ServerHttp2Stream,
@@ -66,7 +66,7 @@ export class OtherAgentsServer {
     stream.respond({ ":status": answer.status, ...(type === null ? {} : { "content-type": type }) });
     if (!answer.body) return void stream.end();
     const body = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
-    await pipeline(body, stream).catch(() => {}); // The machine has gone; the turn that was asked for goes on.
+    await pipeline(body, stream).catch(() => {}); // The machine has disconnected; the called agent's turn continues.
   }
 
   close(): Promise<void> {
@@ -93,7 +93,7 @@ export class OtherAgentsServer {
       "ask_agent",
       {
         title: "Ask another agent",
-        description: `Sends a message to another agent and waits for its reply: ${names}. Each has files and a conversation of its own, which continues from message to message; it sees nothing of yours, so the message says all that it needs.`,
+        description: `Sends a message to another agent and waits for its reply: ${names}. Each has its own files and its own conversation, which continues from message to message; it sees nothing of yours, so include everything it needs in the message.`,
         inputSchema: StartTurnArguments,
         outputSchema: OtherAnswer,
         annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -116,7 +116,7 @@ export class OtherAgentsServer {
     return { ...resultOf({ agent: name, turnId, reply, replyTruncated }), content: [{ type: "text", text }] };
   }
 
-  /** Until the turn has ended or nobody waits. Throws `no_capacity` where its agent gets no place. */
+  /** Waits until the turn has ended or no caller waits. Throws `no_capacity` if its agent gets no slot. */
   async #wait(agent: AgentState, turn: TurnState, gone: AbortSignal, progress: Progress): Promise<void> {
     const { turns, slots } = this.#context;
     let queuedMs = 0;
@@ -134,12 +134,12 @@ export class OtherAgentsServer {
     }
     if (!impatient.signal.aborted) return;
     await turns.cancel(agent, turn);
-    throw new BerthError("no_capacity", `No place came free for the machine of ${agent.name}; try again later.`);
+    throw new BerthError("no_capacity", `No machine slot became available for ${agent.name}; try again later.`);
   }
 
   readonly #toFailure = (thrown: unknown): CallToolResult => {
     const error = asBerthError(thrown, "internal", "An internal error occurred.");
-    if (error.status >= 500) this.#context.log("an agent could not be asked", { error: thrown });
+    if (error.status >= 500) this.#context.log("a call of another agent failed", { error: thrown });
     return toFailure(error);
   };
 }
@@ -152,7 +152,7 @@ function resultOf(structuredContent: Record<string, unknown>): CallToolResult {
   return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
-/** The request's JSON; null if it is none or too much. */
+/** The request's JSON; null if it is invalid or too large. */
 async function bodyOf(stream: ServerHttp2Stream, read: (bytes: number) => void): Promise<unknown> {
   let size = 0;
   const bounded = async function* () {
@@ -171,6 +171,6 @@ async function bodyOf(stream: ServerHttp2Stream, read: (bytes: number) => void):
 function refuse(stream: ServerHttp2Stream): void {
   if (stream.destroyed) return;
   stream.respond({ ":status": 400, "content-type": "application/json" });
-  const message = "The body is to be JSON of 2 MiB at most.";
+  const message = "The body must be JSON of up to 2 MiB.";
   stream.end(JSON.stringify({ jsonrpc: "2.0", error: { code: -32700, message }, id: null }));
 }

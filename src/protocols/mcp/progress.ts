@@ -1,14 +1,14 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { TurnEvent } from "../../contract/chat.ts";
 
-/** Clients give up on a call that says nothing for a minute. */
+/** Clients time out on a call that sends nothing for a minute. */
 const everyMs = 10_000;
 /** The least time between two notifications. */
 const pauseMs = 1_000;
 /** How much of the reply's text a notification shows, in characters. */
 const shownCharacters = 200;
 
-/** Notifies a client that has asked for it of how a call goes on: at each change, and now and then without one. */
+/** Notifies a client that requested it of a call's progress: at each change, and periodically without one. */
 export class Progress implements Disposable {
   readonly #request: ServerContext["mcpReq"];
   readonly #timer: NodeJS.Timeout | null;
@@ -38,9 +38,9 @@ export class Progress implements Disposable {
   #describe(event: TurnEvent): string | null {
     switch (event.type) {
       case "response.queued":
-        return `Waiting for a machine, place ${event.position}`;
+        return `Waiting for a machine slot, position ${event.position}`;
       case "response.in_progress":
-        return "The agent works";
+        return "The agent is working";
       case "response.reasoning_text.delta":
         return "Thinking";
       case "response.tool_call.started":
@@ -59,7 +59,7 @@ export class Progress implements Disposable {
     this.#steps += 1;
     const { progressToken } = this.#request._meta!;
     const params = { progressToken, progress: this.#steps, message: this.#message };
-    // The client may have gone.
+    // The client may have disconnected.
     this.#request.notify({ method: "notifications/progress", params }).catch(() => {});
   }
 

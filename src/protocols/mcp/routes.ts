@@ -11,7 +11,7 @@ import { sendText } from "../../core/http/sse.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { authInfoOf, mcpServers } from "./server.ts";
 
-/** The most messages of a batch, which the revision 2025-03-26 allows. */
+/** The maximum number of messages in a batch, which the revision 2025-03-26 allows. */
 const maximumBatch = 20;
 
 /** `/mcp`: a request of the Model Context Protocol, answered as JSON or as a stream. */
@@ -19,7 +19,7 @@ export function mcpRoutes(context: AppContext, servers = mcpServers(context)): F
   const { address, config, streams } = context;
   return async (app) => {
     const onerror = (error: Error) => app.log.debug({ err: error }, "an MCP request was refused");
-    // Speaks the current revision of the protocol and those before it.
+    // Supports the current revision of the protocol and earlier ones.
     const handler = createMcpHandler(servers, { onerror });
     app.addHook("onClose", () => handler.close());
     app.addHook("onRequest", async ({ headers }) => requireOrigin(headers.origin, address.public, config.corsOrigins));
@@ -40,19 +40,19 @@ export function mcpRoutes(context: AppContext, servers = mcpServers(context)): F
   };
 }
 
-/** How many messages the request has. Throws `request_invalid` for too many. */
+/** The number of messages in the request. Throws `request_invalid` for too many. */
 function requireBatch(body: unknown): number {
   if (!Array.isArray(body)) return 1;
   if (body.length <= maximumBatch) return body.length;
-  throw new BerthError("request_invalid", `A batch has ${maximumBatch} messages at most.`);
+  throw new BerthError("request_invalid", `A batch is limited to ${maximumBatch} messages.`);
 }
 
-/** A page of another origin may not call: one may have made the browser take this server for its own (DNS rebinding). */
+/** A page of another origin may not call: it may have redirected the browser to this server (DNS rebinding). */
 function requireOrigin(origin: string | undefined, publicUrl: string, corsOrigins: readonly string[]): void {
   if (origin === undefined || origin === new URL(publicUrl).origin || corsOrigins.includes(origin)) return;
   throw new BerthError(
     "forbidden",
-    "A page of this origin may not call the API; BERTH_CORS_ORIGINS names those that may.",
+    "A page of this origin may not call the API; BERTH_CORS_ORIGINS lists the allowed origins.",
   );
 }
 
@@ -69,6 +69,6 @@ async function send(reply: FastifyReply, answer: Response): Promise<FastifyReply
     if (value !== null) reply.header(name, value);
   }
   if (type !== null) reply.type(type);
-  // As text: the answer is of no schema.
+  // As text: the response has no schema.
   return reply.serializer(String).send(await answer.text());
 }

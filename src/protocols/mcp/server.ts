@@ -7,7 +7,7 @@ import type { Tool } from "./tool.ts";
 import { addTranscripts } from "./transcripts.ts";
 import { turnTools } from "./turn-tools.ts";
 
-const instructions = `Agents hosted by Berth. Each has a virtual machine of its own, with files, programs and one conversation that continues from message to message. ask_agent waits for a reply; for long work use start_turn and get_turn. An agent answers one message at a time: turn_in_progress says that it is answering another.`;
+const instructions = `Agents hosted by Berth. Each has its own virtual machine, with files, programs and one conversation that continues from message to message. ask_agent waits for a reply; for long work use start_turn and get_turn. An agent answers one message at a time: turn_in_progress means that it is answering another.`;
 
 /** The server for one request: the tools that its caller may use. */
 export function mcpServers({ version, agents, turns, commands, files, operations }: AppContext): McpServerFactory {
@@ -21,13 +21,13 @@ export function mcpServers({ version, agents, turns, commands, files, operations
       const { permission } = tool.route;
       if (permission !== "public" && permission[credential] !== "no") tool.register(server, operations, carrier);
     }
-    // Of an agent's turns, an external agent key sees its own alone.
+    // An external agent key sees only its own turns of an agent.
     if (credential !== "agent") addTranscripts(server, { agents, turns, operations, carrier });
     return server;
   };
 }
 
-/** What the handler passes on for a request. */
+/** The handler's data for a request. */
 export function authInfoOf<Extra extends { carrier: Carrier } | { agentId: string }>(extra: Extra) {
   return { token: "", clientId: "", scopes: [], extra };
 }

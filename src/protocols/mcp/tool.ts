@@ -12,13 +12,13 @@ export interface ToolCall {
   operation: CarriedOperation;
   carrier: Carrier;
   caller: Caller;
-  /** Tells the client how it goes on; does nothing for a client that has not asked. */
+  /** Reports progress to the client; does nothing for a client that has not requested it. */
   progress: Progress;
-  /** Aborts when the client goes away or cancels. */
+  /** Aborts when the client disconnects or cancels. */
   gone: AbortSignal;
 }
 
-/** A tool's result: for programs, for the model where that is not the same as JSON, and whether it is a failure. */
+/** A tool's result: for programs, for the model if that differs from the JSON, and whether it is a failure. */
 interface ToolAnswer<Output> {
   result: Output;
   text?: string;
@@ -30,7 +30,7 @@ interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
   title: string;
   /** For the model that chooses among tools. */
   description: string;
-  /** The operation of the API that the tool is. */
+  /** The API operation that the tool performs. */
   route: Route;
   input: Input;
   output: Output;

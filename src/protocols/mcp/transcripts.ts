@@ -11,9 +11,9 @@ import type { PastTurn } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
 import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";
 
-/** How many agents the list of resources names. The template reads any agent's. */
+/** How many agents the list of resources contains. The template reads any agent's. */
 const listedAgents = 100;
-/** The last turns of a conversation that its transcript holds. */
+/** How many of the last turns of a conversation a transcript contains. */
 const shownTurns = 20;
 /** How much of each message and reply, in characters. */
 const shownCharacters = 16 * 1024;
@@ -63,7 +63,7 @@ export function addTranscripts(server: McpServer, parts: TranscriptParts): void 
   );
 }
 
-/** A resource's text. What is not there, or not the caller's, is not found. */
+/** A resource's text. Throws not found for missing resources and those of other accounts. */
 async function reading(
   uri: string,
   { operations, carrier }: TranscriptParts,

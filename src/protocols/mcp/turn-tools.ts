@@ -13,21 +13,21 @@ import type { PastTurn, TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
 import { type Tool, type ToolCall, tool } from "./tool.ts";
 
-/** How long `ask_agent` waits for a client that gives up after a minute, and for one that hears of progress. */
+/** How long `ask_agent` waits for a client that times out after a minute, and for one that receives progress. */
 const usualWaitSeconds = { silent: 50, told: 1_800 };
 
-/** What a model is told of a reply that is cut. */
-export const longerNote = "(The reply is longer; this is its beginning.)";
+/** The note to a model about a truncated reply. */
+export const longerNote = "(The reply was truncated; this is its beginning.)";
 
 const changing = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
 
-/** Tools that give agents messages and read what becomes of them. */
+/** Tools that send messages to agents and read the replies. */
 export function turnTools(turns: Turns): Tool[] {
   const ask = tool({
     name: "ask_agent",
     title: "Ask an agent",
     description:
-      "Sends a message to an agent and waits for its reply. The agent has one conversation, which continues from message to message. If the reply takes longer than waitSeconds, the result has status running: call get_turn with its turnId. The turn goes on without a reader; cancel_turn ends it.",
+      "Sends a message to an agent and waits for its reply. The agent has one conversation, which continues from message to message. If the reply takes longer than waitSeconds, the result has status running: call get_turn with its turnId. The turn continues without a reader; cancel_turn ends it.",
     route: routes.chat,
     input: AskAgentArguments,
     output: TurnSummary,
@@ -42,7 +42,7 @@ export function turnTools(turns: Turns): Tool[] {
   const start = tool({
     name: "start_turn",
     title: "Start a turn",
-    description: "Sends a message to an agent and answers at once with the turn's id. get_turn has the reply.",
+    description: "Sends a message to an agent and returns immediately with the turn's id. get_turn returns the reply.",
     route: routes.chat,
     input: StartTurnArguments,
     output: TurnSummary,
@@ -55,8 +55,7 @@ export function turnTools(turns: Turns): Tool[] {
   const get = tool({
     name: "get_turn",
     title: "Read a turn",
-    description:
-      "Reads a turn's status and its reply as far as it has come. With waitSeconds, waits for its end first.",
+    description: "Returns a turn's status and its reply so far. With waitSeconds, waits for the turn to end first.",
     route: routes.getTurn,
     input: GetTurnArguments,
     output: TurnSummary,
@@ -72,7 +71,7 @@ export function turnTools(turns: Turns): Tool[] {
   const cancel = tool({
     name: "cancel_turn",
     title: "Cancel a turn",
-    description: "Interrupts a running turn. What the agent has done so far stays.",
+    description: "Interrupts a running turn. The agent's work so far is kept.",
     route: routes.cancelTurn,
     input: CancelTurnArguments,
     output: TurnSummary,
@@ -122,7 +121,7 @@ function toSummary({ name }: AgentState, turn: PastTurn): TurnSummary {
   };
 }
 
-/** The reply, and what the model is to know beside it. */
+/** The reply, and a note for the model. */
 function answerOf(agent: AgentState, turn: PastTurn) {
   const { id, status, reply, replyTruncated, error } = turn;
   const notes = [

@@ -28,7 +28,7 @@ test("an image is named by its type, and its bytes are those of its data: URL", 
 
 test("what brings no bytes is refused with what is allowed", () => {
   const refusals: [ContentPart, RegExp][] = [
-    [{ type: "input_image" }, /image_url is a data: URL .* missing/],
+    [{ type: "input_image" }, /image_url must be a data: URL .* missing/],
     [{ type: "input_image", image_url: "https://example.com/cat.png" }, /not fetched/],
     [{ type: "input_image", image_url: base64 }, /data: URL/],
     [{ type: "input_image", image_url: "data:," }, /data: URL/],

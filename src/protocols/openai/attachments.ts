@@ -5,26 +5,26 @@ import type { Attachment } from "./inbox.ts";
 /** A part of a message's content, as clients send it. */
 export type ContentPart = Record<string, unknown>;
 
-/** What a part brings, in the words of either API. */
+/** The content of a part, in the terms of either API. */
 interface Brought {
   /** The field with the bytes, as errors name it. */
   field: string;
   value: unknown;
   fileName: unknown;
-  /** The name's beginning where the client gives none. */
+  /** The prefix of the name if the client gives none. */
   kind: "image" | "file";
-  /** Fields by which OpenAI finds bytes elsewhere. */
+  /** Fields with which OpenAI refers to bytes elsewhere. */
   elsewhere: Record<string, unknown>;
 }
 
-/** The longest name of a file, in characters, each of which has four bytes at most: file systems take 255 bytes. */
+/** The longest name of a file, in characters of up to four bytes: file systems allow 255 bytes. */
 const maximumName = 60;
 /** The longest beginning of a data: URL, up to its comma. */
 const maximumHead = 300;
 
 /**
- * The file in a part of a message's content, an image or any other; null where the part has none. `number` is part of the
- * name that a file gets whose client gives none. Throws `request_invalid`.
+ * The file in a part of a message's content, an image or any other; null if the part has none. `number` becomes part of
+ * the file's name if the client gives none. Throws `request_invalid`.
  */
 export function attachmentOf(part: ContentPart, number: number): Attachment | null {
   const brought = broughtBy(part);
@@ -85,7 +85,7 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 
 /** The bytes of a data: URL (RFC 2397) with base64, or for a file of base64 alone. */
 function decoded(value: unknown, field: string, kind: Brought["kind"]): { bytes: Buffer; type: string } {
-  const allowed = `${field} is a data: URL with base64, such as data:image/png;base64,…`;
+  const allowed = `${field} must be a data: URL with base64, such as data:image/png;base64,…`;
   if (typeof value !== "string") throw invalid(`${allowed}; it is missing.`);
   if (/^https?:/i.test(value)) throw invalid(`${allowed}; http and https addresses are not fetched.`);
   const isUrl = /^data:/i.test(value);
@@ -110,7 +110,7 @@ function safeName(name: unknown): string | null {
   return characters.slice(0, maximumName - extension.length).join("") + extension;
 }
 
-/** The part as it is told again: what it was, without the bytes. */
+/** The part as it is stored: without the bytes. */
 export function withoutBytes(part: ContentPart | null): ContentPart | null {
   if (part?.type === "input_image") return { ...part, image_url: null };
   if (part?.type === "input_file") return { ...part, file_data: null };

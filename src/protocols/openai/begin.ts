@@ -9,23 +9,23 @@ import { storableValue } from "../../turns/storable.ts";
 import type { Asked } from "./input.ts";
 import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
 
-/** What a turn is begun for. */
+/** A turn's start. */
 export type Asking = Pick<FastifyRequest, "attempt" | "caller" | "headers" | "log" | "ip" | "id">;
 
-/** A request of either API, read. */
+/** A parsed request of either API. */
 interface Beginning {
   asked: Asked;
-  /** Of the request itself, beside those among its messages. */
+  /** Of the request itself, in addition to those among its messages. */
   instructions: readonly string[];
   functions: readonly ClientFunction[];
   previousId: string | null;
-  /** What a response repeats; null: it is not to be found again. */
+  /** The request's fields that a response repeats; null: the response is not stored. */
   request: ResponseRequest | null;
 }
 
 /**
- * Begins a turn, or gives a waiting one what its function returned. Of an earlier attempt with the same idempotency key,
- * finds what that has begun.
+ * Starts a turn, or gives a waiting one its function's result. For a retry with the same idempotency key, finds what
+ * the first attempt started.
  */
 export async function beginAsked(
   { agents, responses, audit }: AppContext,
@@ -36,7 +36,7 @@ export async function beginAsked(
   const { attempt, caller, headers, log } = request;
   const { resourceId: id } = attempt;
   const resets = headers[conversationHeader] === "new";
-  // The header is an operation of its own, whatever request carries it.
+  // The header is an operation of its own, whatever request contains it.
   if (resets) requirePermission(routes.resetConversation, caller);
   if (attempt.earlier !== "none") {
     const earlier = await responses.begun(agent, id);

@@ -7,7 +7,7 @@ import { StretchUsage } from "./stretch-usage.ts";
 
 type FunctionCall = Extract<TurnEvent, { type: "response.function_call" }>;
 
-/** What a piece of an answer adds. `reasoning_content` is what chat front ends read; OpenAI's reference lacks it. */
+/** A delta of an answer. `reasoning_content` is read by chat front ends; OpenAI's reference lacks it. */
 interface Delta {
   role?: "assistant";
   content?: string;
@@ -15,10 +15,10 @@ interface Delta {
   tool_calls?: object[];
 }
 
-/** Why an answer ended; null for one that goes on, or that broke off. */
+/** Why an answer ended; null for one that continues, or that broke off. */
 type Finish = "stop" | "tool_calls" | null;
 
-/** A turn's events as the chunks of a chat completion, and those together as its answer. */
+/** A turn's events as the chunks of a chat completion, and joined as its answer. */
 export class ChatStream {
   readonly #head: { id: string; created: number; model: string };
   readonly #withUsage: boolean;
@@ -29,10 +29,10 @@ export class ChatStream {
   #call: FunctionCall | null = null;
   #usage: Usage | null = null;
   #ended = false;
-  /** Why there is no whole answer. */
+  /** Why there is no complete answer. */
   fault: Fault | null = null;
 
-  /** `model`: the agent's name. `withUsage`: a last chunk tells the usage. */
+  /** `model`: the agent's name. `withUsage`: a last chunk reports the usage. */
   constructor(response: ResponseState, model: string, withUsage: boolean) {
     const { id, createdAt } = response;
     const created = Math.floor(createdAt.getTime() / 1000);
@@ -50,7 +50,7 @@ export class ChatStream {
     return [this.#chunk({ role: "assistant", content: "" })];
   }
 
-  /** What follows from more of the turn's events. */
+  /** The chunks of more of the turn's events. */
   take(batch: readonly SequencedEvent[]): object[] {
     return batch.flatMap((each) => (this.#ended || !this.#stretch.isWithin(each) ? [] : this.#take(each.event)));
   }
@@ -126,7 +126,7 @@ function toolCallOf({ callId, name, arguments: json }: FunctionCall) {
   return { id: callId, type: "function", function: { name, arguments: json } };
 }
 
-/** Zeros where it is not known. */
+/** Zeros if unknown. */
 function usageOf(usage: Usage | null) {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, reasoningTokens = 0 } = usage ?? {};
   return {

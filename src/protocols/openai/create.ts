@@ -6,7 +6,7 @@ import { type Asking, beginAsked } from "./begin.ts";
 import { askedOfInput } from "./input.ts";
 import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
 
-/** Begins what the request asks for, or finds what an earlier attempt of it has begun. */
+/** Starts the requested turn, or finds what an earlier attempt has started. */
 export async function createResponse(
   context: AppContext,
   request: Asking,
@@ -16,7 +16,7 @@ export async function createResponse(
   const { previous_response_id: previous, store, instructions, metadata, background } = body;
   const asked = askedOfInput(body.input);
   const previousId = previous ? fromResponseId(previous) : null;
-  if (previousId === "") throw new BerthError("response_not_found", "previous_response_id is not a response's id.");
+  if (previousId === "") throw new BerthError("response_not_found", "previous_response_id is not a valid response id.");
   const repeated: ResponseRequest = {
     instructions: instructions ?? null,
     metadata: metadata ?? {},

@@ -3,17 +3,17 @@ import type { AgentState } from "../../agents/agent.ts";
 import type { Caller } from "../../core/http/caller.ts";
 import type { Files } from "../../files/files.ts";
 
-/** A file that comes with a message. */
+/** An attachment of a message. */
 export interface Attachment {
   /** A file's name: without slashes and control characters, of 255 bytes at most. */
   name: string;
   bytes: Uint8Array;
 }
 
-/** Where a turn's attachments are, from the agent's home. */
+/** The folder of a turn's attachments, in the agent's home. */
 const folderOf = (turnId: string) => `inbox/${turnId}`;
 
-/** Attachments of messages: files in the agent's own machine, which its tools read. */
+/** Attachments of messages: files in the agent's own machine, for its tools. */
 export class Inbox {
   readonly #files: Pick<Files, "write" | "change">;
 
@@ -22,8 +22,8 @@ export class Inbox {
   }
 
   /**
-   * Writes the attachments of a turn that is about to begin, and names them in its message. A repetition writes the same
-   * files. Throws as `Files.write`, and leaves nothing behind.
+   * Writes the attachments of a turn that is about to start, and names them in its message. A retry writes the same
+   * files. Throws the errors of `Files.write`, and leaves nothing behind.
    */
   async deliver(
     turnId: string,
@@ -47,7 +47,7 @@ export class Inbox {
     return messageWith(message, paths);
   }
 
-  /** Removes the attachments of a turn that did not begin, where the machine still takes calls. */
+  /** Removes the attachments of a turn that did not start, if the machine still accepts calls. */
   async remove(turnId: string, agent: AgentState, caller: Caller): Promise<void> {
     const request = { action: "remove", path: folderOf(turnId), user: "agent", recursive: true } as const;
     await this.#files.change(agent, caller, request).catch(() => {});

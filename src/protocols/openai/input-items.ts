@@ -4,14 +4,14 @@ import { hexOf } from "../../contract/ids.ts";
 import type { InputItem, InputItemsQuery } from "../../contract/openai.ts";
 import type { ResponseState } from "./stored-responses.ts";
 
-/** A page of the items that a response was given. Throws `request_invalid` for an `after` that is none of them. */
+/** A page of a response's input items. Throws `request_invalid` for an unknown `after`. */
 export function inputItemPage(response: ResponseState, { limit, order, after }: z.output<typeof InputItemsQuery>) {
   const hex = hexOf(response.id);
   const items = (response.input as InputItem[]).map((item, index) => present(item, `in_${hex}${index}`));
   if (order === "desc") items.reverse();
   const begin = after === undefined ? 0 : items.findIndex(({ id }) => id === after) + 1;
   if (after !== undefined && begin === 0)
-    throw new BerthError("request_invalid", "after: the response has no item of this id.");
+    throw new BerthError("request_invalid", "after: the response has no item with this id.");
   const data = items.slice(begin, begin + limit);
   return {
     object: "list" as const,

@@ -7,11 +7,11 @@ import type { Attachment } from "./inbox.ts";
 /** The most images and files of a message. */
 const maximumAttachments = 20;
 
-/** What a request of OpenAI's asks of an agent. */
+/** The content of an OpenAI request for an agent. */
 export interface Asked {
-  /** The last user message; null where the request has outputs of functions after it. */
+  /** The last user message; null if the request has function outputs after it. */
   message: string | null;
-  /** The files that come with the message. */
+  /** The message's files. */
   attachments: Attachment[];
   /** The texts of the system's and developer's messages. */
   instructions: string[];
@@ -58,9 +58,9 @@ function asked<Item extends object>(items: readonly Item[], { field, roleOf, out
   const after = items.slice(last + 1);
   const outputs = new Map(after.flatMap((item) => mapOf(outputOf(item))));
   if (outputs.size === 0 && last < 0)
-    throw invalid(`${field} has no user message; the last one is what the agent is to answer.`);
+    throw invalid(`${field} has no user message; the last user message is the one that the agent answers.`);
   if (outputs.size === 0 && after.some((item) => roleOf(item) === "assistant")) {
-    throw invalid(`${field} ends with the assistant; it has to end with a user message or outputs of functions.`);
+    throw invalid(`${field} ends with an assistant message; it must end with a user message or function outputs.`);
   }
   const message = outputs.size > 0 ? null : messageOf(contentOf(items[last]!), `${field}.${last}`);
   const isSystem = (item: Item) => ["system", "developer"].includes(String(roleOf(item)));
@@ -92,7 +92,7 @@ function messageOf(content: unknown, field: string): { text: string; attachments
         return !attachment;
       });
   if (attachments.length > maximumAttachments)
-    throw invalid(`${field}: a message has ${maximumAttachments} images and files at most.`);
+    throw invalid(`${field}: a message is limited to ${maximumAttachments} images and files.`);
   const text = textOf(texts, "content");
   const problem = text === "" && attachments.length > 0 ? null : problemOfMessage(text);
   if (problem !== null) throw invalid(`${field}: ${problem}`);
@@ -113,13 +113,15 @@ function mapOf(output: { callId: string; output: string } | null): [string, stri
 function textOf(content: unknown, field: string): string {
   if (typeof content === "string") return content;
   if (content === null || content === undefined) return "";
-  if (!Array.isArray(content)) throw invalid(`${field} is a string or an array of parts.`);
+  if (!Array.isArray(content)) throw invalid(`${field} must be a string or an array of parts.`);
   return content
     .map((part: unknown) => {
       const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown };
       if (["input_text", "text", "output_text"].includes(String(type)) && typeof text === "string") return text;
       const name = JSON.stringify(type) ?? "undefined";
-      throw invalid(`Content of type ${name} is not supported here: agents take text, and images and files of users.`);
+      throw invalid(
+        `Content of type ${name} is not supported here: agents accept text, and images and files of users.`,
+      );
     })
     .join("\n");
 }

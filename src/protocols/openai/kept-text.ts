@@ -1,10 +1,10 @@
-/** The most characters that an answer in one piece has of its turn, whose events have all of them. */
+/** The limit of a turn's text in a non-streamed answer, in characters; the turn's events have all of it. */
 const maximumKept = 4 * 1024 * 1024;
 
-/** What a reader keeps of a turn for its answer, bounded: a turn may have many times as much. */
+/** A reader's bounded copy of a turn for its answer: a turn may be many times as long. */
 export class KeptText {
   #left = maximumKept;
-  /** Something was left out. */
+  /** Whether text was left out. */
   isCut = false;
 
   /** As much of the text as still fits. */

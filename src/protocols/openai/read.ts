@@ -31,7 +31,7 @@ function asSse(event: ResponseEvent): SseEvent {
   return { event: event.type, data: event };
 }
 
-/** The response when it has ended or the signal aborts, or as it stands. */
+/** The response when it has ended or the signal aborts, in its current state. */
 export async function readResponse(
   turns: Turns,
   { response, turn, model }: ResponsePlace,
@@ -45,7 +45,7 @@ export async function readResponse(
   return stream.object;
 }
 
-/** A turn's events after `after`, up to its end, or to the last that is there now. */
+/** A turn's events after `after`, up to its end, or to the last current one. */
 async function* batchesOf(
   turns: Turns,
   turn: TurnState,

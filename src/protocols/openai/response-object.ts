@@ -4,7 +4,7 @@ import { responseId } from "../../contract/openai.ts";
 import { openAiCode } from "../../core/http/openai-errors.ts";
 import type { ResponseState } from "./stored-responses.ts";
 
-/** How a response stands, in OpenAI's words. */
+/** A response's status, in OpenAI's terms. */
 type ResponseStatus = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 
 /** An item of a response's output. */
@@ -15,18 +15,18 @@ export interface OutputItem {
   [field: string]: unknown;
 }
 
-/** What a response has come to. */
+/** The current state of a response. */
 export interface ResponseOutcome {
   status: ResponseStatus;
   output: OutputItem[];
   usage: Usage | null;
   error: Fault | null;
-  /** When it completed, as ISO 8601; null: it has not, or that is not known. */
+  /** When it completed, as ISO 8601; null: it has not, or the time is unknown. */
   completedAt: string | null;
 }
 
 /**
- * The response object (https://www.openresponses.org/reference). Its fields are all there, since strict clients demand
+ * The response object (https://www.openresponses.org/reference). All fields are present, since strict clients require
  * them.
  */
 export function responseObject(response: ResponseState, model: string, outcome: ResponseOutcome) {
@@ -55,7 +55,7 @@ export function responseObject(response: ResponseState, model: string, outcome: 
 
 export type ResponseObject = ReturnType<typeof responseObject>;
 
-/** What an agent's runtime decides by itself, as a request leaves it. */
+/** Settings that an agent's runtime decides itself, as a request leaves them. */
 const unsupported = {
   frequency_penalty: 0,
   max_output_tokens: null,
@@ -74,7 +74,7 @@ const unsupported = {
   truncation: "disabled",
 };
 
-/** A time as OpenAI has it: whole seconds since 1970. */
+/** A time in OpenAI's form: whole seconds since 1970. */
 function secondsOf(time: Date): number {
   return Math.floor(time.getTime() / 1000);
 }

@@ -17,19 +17,19 @@ import { createResponse } from "./create.ts";
 import { responseEvents } from "./read.ts";
 
 /**
- * What a client sends: a request without the fields that say how to answer it. `stream` is ignored, as by OpenAI's server:
+ * A client's frame: a request without the fields that say how to answer it. `stream` is ignored, as by OpenAI's server:
  * some clients send it.
  */
 const Frame = CreateResponse.omit({ background: true, stream_options: true }).extend({
-  type: z.literal("response.create", 'A frame\'s type is "response.create".'),
+  type: z.literal("response.create", 'A frame\'s type must be "response.create".'),
 });
 
-/** How many frames may wait behind the one that is being answered. */
+/** How many frames may wait behind the one being answered. */
 const maximumWaiting = 8;
 
 /**
  * `/v1/responses` as a WebSocket, as the Open Responses specification has it: the client sends requests, each of which is
- * answered by its events before the next is looked at.
+ * answered by its events before the next is read.
  */
 export function responseSocketRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
@@ -57,7 +57,7 @@ export function responseSocketRoutes(context: AppContext): FastifyPluginAsync {
   };
 }
 
-/** Where a frame came from. */
+/** The source of a frame. */
 interface Origin {
   socket: WebSocket;
   carrier: Carrier;
@@ -84,7 +84,7 @@ async function answer(context: AppContext, frame: Buffer, { socket, carrier, gon
   }
 }
 
-/** Sends the answer of another server as frames, each as it comes. Throws `agent_elsewhere` where it breaks off. */
+/** Sends another server's response as frames, as they arrive. Throws `agent_elsewhere` if it breaks off. */
 async function passBack(answer: Response, socket: WebSocket): Promise<void> {
   if (!answer.ok) {
     const refusal = (await answer.json()) as Record<string, unknown>;

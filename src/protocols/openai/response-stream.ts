@@ -16,7 +16,7 @@ export interface ResponseEvent {
 type ToolEvent = Extract<TurnEvent, { id: string }>;
 type FunctionCallEvent = Extract<TurnEvent, { type: "response.function_call" }>;
 
-/** The text that is being written: an item of a message or of reasoning. */
+/** The current text item: a message or reasoning. */
 interface OpenText {
   kind: "message" | "reasoning";
   item: OutputItem;
@@ -42,8 +42,8 @@ const texts = {
 } as const;
 
 /**
- * A turn's events as those of a response (https://www.openresponses.org/specification). The same events always give the
- * same stream, with the same numbers, so a reader may come back at any of them.
+ * A turn's events as those of a response (https://www.openresponses.org/specification). The same events always produce
+ * the same stream, with the same numbers, so a reader may resume at any of them.
  */
 export class ResponseStream {
   readonly #response: ResponseState;
@@ -70,7 +70,7 @@ export class ResponseStream {
     return this.#ended;
   }
 
-  /** The response as the events so far have made it. */
+  /** The response after the events so far. */
   get object() {
     return responseObject(this.#response, this.#model, { ...this.#outcome, output: this.#outcome.output.map(present) });
   }
@@ -82,7 +82,7 @@ export class ResponseStream {
     return this.#taken();
   }
 
-  /** What follows from more of the turn's events. */
+  /** The response's events for more of the turn's events. */
   take(batch: readonly SequencedEvent[]): ResponseEvent[] {
     for (const each of batch) if (!this.#ended && this.#stretch.isWithin(each)) this.#take(each.event);
     return this.#taken();
@@ -112,10 +112,10 @@ export class ResponseStream {
         this.#end("response.failed", { status: "failed", usage: this.#stretch.of(event.usage), error: event.error });
         return;
       case "response.cancelled":
-        // OpenAI has no event for this; the response's status says it.
+        // OpenAI has no event for this; the response's status reports it.
         this.#end("response.incomplete", { status: "cancelled", usage: this.#stretch.of(event.usage) });
         return;
-      default: // How the machine gets ready has no event of OpenAI's.
+      default: // OpenAI has no event for the machine's preparation.
     }
   }
 
@@ -155,10 +155,11 @@ export class ResponseStream {
     this.#closeItem({ item, index }, isCut ? "incomplete" : status);
   }
 
-  /** The runtime's own tools, which nobody has to answer: as those of a server that the model has called. */
+  /** The runtime's own tools, which need no answer: shown like those of a server that the model has called. */
   #tool(event: ToolEvent): void {
     const known = this.#tools.get(event.id);
-    // Of one that began in an earlier response only the name is missing. The client's own have an event of their own.
+    // A call that started in an earlier response lacks only the name. The client's own calls have an event of their
+    // own.
     if (!known && (event.name === undefined || isOfClient(event.name))) return;
     this.#closeText("completed");
     const tool = known ?? this.#openTool(event);
@@ -246,7 +247,7 @@ function partOf(kind: OpenText["kind"], text: string) {
     : { type: "reasoning_text", text };
 }
 
-/** A copy, since the item goes on to change. */
+/** A copy, since the item keeps changing. */
 function present(item: OutputItem): OutputItem {
   return { ...item };
 }

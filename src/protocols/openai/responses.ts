@@ -14,7 +14,7 @@ import { createResponse } from "./create.ts";
 import { inputItemPage } from "./input-items.ts";
 import { readResponse, responseEvents } from "./read.ts";
 
-/** How long a cancelled response has to end before it is told as it stands. */
+/** How long a cancelled response has to end before it is returned in its current state. */
 const cancelMs = 5_000;
 
 /** `/v1/responses`: turns as responses of OpenAI's API. */
@@ -53,7 +53,7 @@ export function responseRoutes(context: AppContext): FastifyPluginAsync {
       try {
         await turns.cancel(place.agent, place.turn);
       } catch (error) {
-        // OpenAI's cancels any number of times.
+        // OpenAI's API allows cancelling any number of times.
         if (!(error instanceof BerthError && error.code === "turn_finished")) throw error;
       }
       return readResponse(turns, place, AbortSignal.timeout(cancelMs));

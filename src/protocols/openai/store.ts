@@ -11,7 +11,7 @@ export class ResponseStore {
     this.#database = database;
   }
 
-  /** Has no effect where an earlier attempt has stored it. */
+  /** Has no effect if an earlier attempt has stored it. */
   async insert({ id, turnId, agentId, afterSeq, previousId, request, input, createdAt }: ResponseState): Promise<void> {
     await this.#database
       .insertInto("responses")
@@ -29,7 +29,7 @@ export class ResponseStore {
       .execute();
   }
 
-  /** A response of the account, with its agent's name; null also where its turn does not exist. */
+  /** A response of the account, with its agent's name; also null if its turn does not exist. */
   async find(accountId: string, id: string): Promise<{ response: ResponseState; agentName: string } | null> {
     const row = await this.#database
       .selectFrom("responses")

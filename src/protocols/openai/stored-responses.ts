@@ -8,7 +8,7 @@ import type { Turns } from "../../turns/turns.ts";
 import type { Attachment, Inbox } from "./inbox.ts";
 import type { ResponseStore } from "./store.ts";
 
-/** What a response repeats of its request. */
+/** A response's copy of its request. */
 export interface ResponseRequest {
   instructions: string | null;
   metadata: Record<string, string>;
@@ -17,28 +17,28 @@ export interface ResponseRequest {
   tools: unknown[];
 }
 
-/** A response of OpenAI's API: a stretch of a turn. A turn that asks its client for functions has several. */
+/** A response of OpenAI's API: a part of a turn. A turn that calls its client's functions has several. */
 export interface ResponseState {
   id: string;
   turnId: string;
   agentId: string;
-  /** The response's events are those of its turn after this one, up to a function that the client is asked for. */
+  /** The response's events are those of its turn after this one, up to a call of a client's function. */
   afterSeq: number;
   previousId: string | null;
   request: ResponseRequest;
-  /** The items that the agent was given. */
+  /** The input items for the agent. */
   input: unknown[];
-  /** Whether it can be found again by its id. */
+  /** Whether it can be read later by its id. */
   isStored: boolean;
   createdAt: Date;
 }
 
-/** What is begun with a message. */
+/** A start with a message. */
 interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"> {
   /** Files that come with the message. */
   attachments: readonly Attachment[];
   previousId: string | null;
-  /** Null: the response is not to be found again. */
+  /** Null: the response is not stored. */
   kept: Pick<ResponseState, "request" | "input"> | null;
 }
 
@@ -48,11 +48,11 @@ export interface BegunResponse {
   turn: TurnState;
 }
 
-/** How long a turn that was given up has to end, and how often it is looked at. */
+/** How long a cancelled turn has to end, and how often it is checked. */
 const giveUpMs = 10_000;
 const pollMs = 50;
 
-/** Turns as responses of OpenAI's API. Without a row, a response is its turn alone. */
+/** Turns as responses of OpenAI's API. A response without a row is a turn. */
 export class Responses {
   readonly #rows: ResponseStore;
   readonly #turns: Turns;
@@ -65,9 +65,9 @@ export class Responses {
   }
 
   /**
-   * Begins a turn, and the response with the same id, once the message's attachments are in the agent's machine. A turn
-   * of the caller that waits for a function is given up: its client has moved on. Throws `response_not_last` where
-   * `previousId` is not the end of the agent's conversation, and what `Inbox.deliver` and `Turns.begin` throw.
+   * Starts a turn, and the response with the same id, once the message's attachments are in the agent's machine. A turn
+   * of the caller that waits for a function is cancelled: its client has moved on. Throws `response_not_last` if
+   * `previousId` is not the end of the agent's conversation, and the errors of `Inbox.deliver` and `Turns.begin`.
    */
   async begin(
     id: string,
@@ -98,8 +98,8 @@ export class Responses {
   }
 
   /**
-   * Gives the agent's waiting turn the result of its function, which is among `outputs` by the call's id, and begins
-   * the response that follows. Throws `function_not_waiting`.
+   * Gives the agent's waiting turn the result of its function, found among `outputs` by the call's id, and starts the
+   * next response. Throws `function_not_waiting`.
    */
   async resume(
     id: string,
@@ -111,7 +111,7 @@ export class Responses {
     const waiting = await this.#turns.waiting(agent);
     const output = waiting && outputs.get(waiting.call.callId);
     if (!waiting || typeof output !== "string" || !mayUseTurn(caller, waiting.turn)) {
-      throw new BerthError("function_not_waiting", "No turn of the agent waits for the result of such a call.");
+      throw new BerthError("function_not_waiting", "No turn of the agent is waiting for the result of this call.");
     }
     const { turn, call } = waiting;
     const response = newResponse({ id, turnId: turn.id, agentId: agent.id, afterSeq: call.seq, previousId, ...kept });
@@ -128,7 +128,7 @@ export class Responses {
 
   /**
    * Sends the result of a function again, for a response that an earlier attempt has stored and may not have delivered.
-   * The guest takes it once. Throws `machine_failed`.
+   * The guest accepts it once. Throws `machine_failed`.
    */
   async redeliver(agent: AgentState, { response, turn }: BegunResponse, outputs: ReadonlyMap<string, string>) {
     const waiting = await this.#turns.waiting(agent);
@@ -146,7 +146,7 @@ export class Responses {
     return found;
   }
 
-  /** What an earlier attempt of a request has begun; null: nothing, as far as is known. */
+  /** The result of an earlier attempt of a request; null: none known. */
   async begun(agent: AgentState, id: string): Promise<BegunResponse | null> {
     const kept = await this.#rows.find(agent.accountId, id);
     if (kept) return { response: kept.response, turn: await this.#turns.find(agent.id, kept.response.turnId) };
@@ -154,27 +154,27 @@ export class Responses {
     return turn && { response: newResponse({ id, turnId: id, agentId: agent.id }), turn };
   }
 
-  /** The response is not found any more. Its turn stays in the agent's history. */
+  /** The response can no longer be read. Its turn stays in the agent's history. */
   remove({ id }: ResponseState): Promise<void> {
     return this.#rows.remove(id);
   }
 
-  /** An agent has one conversation: it goes on after its last turn only. */
+  /** An agent has one conversation, which continues only after its last turn. */
   async #requireLast(agent: AgentState, id: string): Promise<void> {
     const { response } = await this.find(agent.accountId, id);
-    if (response.agentId !== agent.id) throw notLast("The previous response is another agent's.");
+    if (response.agentId !== agent.id) throw notLast("The previous response belongs to another agent.");
     const turn = await this.#turns.find(agent.id, response.turnId);
     if (turn.conversation !== agent.conversation)
       throw notLast("The agent's conversation was reset after the previous response.");
     const [last] = await this.#turns.list(agent.id, 1, null);
     if (last?.id !== turn.id || (await this.#rows.lastOf(turn.id)) !== response.id)
-      throw notLast("The agent's conversation has gone on after the previous response.");
+      throw notLast("The agent's conversation has continued after the previous response.");
   }
 
   async #giveUpWaiting(agent: AgentState, caller: Caller): Promise<void> {
     const waiting = await this.#turns.waiting(agent);
     if (!waiting || !mayUseTurn(caller, waiting.turn)) return;
-    if ((await this.#turns.events.last(waiting.turn)) > waiting.call.seq) return; // It has its result, and works.
+    if ((await this.#turns.events.last(waiting.turn)) > waiting.call.seq) return; // It has its result, and is working.
     await this.#turns.cancel(agent, waiting.turn);
     const until = performance.now() + giveUpMs;
     while ((await this.#turns.waiting(agent))?.turn.id === waiting.turn.id && performance.now() < until)
@@ -182,7 +182,7 @@ export class Responses {
   }
 }
 
-/** A response that begins now; what is not given is as of one that is a whole turn, of which nothing is kept. */
+/** A new response; omitted fields are those of one that is a complete turn and is not stored. */
 function newResponse(given: Pick<ResponseState, "id" | "turnId" | "agentId"> & Partial<ResponseState>): ResponseState {
   return {
     afterSeq: 0,
@@ -198,11 +198,11 @@ function newResponse(given: Pick<ResponseState, "id" | "turnId" | "agentId"> & P
 function notLast(reason: string): BerthError {
   return new BerthError(
     "response_not_last",
-    `${reason} An agent has one conversation, which only continues: use the id of its last response, or none.`,
+    `${reason} An agent has one conversation, which can only continue: use the id of its last response, or none.`,
   );
 }
 
-/** Whether the guest has refused a function's result: its turn does not wait for that any more. */
+/** Whether the guest has refused a function's result: its turn no longer waits for it. */
 function isRefusal(error: unknown): boolean {
   return error instanceof BerthError && error.code === "function_not_waiting";
 }

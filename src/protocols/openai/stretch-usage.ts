@@ -1,14 +1,14 @@
 import type { SequencedEvent, Usage } from "../../contract/chat.ts";
 import type { ResponseState } from "./stored-responses.ts";
 
-/** The number after which a response's events are read: the one before its first tells what was used until then. */
+/** The start number for a response's events: the event before its first one has the usage until then. */
 export function readFrom({ afterSeq }: Pick<ResponseState, "afterSeq">): number {
   return Math.max(afterSeq - 1, 0);
 }
 
 /**
- * The usage of a response, which is a stretch of a turn: what its turn's model calls have used since the response
- * before. So the usages of a turn's responses add up to the turn's.
+ * The usage of a response, which is a part of a turn: its model calls since the previous response. So the usages of a
+ * turn's responses add up to the turn's.
  */
 export class StretchUsage {
   readonly #afterSeq: number;
@@ -25,7 +25,7 @@ export class StretchUsage {
     return false;
   }
 
-  /** The response's part of the turn's usage so far; null where the turn's is not known. */
+  /** The response's part of the turn's usage so far; null if the turn's is unknown. */
   of(usage: Usage | undefined): Usage | null {
     const before = this.#before;
     if (!usage || !before) return usage ?? null;
