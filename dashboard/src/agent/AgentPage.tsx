@@ -95,7 +95,7 @@ function FailedAgent({ agent: { name, error } }: { agent: Agent }) {
   const recover = useAction(async () => {
     if (error?.code === "machine_lost") await berth.agent(name).restart({ machine: "new" });
     else await berth.agent(name).resume();
-    await queries.invalidateQueries({ queryKey: ["agents", name] });
+    await queries.invalidateQueries({ queryKey: agentQuery(name).queryKey });
   });
   const isLost = error?.code === "machine_lost";
   return (

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from "react";
 import { InstructionsField, ModelField } from "../agents/agent-fields.tsx";
 import { statuses } from "../agents/status.tsx";
 import { berth } from "../api/client.ts";
-import { agentQuery, modelsQuery, runtimesQuery, turnsQuery } from "../api/queries.ts";
+import { agentQuery, agentsQuery, modelsQuery, runtimesQuery, turnsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Failure } from "../ui/Failure.tsx";
@@ -174,8 +174,8 @@ function Danger({ name }: { name: string }) {
             onConfirm={async () => {
               await berth.agent(name).delete();
               await navigate({ to: "/agents" });
-              queries.removeQueries({ queryKey: ["agents", name] });
-              await queries.invalidateQueries({ queryKey: ["agents"], exact: true });
+              queries.removeQueries({ queryKey: agentQuery(name).queryKey });
+              await queries.invalidateQueries({ queryKey: agentsQuery.queryKey, exact: true });
             }}
           >
             Its machine goes with every file in it. This cannot be undone.

@@ -183,7 +183,7 @@ function Selected({ agents, onDone }: { agents: readonly Agent[]; onDone: () => 
     setFailures(
       outcomes.flatMap((each, at) => (each.status === "rejected" ? `${names[at]}: ${messageOf(each.reason)}` : [])),
     );
-    await queries.invalidateQueries({ queryKey: ["agents"] });
+    await queries.invalidateQueries({ queryKey: agentsQuery.queryKey });
     if (outcomes.every(({ status }) => status === "fulfilled")) onDone();
   };
   const upgradable = agents.filter(({ image }) => image?.upgradeAvailable);

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Circle, CircleAlert, CircleCheck, LoaderCircle } from "lucide-react";
 import { useEffect, useState } from "react";
 import { berth } from "../api/client.ts";
+import { agentsQuery } from "../api/queries.ts";
 import { messageOf } from "../ui/message.ts";
 import { Loading, Notice } from "../ui/Notice.tsx";
 import { duration } from "../ui/Time.tsx";
@@ -27,7 +28,7 @@ export function Installing({ name }: { name: string }) {
     const abort = new AbortController();
     const follow = async () => {
       for await (const next of berth.agent(name).followInstall({ signal: abort.signal })) setStatus(next);
-      await queries.invalidateQueries({ queryKey: ["agents"] });
+      await queries.invalidateQueries({ queryKey: agentsQuery.queryKey });
     };
     follow().catch((failure: unknown) => abort.signal.aborted || setError(messageOf(failure)));
     return () => abort.abort();

@@ -2,7 +2,7 @@ import { type Agent, ApiError } from "@berth/client";
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { berth } from "./client.ts";
 
-// What views read, each under one name. What changes by itself is read again when live.ts tells.
+// What views read, each under one name. What changes by itself is read again when use-live.ts reports it.
 
 /** More agents than anybody looks through. */
 const mostAgents = 1_000;

@@ -1,37 +1,36 @@
-import { useSyncExternalStore } from "react";
+const checkMs = 2_000;
 
-// Whether the service answers. Every request of the page tells; while it does not answer, this asks by itself.
+/** Whether the service answers. While it does not, this checks every two seconds. */
+export class Reachability {
+  #isReachable = true;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #watchers = new Set<() => void>();
 
-const askEveryMs = 2_000;
+  get current(): boolean {
+    return this.#isReachable;
+  }
 
-let isReachable = true;
-let timer: ReturnType<typeof setInterval> | undefined;
-const watchers = new Set<() => void>();
+  /** Called with the outcome of each request. */
+  report(answers: boolean): void {
+    if (answers === this.#isReachable) return;
+    this.#isReachable = answers;
+    clearInterval(this.#timer);
+    if (!answers) this.#timer = setInterval(() => void this.#check(), checkMs);
+    for (const changed of this.#watchers) changed();
+  }
 
-/** What a request has found out. */
-export function told(answers: boolean): void {
-  if (answers === isReachable) return;
-  isReachable = answers;
-  clearInterval(timer);
-  if (!answers) timer = setInterval(ask, askEveryMs);
-  for (const changed of watchers) changed();
-}
+  watch = (changed: () => void): (() => void) => {
+    this.#watchers.add(changed);
+    return () => this.#watchers.delete(changed);
+  };
 
-async function ask(): Promise<void> {
-  const response = await fetch("/healthz").catch(() => null);
-  if (response?.ok) told(true);
-}
+  /** Calls back each time the service answers again. Returns a function that ends this. */
+  onReturn(returned: () => void): () => void {
+    return this.watch(() => this.#isReachable && returned());
+  }
 
-function watch(changed: () => void): () => void {
-  watchers.add(changed);
-  return () => watchers.delete(changed);
-}
-
-/** Calls back each time the service answers again. */
-export function onReachableAgain(again: () => void): () => void {
-  return watch(() => isReachable && again());
-}
-
-export function useIsReachable(): boolean {
-  return useSyncExternalStore(watch, () => isReachable);
+  async #check(): Promise<void> {
+    const response = await fetch("/healthz").catch(() => null);
+    if (response?.ok) this.report(true);
+  }
 }

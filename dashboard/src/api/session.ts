@@ -1,9 +1,6 @@
 import { NoAnswerError } from "@berth/client";
 
-// Who is signed in. The access token is in this page's memory; what outlives a reload is a cookie that only the service
-// sees.
-
-/** A token that is good for less than this is replaced first. */
+/** A token with less time left is renewed before it is used. */
 const renewBeforeMs = 60_000;
 
 interface Token {
@@ -11,45 +8,51 @@ interface Token {
   expiresAt: string;
 }
 
-let token: Token | null = null;
-let asking: Promise<Token | null> | null = null;
+/**
+ * The browser's sign-in. The access token is in this page's memory. A cookie that only the service can read survives a
+ * reload.
+ */
+export class BrowserSession {
+  #token: Token | null = null;
+  #renewing: Promise<Token | null> | null = null;
 
-/** The access token; null if nobody is signed in. Throws `NoAnswerError`, which the client takes as its own. */
-export async function accessToken(): Promise<string | null> {
-  if (!token || Date.parse(token.expiresAt) - Date.now() < renewBeforeMs) {
-    asking ??= ask().finally(() => {
-      asking = null;
-    });
-    token = await asking;
+  /** The access token; null if nobody is signed in. Throws `NoAnswerError`. */
+  async accessToken(): Promise<string | null> {
+    if (!this.#token || Date.parse(this.#token.expiresAt) - Date.now() < renewBeforeMs) {
+      this.#renewing ??= renew().finally(() => {
+        this.#renewing = null;
+      });
+      this.#token = await this.#renewing;
+    }
+    return this.#token?.accessToken ?? null;
   }
-  return token?.accessToken ?? null;
+
+  /** Discards a token that the service refused: the account was signed out elsewhere, or disabled. */
+  discard(): void {
+    this.#token = null;
+  }
+
+  /** Opens the identity provider's page, which leads back here. */
+  signIn(): void {
+    const { pathname, search } = location;
+    const to = pathname.startsWith("/-/") && !pathname.startsWith("/-/signed-out") ? pathname + search : "/-/";
+    location.assign(`/dashboard/sign-in?${new URLSearchParams({ to })}`);
+  }
+
+  /** Signs out in this browser, or in all of the account's. Throws `NoAnswerError`. */
+  async signOut(everywhere: boolean): Promise<void> {
+    const init = { method: "DELETE" };
+    const response = await fetch(`/dashboard/session?everywhere=${everywhere}`, init).catch(() => null);
+    if (!response?.ok) throw new NoAnswerError("The service is not responding. You are still signed in.");
+    const { signOutUrl } = (await response.json()) as { signOutUrl: string | null };
+    this.#token = null;
+    location.assign(signOutUrl ?? "/-/signed-out");
+  }
 }
 
-async function ask(): Promise<Token | null> {
+async function renew(): Promise<Token | null> {
   const response = await fetch("/dashboard/session", { method: "POST" }).catch(() => null);
   if (response?.status === 401) return null;
-  if (!response?.ok) throw new NoAnswerError("The service is not responding. It is asked again.");
+  if (!response?.ok) throw new NoAnswerError("The service is not responding. Retrying.");
   return (await response.json()) as Token;
-}
-
-/** The service refused the token: the account was signed out elsewhere, or disabled. The next request asks anew. */
-export function tokenRefused(): void {
-  token = null;
-}
-
-/** Leaves for the identity provider's page, which leads back here. */
-export function goToSignIn(): void {
-  const { pathname, search } = location;
-  const to = pathname.startsWith("/-/") && !pathname.startsWith("/-/signed-out") ? pathname + search : "/-/";
-  location.assign(`/dashboard/sign-in?${new URLSearchParams({ to })}`);
-}
-
-/** Signs out, in this browser or in all of the account's. Throws `NoAnswerError`. */
-export async function signOut(everywhere: boolean): Promise<void> {
-  const init = { method: "DELETE" };
-  const response = await fetch(`/dashboard/session?everywhere=${everywhere}`, init).catch(() => null);
-  if (!response?.ok) throw new NoAnswerError("The service is not responding. You are still signed in.");
-  const { signOutUrl } = (await response.json()) as { signOutUrl: string | null };
-  token = null;
-  location.assign(signOutUrl ?? "/-/signed-out");
 }

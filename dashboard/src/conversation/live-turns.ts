@@ -1,7 +1,6 @@
 import { isLast, type Reply, type TurnEvent } from "@berth/client";
 import { useSyncExternalStore } from "react";
-import { berth } from "../api/client.ts";
-import { onReachableAgain } from "../api/reachability.ts";
+import { berth, reachability } from "../api/client.ts";
 import { messageOf } from "../ui/message.ts";
 import { emptyTurn, isOver, reduceTurn, type TurnState } from "./turn-state.ts";
 
@@ -31,7 +30,7 @@ class LiveTurns {
   constructor(agent: string) {
     this.#agent = agent;
     // A turn whose reading was given up while the service was away.
-    onReachableAgain(() => {
+    reachability.onReturn(() => {
       for (const reading of this.#turns.values()) reading.resume();
     });
   }

@@ -2,8 +2,8 @@ import type { Turn, TurnList } from "@berth/client";
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { berth } from "../api/client.ts";
-import { useAccountEvents } from "../api/live.ts";
 import { turnsFrom, turnsQuery } from "../api/queries.ts";
+import { useAccountEvents } from "../api/use-live.ts";
 
 type Pages = InfiniteData<TurnList, string | null>;
 

@@ -3,7 +3,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { bytes } from "../agent/bytes.ts";
 import { berth } from "../api/client.ts";
-import { allCreditsQuery, capacityQuery, readinessQuery, runtimesQuery, usersQuery } from "../api/queries.ts";
+import {
+  allCreditsQuery,
+  billingQuery,
+  capacityQuery,
+  readinessQuery,
+  runtimesQuery,
+  usersQuery,
+} from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
@@ -278,7 +285,7 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
       ...(note.trim() === "" ? {} : { note: note.trim() }),
     });
     await queries.invalidateQueries({ queryKey: allCreditsQuery.queryKey });
-    await queries.invalidateQueries({ queryKey: ["billing"] });
+    await queries.invalidateQueries({ queryKey: billingQuery.queryKey });
     setOpen(false);
   });
   return (

@@ -1,7 +1,7 @@
 import { Menu } from "@base-ui/react/menu";
 import { Check, CircleUser } from "lucide-react";
 import { useState } from "react";
-import { signOut } from "../api/session.ts";
+import { session } from "../api/client.ts";
 import { Button } from "../ui/Button.tsx";
 import { classes } from "../ui/classes.ts";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -18,7 +18,7 @@ const item = "flex cursor-pointer items-center gap-2 rounded-md px-3 py-1.5 text
 
 export function AccountMenu({ name, isSmall = false }: { name: string; isSmall?: boolean }) {
   const [theme, setTheme] = useTheme();
-  const leave = useAction(signOut);
+  const leave = useAction((everywhere: boolean) => session.signOut(everywhere));
   /** The failure that was seen. */
   const [read, setRead] = useState<unknown>(null);
   return (

@@ -1,7 +1,7 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { onReachableAgain } from "../api/reachability.ts";
+import { reachability } from "../api/client.ts";
 import { Button } from "../ui/Button.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
@@ -14,7 +14,7 @@ export function Failed({ error, reset }: ErrorComponentProps) {
     void router.invalidate();
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: `again` does the same whichever it is
-  useEffect(() => onReachableAgain(again), []);
+  useEffect(() => reachability.onReturn(again), []);
   return (
     <div className="p-6">
       <Notice tone="bad" title="This view cannot be shown" action={<Button onClick={again}>Try again</Button>}>

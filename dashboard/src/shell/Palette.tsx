@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { agentTabs } from "../agent/tabs.ts";
 import { statuses } from "../agents/status.tsx";
+import { session } from "../api/client.ts";
 import { agentsQuery } from "../api/queries.ts";
-import { signOut } from "../api/session.ts";
 import type { Place } from "./places.ts";
 import { useTheme } from "./theme.ts";
 
@@ -102,7 +102,7 @@ function useGroups(places: readonly Place[]): Group[] {
       items: [
         { label: "Create an agent", hint: "c", go: () => void navigate({ to: "/create-agent" }) },
         ...themes,
-        { label: "Sign out", hint: "", go: () => void signOut(false) },
+        { label: "Sign out", hint: "", go: () => void session.signOut(false) },
       ],
     },
     {

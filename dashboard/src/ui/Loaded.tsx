@@ -1,6 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
-import { onReachableAgain } from "../api/reachability.ts";
+import { reachability } from "../api/client.ts";
 import { Button } from "./Button.tsx";
 import { messageOf } from "./message.ts";
 import { Loading, Notice } from "./Notice.tsx";
@@ -14,7 +14,7 @@ export function Loaded<Data>({
   children: (data: Data) => ReactNode;
 }) {
   const hasFailed = error !== null;
-  useEffect(() => (hasFailed ? onReachableAgain(() => void refetch()) : undefined), [hasFailed, refetch]);
+  useEffect(() => (hasFailed ? reachability.onReturn(() => void refetch()) : undefined), [hasFailed, refetch]);
   if (data !== undefined) return children(data);
   if (!error) return <Loading />;
   return (

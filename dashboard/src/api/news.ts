@@ -1,0 +1,66 @@
+import { type AccountEvent, ApiError, type Berth } from "@berth/client";
+
+const retryMs = 2_000;
+
+/**
+ * The account's events. A browser opens up to six connections to a service, so one of its tabs follows the events and
+ * shares them with the others. When that tab is closed, another continues after the last event.
+ */
+export class AccountNews {
+  readonly #berth: Pick<Berth, "events">;
+  readonly #listeners = new Set<(event: AccountEvent) => void>();
+  #following: AbortController | null = null;
+  /** Undefined before the first event. */
+  #lastId: number | undefined;
+
+  constructor(berth: Pick<Berth, "events">) {
+    this.#berth = berth;
+  }
+
+  /** Calls back with each event from now on. Returns a function that ends this. */
+  listen(listener: (event: AccountEvent) => void): () => void {
+    this.#listeners.add(listener);
+    this.#following ??= this.#begin();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#following?.abort();
+      this.#following = null;
+      this.#lastId = undefined;
+    };
+  }
+
+  #begin(): AbortController {
+    const abort = new AbortController();
+    const { signal } = abort;
+    const channel = new BroadcastChannel("berth events");
+    channel.onmessage = ({ data }: MessageEvent<AccountEvent>) => this.#tell(data);
+    signal.addEventListener("abort", () => channel.close());
+    const lead = () => this.#follow(signal, (event) => channel.postMessage(event));
+    // Without TLS a browser has locks on localhost only: elsewhere each tab follows the events itself.
+    const leading = navigator.locks ? navigator.locks.request("berth events", { signal }, lead) : lead();
+    leading.catch(() => {}); // Aborted while it waited.
+    return abort;
+  }
+
+  async #follow(signal: AbortSignal, share: (event: AccountEvent) => void): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const after = this.#lastId;
+        for await (const event of this.#berth.events(after === undefined ? { signal } : { after, signal })) {
+          this.#tell(event);
+          share(event);
+        }
+      } catch (error) {
+        // The id is of another database, such as one before a restored backup.
+        if (error instanceof ApiError && error.statusCode === 400) this.#lastId = undefined;
+      }
+      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
+  }
+
+  #tell(event: AccountEvent): void {
+    this.#lastId = event.id;
+    for (const listener of this.#listeners) listener(event);
+  }
+}

@@ -1,0 +1,34 @@
+import type { AccountEvent } from "@berth/client";
+import { expect, test } from "vitest";
+import { makesStale } from "./stale.ts";
+
+const keys = [
+  ["agents"],
+  ["agents", "ada"],
+  ["agents", "bob"],
+  ["agents", "ada", "turns"],
+  ["agents", "ada", "connections", "refused"],
+  ["agents", "ada", "files", "."],
+  ["recent turns", null],
+  ["refused", null],
+  ["billing"],
+  ["billing", "usage", "day", "2026-11-01"],
+  ["keys"],
+  ["users"],
+];
+
+test.each<[string, number[]]>([
+  ["agent.created", [0, 1]],
+  ["agent.changed", [0, 1]],
+  ["agent.deleted", [0, 1]],
+  ["turn.started", [0, 1, 6]],
+  ["turn.ended", [0, 1, 6]],
+  ["host.refused", [4, 7]],
+  ["credits.changed", [8, 9]],
+  ["key.created", [10]],
+  ["key.revoked", [10]],
+  ["events.dropped", [0, 1, 2, 4, 6, 7, 8, 9, 10]],
+])("%s makes the right queries stale", (type, stale) => {
+  const event = { id: 1, type, agent: "ada" } as unknown as AccountEvent;
+  expect(keys.flatMap((key, at) => (makesStale(event, key) ? [at] : []))).toEqual(stale);
+});

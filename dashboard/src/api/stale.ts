@@ -1,0 +1,31 @@
+import type { AccountEvent } from "@berth/client";
+import type { QueryKey } from "@tanstack/react-query";
+
+/** First parts of the keys of queries that read the whole account and have events. */
+const ofAccount: readonly unknown[] = ["billing", "keys", "recent turns", "refused"];
+
+/** Whether an event has changed the data of a query. The keys are in `queries.ts`. */
+export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey): boolean {
+  const isOfAgents = first === "agents" && agent === undefined;
+  switch (event.type) {
+    case "agent.created":
+    case "agent.changed":
+    case "agent.deleted":
+      return isOfAgents || (first === "agents" && agent === event.agent && what === undefined);
+    case "turn.started":
+    case "turn.ended":
+      return (
+        isOfAgents || first === "recent turns" || (first === "agents" && agent === event.agent && what === undefined)
+      );
+    case "host.refused":
+      return first === "refused" || (first === "agents" && agent === event.agent && what === "connections");
+    case "credits.changed":
+      return first === "billing";
+    case "key.created":
+    case "key.revoked":
+      return first === "keys";
+    default:
+      // Events may be missing. Turns have streams of their own; files have no events.
+      return ofAccount.includes(first) || (first === "agents" && what !== "turns" && what !== "files");
+  }
+}
