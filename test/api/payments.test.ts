@@ -116,8 +116,8 @@ test.each([
   [{}, "credits"],
   [{ credits: "49" }, "50"],
   [{ credits: "1000001" }, "1000000"],
-  [{ credits: "10.5" }, "Whole credits"],
-  [{ credits: "-100" }, "Whole credits"],
+  [{ credits: "10.5" }, "whole numbers"],
+  [{ credits: "-100" }, "whole numbers"],
   [{ credits: 100 }, "credits"],
   [{ credits: "100", returnUrl: "javascript:alert(1)" }, "returnUrl"],
 ])("%j is refused with what is allowed, and nobody is asked", async (body, said) => {

@@ -171,7 +171,7 @@ test("MCP servers are added, refused in place, changed and removed; a secret tha
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog
     .getByRole("alert")
-    .getByText(/names a secret/)
+    .getByText(/must name a secret/)
     .waitFor();
   await dialog.getByLabel("Headers").fill(`Authorization: Bearer ${githubToken}`);
   await dialog.getByRole("button", { name: "Save" }).click();

@@ -103,7 +103,7 @@ test.each([
   const session = await uplinkTo({ anthropic: anthropic(url), openai: upstream("openai", url) });
   const answer = await post(session, path, hello, method);
   expect(answer.status).toBe(404);
-  expect(JSON.parse(answer.text).error.message).toMatch(/not offered/);
+  expect(JSON.parse(answer.text).error.message).toMatch(/not available to agents/);
   expect(requests).toEqual([]);
 });
 

@@ -93,7 +93,7 @@ test("a call that the runner does not have is refused", async () => {
   const call = clientOf(guestCalls, session, "ada").quiesce({ endRuntime: false });
   await expect(call).rejects.toMatchObject({
     code: "upgrade_required",
-    message: expect.stringContaining("earlier Berth"),
+    message: expect.stringContaining("earlier version of Berth"),
   });
 });
 
