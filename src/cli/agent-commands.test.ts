@@ -71,7 +71,7 @@ test("agents are upgraded: one, none that needs it, all but those that cannot be
   api.answers["GET /agents/eve/install-status"] = [streaming(installation("installed", null))];
   const { code, stdout, stderr } = await api.berth(["agents", "upgrade", "--all"]);
   expect([code, stdout]).toEqual([1, "1 of 2 agents were upgraded.\n"]);
-  expect(stderr).toContain("ada is as it was: ada is answering a message.");
+  expect(stderr).toContain("ada was not changed: ada is answering a message.");
 
   api.answers["POST /agents/bob/upgrade"] = [json(agent("bob"))];
   expect((await api.berth(["agents", "upgrade", "bob"])).stdout).toBe("bob has the newest image already.\n");
@@ -113,7 +113,7 @@ test("the runtimes are listed, and below them what each cannot do and why", asyn
 test("an agent is created with instructions from standard input", async () => {
   api.answers["POST /agents"] = [json(agent("ada", { status: "provisioning" }), 201)];
   const made = await api.berth(["agents", "create", "ada", "--no-wait", "-i", "-"], { input: "Be kind.\n" });
-  const stdout = "ada is being created. To look at it: berth agents get ada\n";
+  const stdout = "ada is being created. To check its state: berth agents get ada\n";
   expect(made).toEqual({ code: 0, stderr: "", stdout });
   expect(JSON.parse(api.seen[0]!.body)).toEqual({ name: "ada", instructions: "Be kind.\n" });
 });
@@ -133,7 +133,7 @@ test("what is not given stays as it was when an agent is changed", async () => {
     "ada has its runtime's default model and no instructions from its next turn on.\n",
   );
   expect((await update("--agents", "bob, cleo")).stdout).toBe(
-    "ada has the agents bob and cleo to ask from its next turn on.\n",
+    "ada has the agents bob and cleo to call from its next turn on.\n",
   );
   expect(api.seen.map(({ body }) => JSON.parse(body))).toEqual([
     { model: "demo/demo" },
@@ -180,7 +180,7 @@ test("a reset begins a new conversation and says that the files stay", async () 
   const busy = refuse(409, "A turn is in progress.", "turn_in_progress");
   api.answers["POST /agents/ada/conversation/reset"] = [json(agent("ada")), json(agent("ada")), busy];
   const reset = (...options: string[]) => api.berth(["agents", "reset", "ada", "--yes", ...options]);
-  const stdout = "ada begins a new conversation. Its files stay.\n";
+  const stdout = "ada starts a new conversation. Its files are kept.\n";
   expect(await reset()).toEqual({ code: 0, stderr: "", stdout });
   expect(JSON.parse((await reset("--json")).stdout)).toEqual(agent("ada"));
   expect(await reset()).toEqual({ code: 1, stdout: "", stderr: "berth: A turn is in progress.\n" });
@@ -259,6 +259,6 @@ test("as many turns are asked for as are desired, in pages", async () => {
 
 test("an agent without turns is said to have none", async () => {
   api.answers["GET /agents/ada/turns?limit=20"] = [json({ data: [], nextCursor: null })];
-  const stderr = "Nothing was said to ada yet.\n";
+  const stderr = "ada has received no messages yet.\n";
   expect(await api.berth(["agents", "turns", "ada"])).toEqual({ code: 0, stdout: "", stderr });
 });

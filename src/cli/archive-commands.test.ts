@@ -50,7 +50,7 @@ test("an archive that breaks off fails the command", async () => {
     },
   ];
   const { code, stderr } = await api.berth(["agents", "export", "ada"]);
-  expect([code, stderr]).toEqual([1, expect.stringContaining("broke off")]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("connection broke")]);
 });
 
 test("an import sends a file or standard input, waits, and says what did not come along", async () => {

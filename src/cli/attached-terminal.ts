@@ -8,12 +8,12 @@ export const signalBase = 128;
 /** What timeout(1) answers. */
 const timedOutCode = 124;
 
-/** The size of an output's terminal; a usual one where it is none. */
+/** The size of an output's terminal; a default if it is none. */
 export function terminalSize({ columns = 80, rows = 24 }: { columns?: number; rows?: number }) {
   return { cols: columns, rows };
 }
 
-/** Joins this terminal to one in the agent's machine, until the session there ends. Returns how it ended. */
+/** Connects this terminal to one in the agent's machine, until the session there ends. Returns how it ended. */
 export async function attachTerminal(agent: AgentHandle, options: TerminalOptions): Promise<CommandExited> {
   // Node 20 has none of its own.
   globalThis.WebSocket ??= (await import("ws")).WebSocket as unknown as typeof WebSocket;
@@ -22,7 +22,7 @@ export async function attachTerminal(agent: AgentHandle, options: TerminalOption
   const terminal = agent.terminal({ ...terminalSize(stdout), ...options, onBroken });
   const typed = (data: Buffer) => terminal.write(new Uint8Array(data));
   const resized = () => terminal.resize(stdout.columns, stdout.rows);
-  // The machine's terminal has control of this one: keys go there as they are, and what it shows is drawn as it is.
+  // The machine's terminal controls this one: keys and output pass unchanged.
   if (stdin.isTTY) stdin.setRawMode(true);
   stdin.on("data", typed);
   stdout.on("resize", resized);
@@ -37,14 +37,14 @@ export async function attachTerminal(agent: AgentHandle, options: TerminalOption
     if (stdin.isTTY) stdin.setRawMode(false);
     stdin.destroy();
   }
-  throw new CliError("The terminal broke off.");
+  throw new CliError("The connection to the terminal broke.");
 }
 
 /** The exit code that a shell would have for a command. Throws if it was lost. */
 export function exitCodeOf({ exitCode, signal, timedOut, lost }: CommandExited): number {
-  if (lost) throw new CliError("The agent's machine ended before the command did.");
+  if (lost) throw new CliError("The agent's machine stopped before the command did.");
   if (timedOut) {
-    console.error("The command took too long and was ended.");
+    console.error("The command timed out and was killed.");
     return timedOutCode;
   }
   if (exitCode !== null) return exitCode;

@@ -137,7 +137,7 @@ test("what was used is summed up by what was asked", async () => {
   const span = "since=2026-01-01T00%3A00%3A00.000Z&until=2026-01-02T00%3A00%3A00.000Z";
   api.answers[`GET /billing/usage?by=day&${span}`] = [json(report("day", []))];
   const times = ["--since", "2026-01-01", "--until", "2026-01-02"];
-  expect((await api.berth(["billing", "usage", ...times])).stderr).toBe("Nothing was used in this time.\n");
+  expect((await api.berth(["billing", "usage", ...times])).stderr).toBe("No usage in this period.\n");
   api.answers["GET /billing/usage?by=model&format=csv"] = [(response) => response.end("model,credits\r\n")];
   expect((await api.berth(["billing", "usage", "--by", "model", "--csv"])).stdout).toBe("model,credits\r\n");
   expect((await api.berth(["billing", "usage", "--by", "colour"])).code).toBe(2);

@@ -5,8 +5,8 @@ import { CliError } from "./errors.ts";
 const checkout = new URL("../../", import.meta.url);
 
 /**
- * The path of one of the service's programs; `name` is its file in `src`. Throws `CliError` where the tool is installed
- * by itself, without the service.
+ * The path of one of the service's programs; `name` is its file in `src`. Throws `CliError` if the tool is installed
+ * alone, without the service.
  */
 export function programPath(name: string): string {
   const path = fileURLToPath(new URL(`src/${name}`, checkout));
@@ -16,7 +16,7 @@ export function programPath(name: string): string {
   );
 }
 
-/** The words that call this tool from another program, after an update too. */
+/** The command line that runs this tool from another program, also after an update. */
 export function toolWords(): string[] {
   const launcher = fileURLToPath(new URL("berth", checkout));
   if (existsSync(launcher)) return [launcher];

@@ -7,7 +7,7 @@ interface InputOptions {
   signal?: AbortSignal;
 }
 
-/** Sends standard input to a command, however long the command takes to read it. Throws what the service refuses. */
+/** Sends standard input to a command, however long the command takes to read it. Throws the service's refusals. */
 export async function sendInput(agent: AgentHandle, id: string, { end, signal }: InputOptions): Promise<void> {
   const write = async (data: Uint8Array<ArrayBuffer>, isEnd: boolean) => {
     while (!(await isAccepted(agent.commands.write(id, data, { end: isEnd, ...(signal && { signal }) }))));

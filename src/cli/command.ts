@@ -42,8 +42,8 @@ export class ToolCommand extends Command {
   }
 
   /**
-   * Adds `--json`. The command prints the result of `run` as JSON, or else the text that `show` returns; `show` may also
-   * print by itself.
+   * Adds `--json`. The command prints the result of `run` as JSON, or else the text that `show` returns; `show` may
+   * also print.
    */
   prints<Args extends unknown[], Result>(
     run: (...args: Args) => Promise<Result> | Result,

@@ -32,7 +32,7 @@ const files: readonly [words: string, load: Load][] = [
   ["admin", () => import("./commands/admin.ts")],
 ];
 
-/** The file of the command that these arguments begin with, or else all: only what runs is loaded. */
+/** The file of the command that these arguments begin with, or else all files: unused ones are not loaded. */
 export function commandFiles(args: readonly string[]): Load[] {
   const called = files.filter(([words]) => words.split(" ").includes(args[0] ?? ""));
   return (called.length > 0 ? called : files).map(([, load]) => load);

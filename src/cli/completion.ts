@@ -1,6 +1,9 @@
 import type { CommandTree } from "./command-tree.ts";
 
-/** The characters that shells take without quotes. A shell would run some of what could be in the names of a service. */
+/**
+ * The characters that shells accept without quotes. A shell would run some of the characters possible in a service's
+ * names.
+ */
 const harmless = /^[\w@%+=:,./-]+$/;
 
 /** Completions for the last of these words, which may be empty. `words` are those after `berth`. */

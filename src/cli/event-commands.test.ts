@@ -52,7 +52,7 @@ test("each event is a line, whatever it is of", async () => {
   );
   expect(stderr.split("\n")).toEqual([
     expect.stringContaining("Ctrl-C"),
-    expect.stringContaining("no longer kept"),
+    expect.stringContaining("have expired"),
     "berth: No more.",
     "",
   ]);

@@ -40,7 +40,7 @@ export async function runInstallation(
   const shown = printable(name);
   if (json) writeJson(process.stdout, toJson(wait ? await connect().agent(name).get() : begun));
   else if (wait) console.log(`${shown} is ready (${seconds.toFixed(1)} s). To talk to it: berth chat ${shown}`);
-  else console.log(`${shown} is being ${doing}. To look at it: berth agents get ${shown}`);
+  else console.log(`${shown} is being ${doing}. To check its state: berth agents get ${shown}`);
 }
 
 /** Resolves when the agent is installed. Throws `FaultError`. */

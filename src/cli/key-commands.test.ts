@@ -53,7 +53,7 @@ test("the keys are listed with what each is for", async () => {
   expect(await api.berth(["keys", "list"])).toEqual({
     code: 0,
     stdout: "",
-    stderr: "There are no keys. To make one: berth keys create\n",
+    stderr: "There are no keys. To create one: berth keys create\n",
   });
 });
 
@@ -64,7 +64,7 @@ test("a key is made of what was asked, and is alone on standard output", async (
   expect(await api.berth(["keys", "create", ...options, "--expires", "2030-01-31"])).toEqual({
     code: 0,
     stdout: `${secret}\n`,
-    stderr: "Keep the key now: it is not shown again.\n",
+    stderr: "Store the key now: it is not shown again.\n",
   });
   expect(JSON.parse(api.seen[0]!.body)).toEqual({
     name: "site",
@@ -103,7 +103,7 @@ test("a key is revoked by its id, and what is no id is not repeated", async () =
   api.answers[`DELETE /keys/${id}`] = [(response) => response.writeHead(204).end()];
   expect(await api.berth(["keys", "revoke", id, "--yes"])).toEqual({
     code: 0,
-    stdout: `The key ${id} is revoked.\n`,
+    stdout: `The key ${id} was revoked.\n`,
     stderr: "",
   });
   expect((await api.berth(["keys", "revoke", id, "--yes", "--json"])).stdout).toBe("null\n");
@@ -111,7 +111,7 @@ test("a key is revoked by its id, and what is no id is not repeated", async () =
   expect(pasted).toEqual({
     code: 2,
     stdout: "",
-    stderr: "berth: This is not a key's id. List them with: berth keys list\n",
+    stderr: "berth: Not a valid key id. List the ids with: berth keys list\n",
   });
   api.answers[`DELETE /keys/${id}`] = [refuse(404, `There is no key ${id}.`, "key_not_found")];
   expect((await api.berth(["keys", "revoke", id, "--yes"])).code).toBe(1);
@@ -149,5 +149,5 @@ test("the audit log is shown with the newest last, of one agent where that is as
   expect(some.stderr).toBe("There are older entries: --limit shows more.\n");
   expect(JSON.parse((await api.berth(["audit", "--json"])).stdout)).toEqual({ data, nextCursor: null });
   api.answers["GET /audit?limit=50&agent=bob"] = [json({ data: [], nextCursor: null })];
-  expect((await api.berth(["audit", "-a", "bob"])).stderr).toBe("Nothing was done yet.\n");
+  expect((await api.berth(["audit", "-a", "bob"])).stderr).toBe("No entries yet.\n");
 });

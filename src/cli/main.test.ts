@@ -150,7 +150,7 @@ test("without a key the reason is told", async () => {
   const { code, stderr } = await api.berth(["agents", "list"], { environment });
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: "berth: The service asks for a key: set BERTH_API_KEY (there is no /nowhere/operator.key).\n",
+    stderr: "berth: The service requires a key: set BERTH_API_KEY (there is no /nowhere/operator.key).\n",
   });
 });
 

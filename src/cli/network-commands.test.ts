@@ -92,6 +92,6 @@ test("the log is shown with the newest last", async () => {
   });
   api.answers["GET /agents/ada/network/log?limit=3&verdict=refused"] = [json({ data: [], nextCursor: null })];
   const none = await api.berth(["agents", "network", "log", "ada", "-n", "3", "--verdict", "refused"]);
-  expect(none).toEqual({ code: 0, stdout: "", stderr: "ada has connected to nothing yet.\n" });
+  expect(none).toEqual({ code: 0, stdout: "", stderr: "ada has made no connections yet.\n" });
   expect((await api.berth(["agents", "network", "log", "ada", "--verdict", "maybe"])).code).toBe(2);
 });

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-/** `--json`, on every command that prints an answer. */
+/** `--json`, on every command that prints a response. */
 export function jsonOption(): Option {
-  return new Option("--json", "print JSON, as the API answers it");
+  return new Option("--json", "print JSON, as the API returns it");
 }
 
 /** `--yes`, on commands that cannot be undone. */
@@ -12,7 +12,9 @@ export function yesOption(): Option {
 
 /** `--limit`, on commands that list the newest of many. */
 export function limitOption(usual: number): Option {
-  return new Option("-n, --limit <number>", "how many of the newest to show").argParser(positiveNumber).default(usual);
+  return new Option("-n, --limit <number>", "how many of the most recent to show")
+    .argParser(positiveNumber)
+    .default(usual);
 }
 
 /** `--no-wait`, on commands that install an agent. */
@@ -25,7 +27,7 @@ export function userOption(description: string): Option {
   return new Option("-u, --user <user>", description).choices(["agent", "root"]).default("agent");
 }
 
-/** An option that may be given several times. Its value is a list. */
+/** An option that may be repeated. Its value is a list. */
 export function repeatable(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string, all: string[] = []) => [...all, text]);
 }
@@ -44,8 +46,8 @@ export interface GlobalOptions {
 
 /** Adds `--profile`, `--quiet` and `--verbose` to a command and to all below it. */
 export function addGlobalOptions(command: Command): void {
-  command.addOption(new Option("--profile <name>", "use the service of that name; see berth profiles"));
-  command.addOption(new Option("-q, --quiet", "print the result alone").conflicts("verbose"));
+  command.addOption(new Option("--profile <name>", "use the service of that profile; see berth profiles"));
+  command.addOption(new Option("-q, --quiet", "print only the result").conflicts("verbose"));
   command.addOption(new Option("--verbose", "log each request on stderr: status, request id and time"));
   for (const each of command.commands) addGlobalOptions(each);
 }
@@ -53,7 +55,7 @@ export function addGlobalOptions(command: Command): void {
 export function positiveNumber(text: string): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < 1) {
-    throw new InvalidArgumentError("A whole number above 0 is allowed.");
+    throw new InvalidArgumentError("Expected a whole number above 0.");
   }
   return number;
 }

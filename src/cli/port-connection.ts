@@ -3,14 +3,14 @@ import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import { CliError } from "./errors.ts";
 
-/** What may wait for the network, in bytes, before no more is read. */
+/** The limit of bytes that wait for the network before reading pauses. */
 const maximumWaiting = 1024 * 1024;
-/** The close code of RFC 6455 for what has ended in order. */
+/** The close code of RFC 6455 for a normal end. */
 const closedNormally = 1000;
 
 /**
- * Joins a stream with the connection to a port at `url`, a WebSocket. Each direction ends by itself. Resolves when both
- * have; throws `CliError` with the service's reason if it refuses, or the connection breaks.
+ * Connects a stream to a port at `url`, a WebSocket. The directions close independently. Resolves when both have;
+ * throws `CliError` with the service's reason if it refuses, or the connection breaks.
  */
 export async function joinConnection(url: string, stream: Duplex): Promise<void> {
   const socket = new WebSocket(url, { perMessageDeflate: false });
@@ -29,7 +29,7 @@ export async function joinConnection(url: string, stream: Duplex): Promise<void>
   const code = await closed;
   if (failure.reason !== null) throw new CliError(failure.reason);
   if (!opened) throw new CliError("The connection cannot be opened.");
-  if (code !== closedNormally && !stream.destroyed) throw new CliError("The connection broke off.");
+  if (code !== closedNormally && !stream.destroyed) throw new CliError("The connection broke.");
 }
 
 async function send(stream: Duplex, socket: WebSocket): Promise<void> {
@@ -40,7 +40,7 @@ async function send(stream: Duplex, socket: WebSocket): Promise<void> {
   socket.send(JSON.stringify({ type: "end" }));
 }
 
-/** Why the service refused: in its answer before the upgrade, or in a frame after. */
+/** Why the service refused: in its response before the upgrade, or in a frame after it. */
 class Failure {
   reason: string | null = null;
 
@@ -53,7 +53,7 @@ class Failure {
         text += part;
       });
       response.on("end", () => {
-        this.reason = messageIn(text) ?? `The service answered with ${response.statusCode}.`;
+        this.reason = messageIn(text) ?? `The service responded with status ${response.statusCode}.`;
         request.destroy();
         socket.terminate();
       });
@@ -63,7 +63,7 @@ class Failure {
   /** Whether a text frame is a failure. */
   isIn(frame: Buffer): boolean {
     const { type, message } = JSON.parse(String(frame)) as { type: string; message?: string };
-    if (type === "error") this.reason = message ?? "The connection broke off.";
+    if (type === "error") this.reason = message ?? "The connection broke.";
     return type === "error";
   }
 }

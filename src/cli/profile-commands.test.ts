@@ -62,11 +62,11 @@ test("services are named, chosen and forgotten, and each gets its own key alone"
 });
 
 test.each([
-  ["profiles add Ada --url http://127.0.0.1", "small letters"],
+  ["profiles add Ada --url http://127.0.0.1", "lowercase letters"],
   ["profiles add ada --url ftp://127.0.0.1", "--url: its value"],
   ["profiles add ada", "required option"],
-  ["profiles use nobody", "There are none"],
-  ["profiles remove nobody", "There are none"],
+  ["profiles use nobody", "There are no profiles"],
+  ["profiles remove nobody", "There are no profiles"],
   ["agents list --profile nobody", 'no profile "nobody"'],
   ["agents list --profile __proto__", 'no profile "__proto__"'],
   ["agents list --quiet --verbose", "cannot be used with"],

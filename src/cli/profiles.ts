@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "n
 import { join } from "node:path";
 import { CliError } from "./errors.ts";
 
-/** A service that the tool knows by a name. */
+/** A named service of the tool. */
 export interface Profile {
   /** Without a trailing slash. */
   url: string;
@@ -10,7 +10,7 @@ export interface Profile {
   key: string | null;
 }
 
-/** The services that the tool knows, and the one that it uses by itself; null: the one on this machine. */
+/** The tool's profiles, and the default one; null: the service on this machine. */
 export interface Profiles {
   current: string | null;
   profiles: Record<string, Profile>;
@@ -40,29 +40,33 @@ export function readProfiles(configFolder: string): Profiles {
   }
 }
 
-/** Writes the profiles whole, for their user alone: they have keys. */
+/** Writes the profiles completely, readable only by their user: they contain keys. */
 export function writeProfiles(configFolder: string, profiles: Profiles): void {
   const file = fileIn(configFolder);
   mkdirSync(configFolder, { recursive: true, mode: 0o700 });
   const partial = `${file}.${process.pid}`;
   writeFileSync(partial, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(partial, 0o600); // The file may have been there.
+  chmodSync(partial, 0o600); // The file may have existed.
   renameSync(partial, file);
 }
 
-/** The profile of that name. Throws `CliError` (wrong use) with the names that there are. */
+/** The profile with that name. Throws `CliError` (wrong use) with the existing names. */
 export function requireProfile({ profiles }: Profiles, name: string): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found) return found;
   const known = Object.keys(profiles).toSorted();
-  const others = known.length > 0 ? `There are: ${known.join(", ")}.` : "There are none; add one: berth profiles add";
+  const others =
+    known.length > 0 ? `Profiles: ${known.join(", ")}.` : "There are no profiles; add one: berth profiles add";
   throw new CliError(`There is no profile ${JSON.stringify(name)}. ${others}`, 2);
 }
 
 /** Throws `CliError` (wrong use) for a name that a profile cannot have. */
 export function checkProfileName(name: string): void {
   if (names.test(name)) return;
-  throw new CliError("A profile's name has small letters, digits, dots, hyphens and underscores, at most 63.", 2);
+  throw new CliError(
+    "A profile's name may contain lowercase letters, digits, dots, hyphens and underscores, up to 63.",
+    2,
+  );
 }
 
 function isProfile(value: unknown): value is Profile {

@@ -5,8 +5,8 @@ const redrawMs = 100;
 const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 
 /**
- * Shows what is being done. On a terminal it is one line, updated with the elapsed time and erased on disposal.
- * Elsewhere each new step gets a line.
+ * Shows the current step. On a terminal it is one line, updated with the elapsed time and erased on disposal. Elsewhere
+ * each new step gets a line.
  */
 export class Progress implements Disposable {
   readonly #output: Output;
@@ -23,7 +23,7 @@ export class Progress implements Disposable {
     return (performance.now() - this.#begun) / 1000;
   }
 
-  /** Sets what is being done. */
+  /** Sets the current step. */
   show(doing: string): void {
     if (doing === this.#doing || isQuiet()) return;
     this.#doing = doing;

@@ -30,8 +30,8 @@ export async function readSecret(question: string): Promise<string> {
 }
 
 /**
- * Asks for confirmation before an irreversible action. Throws `CliError` with `otherwise` unless the answer is yes, and
- * where nobody can be asked.
+ * Asks for confirmation before an irreversible action. Throws `CliError` with `otherwise` unless the answer is yes, or
+ * if there is no terminal to ask on.
  */
 export async function requireConsent(question: string, otherwise: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {

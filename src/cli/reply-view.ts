@@ -38,7 +38,7 @@ export class ReplyView {
     }
   }
 
-  /** Writes a line beside the reply, but only on a terminal. */
+  /** Writes a line in addition to the reply, but only on a terminal. */
   note(text: string): void {
     if (!this.#notes.isTTY) return;
     if (this.#reply.isTTY) this.endLine();
@@ -58,7 +58,7 @@ export class ReplyView {
     this.#atLineStart = true;
   }
 
-  /** The user asked for it, so it is shown even without a terminal. */
+  /** The user requested it, so it is shown even without a terminal. */
   #showUsage(usage: Usage): void {
     this.endLine();
     this.#notes.write(`${styled(this.#notes, "dim", printable(usageText(usage)))}\n`);

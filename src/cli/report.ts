@@ -39,7 +39,7 @@ async function adviceOnCredentials(error: ApiError): Promise<ApiError | CliError
   const environment = readEnvironment();
   const credentials = await findCredentials(serverUrl(environment), environment);
   if (credentials.key === null) {
-    return new CliError(`The service asks for a key: set BERTH_API_KEY (${credentials.reason}).`);
+    return new CliError(`The service requires a key: set BERTH_API_KEY (${credentials.reason}).`);
   }
   if (!credentials.login) return error;
   return new CliError("Your login is no longer valid. Sign in again: berth login");

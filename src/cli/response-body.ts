@@ -21,7 +21,7 @@ export async function copyBody(response: Response): Promise<void> {
       last = decoded.at(-1) ?? last;
     }
   } catch {
-    throw new UnreachableError("The connection broke off before the answer's end.");
+    throw new UnreachableError("The connection broke before the end of the response.");
   }
   if (stdout.isTTY && last !== "\n") stdout.write("\n");
 }

@@ -22,7 +22,9 @@ test("a secret's value comes from standard input, without its line's end, and is
   const set = ["agents", "secrets", "set", "ada", "TOKEN", "--host", "a.com", "--host", "*.b.com"];
   const { code, stdout, stderr } = await api.berth(set, { input: "hush\n" });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toBe("TOKEN is berth-secret-TOKEN-1f in the machine, and its value on the way to: a.com, *.b.com\n");
+  expect(stdout).toBe(
+    "TOKEN is berth-secret-TOKEN-1f in the machine, and is replaced with its value on the way to: a.com, *.b.com\n",
+  );
   expect(JSON.parse(api.seen[0]!.body)).toEqual({ value: "hush", hosts: ["a.com", "*.b.com"] });
   expect(JSON.parse((await api.berth([...set, "--json"], { input: "hush" })).stdout)).toEqual(secret);
 });

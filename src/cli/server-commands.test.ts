@@ -180,7 +180,7 @@ test("what listens on the port already is not taken for the server", async () =>
   other.closeAllConnections();
   other.close();
   expect(code).toBe(1);
-  expect(stderr).toContain(`Something else answers at http://127.0.0.1:${taken} already.`);
+  expect(stderr).toContain(`Another program already listens at http://127.0.0.1:${taken}.`);
 });
 
 test("doctor shows each check, and for a failed one how to mend it", async () => {
@@ -192,7 +192,7 @@ test("doctor shows each check, and for a failed one how to mend it", async () =>
   const broken = await berth(["doctor"], { BROKEN: "1" });
   expect(broken).toMatchObject({ code: 1, stderr: "" });
   expect(broken.stdout).toContain(
-    "✘ qemu             none\n    There is no QEMU.\n    to mend it: apt-get install qemu\n",
+    "✘ qemu             none\n    There is no QEMU.\n    to fix it: apt-get install qemu\n",
   );
   const { code, stdout } = await berth(["doctor", "--json"], { BROKEN: "1" });
   const checks = stdout

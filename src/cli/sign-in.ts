@@ -16,15 +16,15 @@ export interface DevicePrompt {
 const usualLifetimeSeconds = 300;
 
 /**
- * Signs in at the identity provider of the server at `url` by device authorization (RFC 8628). `show` tells the user
- * where to go. Resolves when the user has signed in. Throws `CliError`.
+ * Signs in at the identity provider of the server at `url` by device authorization (RFC 8628). `show` displays the page
+ * for the user. Resolves when the user has signed in. Throws `CliError`.
  */
 export async function signIn(url: string, show: (prompt: DevicePrompt) => void): Promise<Login> {
   const { issuer, clientId, audience } = await findProvider(url);
   return speaking(issuer, async () => {
     const provider = await discover(issuer, clientId);
     if (!provider.serverMetadata().device_authorization_endpoint) {
-      throw new CliError(`${issuer} has no sign-in for devices. Use a key instead: BERTH_API_KEY`);
+      throw new CliError(`${issuer} does not support signing in from devices. Use a key instead: BERTH_API_KEY`);
     }
     const scope = "openid offline_access";
     const device = await openid.initiateDeviceAuthorization(provider, { scope, ...audienceParameters(audience) });
@@ -62,9 +62,9 @@ async function findProvider(url: string): Promise<Pick<Login, "issuer" | "client
     throw new UnreachableError(`No answer from ${url} (${code ?? message}). Is the server running?`);
   });
   const found = ProtectedResource.safeParse(await response.json().catch(() => null));
-  if (!found.success) throw new CliError(`What answers at ${url} is not Berth: it does not say where to sign in.`);
+  if (!found.success) throw new CliError(`The server at ${url} is not Berth: it does not say where to sign in.`);
   const { authorization_servers: servers, berth_audience: audience, berth_tool_client_id: clientId } = found.data;
-  if (servers[0] === undefined) throw new CliError(`The service at ${url} takes keys alone: set BERTH_API_KEY.`);
+  if (servers[0] === undefined) throw new CliError(`The service at ${url} accepts only keys: set BERTH_API_KEY.`);
   return { issuer: servers[0], clientId, audience };
 }
 
@@ -98,7 +98,7 @@ async function speaking<Result>(issuer: string, talk: () => Promise<Result>): Pr
     if (error instanceof CliError) throw error;
     if (error instanceof openid.ResponseBodyError)
       throw new CliError(refusalText(error.error, error.error_description));
-    throw new UnreachableError(`The identity provider ${issuer} does not answer as it should: ${reasonOf(error)}`);
+    throw new UnreachableError(`The identity provider ${issuer} sent an invalid response: ${reasonOf(error)}`);
   }
 }
 
@@ -107,11 +107,11 @@ function refusalText(code: string, description: string | undefined): string {
     case "access_denied":
       return "The sign-in was refused.";
     case "expired_token":
-      return "Nobody confirmed the sign-in in time. Begin again: berth login";
+      return "The sign-in was not confirmed in time. Start again: berth login";
     case "invalid_grant":
       return "Your login has expired. Sign in again: berth login";
     default:
-      return `The identity provider refuses: ${description ?? code}`;
+      return `The identity provider refused the sign-in: ${description ?? code}`;
   }
 }
 

@@ -26,7 +26,7 @@ function timeFromNow(text: string, direction: 1 | -1): string {
   const time = new Date(ms);
   if (Number.isNaN(time.getTime())) {
     throw new InvalidArgumentError(
-      "Hours (12h), days (90d) or a time such as 2030-01-31 or 2030-01-31T12:00Z is allowed.",
+      "Expected hours (12h), days (90d) or a time such as 2030-01-31 or 2030-01-31T12:00Z.",
     );
   }
   return time.toISOString();

@@ -10,12 +10,12 @@ export function setVerbosity(verbosity: Verbosity): void {
 
 export const isQuiet = () => chosen === "quiet";
 
-/** Says something beside the result, unless the user wants it quiet. */
+/** Prints a line in addition to the result, unless the user wants it quiet. */
 export function note(text: string): void {
   if (!isQuiet()) console.error(text);
 }
 
-/** `fetch`, which tells of each request where the user wants that: its status, its time and its id in the server's log. */
+/** `fetch` that logs each request if the user wants that: its status, its time and its id in the server's log. */
 export async function tellingFetch(request: Request): Promise<Response> {
   if (chosen !== "verbose") return fetch(request);
   const { method, url } = request;

@@ -124,7 +124,7 @@ test("links of a folder keep their targets, and what is no file is named", async
   server.close();
   expect(code).toBe(0);
   for (const name of ["fifo", "socket"])
-    expect(stderr).toContain(`Left out, since it is neither a file, a folder nor a link: ./${name}`);
+    expect(stderr).toContain(`Skipped, since it is neither a file, a folder nor a link: ./${name}`);
   expect((await readdir(join(home, "venv"))).toSorted()).toEqual(["bin"]);
   expect(await readlink(join(home, "venv/bin/python"))).toBe("/usr/bin/python3");
   expect(await readlink(join(home, "venv/bin/up"))).toBe("../../../outside");

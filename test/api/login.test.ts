@@ -152,7 +152,7 @@ test("the operator adds, lists, resets, disables and enables users", async () =>
   const list = await asOperator(["admin", "users", "list"]);
   expect(list.stdout).toMatch(/^NAME +STATUS +OPERATOR +CREATED\nulla +active +yes +\S+\nBob +active +no +\S+\n$/);
   expect(await asOperator(["admin", "users", "disable", "bob"])).toMatchObject({ stdout: "Bob is disabled.\n" });
-  expect(await asOperator(["admin", "users", "enable", "bob"])).toMatchObject({ stdout: "Bob is let in again.\n" });
+  expect(await asOperator(["admin", "users", "enable", "bob"])).toMatchObject({ stdout: "Bob is enabled again.\n" });
   const reset = await asOperator(["admin", "users", "reset", "bob", "--json"]);
   expect(JSON.parse(reset.stdout)).toMatchObject({ name: "Bob", status: "invited" });
   expect(JSON.parse((await asOperator(["admin", "users", "list", "--json"])).stdout).data).toHaveLength(2);

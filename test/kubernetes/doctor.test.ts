@@ -47,7 +47,7 @@ test("what is missing is told with what mends it, and what may not be looked at 
   await cluster.kubectl("delete", "storageclass", "--all");
   const bare = await doctor({ BERTH_KUBERNETES_NAMESPACE: "elsewhere" });
   expect(bare.code).toBe(1);
-  expect(bare.stdout).toContain("The namespace elsewhere is not there.\n    to mend it: kubectl apply -k");
+  expect(bare.stdout).toContain("The namespace elsewhere is not there.\n    to fix it: kubectl apply -k");
   expect(bare.stdout).toContain("✘ nodes            0 of 0 can have machines\n");
   expect(bare.stdout).toContain("✘ storage          no storage class\n");
   expect(bare.stdout).toContain("✘ network policies none\n");

@@ -21,9 +21,9 @@ interface HostedOptions {
   version: string;
   /** Begin a new conversation of the agent with each new session. */
   reset: boolean;
-  /** Tells the user what the protocol has no place for. */
+  /** Notifies the user of events that the protocol has no message for. */
   note: (message: string) => void;
-  /** Aborts when the editor has gone. Turns go on without it. */
+  /** Aborts when the editor disconnects. Turns continue without it. */
   gone: AbortSignal;
 }
 
@@ -57,7 +57,7 @@ class HostedAgent {
   readonly #reset: boolean;
   readonly #note: (message: string) => void;
   readonly #gone: AbortSignal;
-  /** What is being answered; null between turns. */
+  /** The current prompt; null between turns. */
   #reply: Reply | null = null;
 
   constructor({ agent: handle, reset, note, gone }: HostedOptions) {
@@ -68,7 +68,7 @@ class HostedAgent {
   }
 
   async begin(mcpServers: number): Promise<{ sessionId: string }> {
-    if (mcpServers > 0) this.#note("The editor's MCP servers are not passed on: the agent runs elsewhere.");
+    if (mcpServers > 0) this.#note("The editor's MCP servers are not forwarded: the agent runs elsewhere.");
     const { conversation } = this.#reset ? await this.#agent.reset() : await this.#agent.get();
     return { sessionId: sessionIdOf(conversation) };
   }
@@ -78,7 +78,7 @@ class HostedAgent {
     return {};
   }
 
-  /** Replays the conversation. A turn that still runs is followed to its end. */
+  /** Replays the conversation. Follows a running turn to its end. */
   async load(sessionId: string, client: AgentContext): Promise<Record<string, never>> {
     const conversation = await this.#require(sessionId);
     for (const turn of await this.#past(conversation)) {
@@ -86,7 +86,7 @@ class HostedAgent {
       await show(userMessage(turn.message));
       const shown = this.#replay(turn.id, show);
       if (turn.status !== "running") await shown;
-      // The editor's request is answered now; the rest comes as it is said.
+      // The editor's request is answered now; the rest follows as it arrives.
       else shown.catch((error: Error) => this.#gone.aborted || this.#note(error.message));
     }
     return {};
@@ -114,7 +114,7 @@ class HostedAgent {
     throw new RequestError(internalError, last.error.message, { code: last.error.code });
   }
 
-  /** Interrupts what is being answered; its end follows. */
+  /** Interrupts the current turn; its last event follows. */
   async cancel(): Promise<void> {
     await this.#reply?.cancel().catch((error: Error) => this.#note(error.message));
   }
@@ -143,16 +143,16 @@ class HostedAgent {
       }
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "forbidden")) throw error;
-      this.#note("This key may not read the conversation, so that it is not shown.");
+      this.#note("This key may not read the conversation, so it is not shown.");
     }
     return found;
   }
 
-  /** The number of the session's conversation. Throws if another has begun since. */
+  /** The number of the session's conversation. Throws if another has started since. */
   async #require(sessionId: string): Promise<number> {
     const { conversation } = await this.#agent.get();
     if (sessionId === sessionIdOf(conversation)) return conversation;
-    throw RequestError.resourceNotFound(`${sessionId}: the agent is in another conversation; begin a new session`);
+    throw RequestError.resourceNotFound(`${sessionId}: the agent is in another conversation; start a new session`);
   }
 }
 
@@ -162,7 +162,7 @@ function sessionIdOf(conversation: number): string {
   return `conversation-${conversation}`;
 }
 
-/** The result, or what the service refused with as an error of the protocol. */
+/** The result, or the service's refusal as an error of the protocol. */
 async function told<Result>(result: Promise<Result>): Promise<Result> {
   try {
     return await result;

@@ -1,8 +1,8 @@
 import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
 
 /**
- * A prompt's blocks as the text of a message. Files that the editor attaches go along as text. Throws for what a message
- * cannot hold.
+ * A prompt's blocks as the text of a message. Files that the editor attaches are included as text. Throws for content
+ * that a message cannot contain.
  */
 export function textOfPrompt(blocks: readonly ContentBlock[]): string {
   const text = blocks.map(textOf).join("\n\n").trim();
@@ -18,7 +18,7 @@ function textOf(block: ContentBlock): string {
       return `[${block.title ?? block.name}](${block.uri})`;
     case "resource":
       if ("text" in block.resource) return `${block.resource.uri}:\n\n${fenced(block.resource.text)}`;
-      throw unsupported("A file that is no text");
+      throw unsupported("A file that is not text");
     default:
       throw unsupported(block.type === "image" ? "An image" : block.type === "audio" ? "Sound" : "This part");
   }

@@ -6,10 +6,10 @@ type ToolEvent = Extract<
   { type: "response.tool_call.started" | "response.tool_call.updated" | "response.tool_call.completed" }
 >;
 
-/** How much of a tool's output an editor is sent, in characters. */
+/** How much of a tool's output is sent to an editor, in characters. */
 const shownCharacters = 64 * 1024;
 
-/** What an editor is told of a turn's event; null for one that it has no words for. */
+/** The update for an editor about a turn's event; null for an event without one. */
 export function updateOf(event: TurnEvent): SessionUpdate | null {
   switch (event.type) {
     case "response.output_text.delta":
@@ -26,12 +26,12 @@ export function updateOf(event: TurnEvent): SessionUpdate | null {
   }
 }
 
-/** What the user said, as a replay shows it. */
+/** The user's message, as a replay shows it. */
 export function userMessage(message: string): SessionUpdate {
   return { sessionUpdate: "user_message_chunk", content: text(message) };
 }
 
-/** What the service says beside the agent, such as why a turn failed. */
+/** The service's own messages, such as why a turn failed. */
 export function remark(said: string): SessionUpdate {
   return { sessionUpdate: "agent_message_chunk", content: text(`\n\n(${said})`) };
 }
@@ -77,7 +77,7 @@ function kindOf(name: string): ToolKind {
   return kinds.find(([pattern]) => pattern.test(name.toLowerCase()))?.[1] ?? "other";
 }
 
-/** What a tool shows: what its runtime says in this protocol itself, or else its output and what it changes. */
+/** A tool's output: what its runtime reports in this protocol, or else its output and its changes. */
 function contentOf({ name, input, output }: ToolEvent): ToolCallContent[] {
   const own = blocksIn(output);
   if (own.length > 0) return own;
@@ -86,7 +86,7 @@ function contentOf({ name, input, output }: ToolEvent): ToolCallContent[] {
   return [...(diff ? [diff] : []), ...(shown === null ? [] : [{ type: "content" as const, content: text(shown) }])];
 }
 
-/** Runtimes that speak this protocol themselves say their output as its blocks. */
+/** Runtimes that use this protocol report their output as its blocks. */
 function blocksIn(output: unknown): ToolCallContent[] {
   if (!Array.isArray(output)) return [];
   return output.flatMap((block: unknown): ToolCallContent[] => {

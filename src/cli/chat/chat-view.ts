@@ -5,11 +5,11 @@ import { Screen } from "./screen.ts";
 import { type Line, plain } from "./styled-lines.ts";
 import { type Entry, messageLines, Transcript } from "./transcript.ts";
 
-/** What is drawn below the transcript, and changes. */
+/** The live part of the screen, below the transcript. */
 export interface ViewState {
   /** The reply under way; null if there is none. */
   running: { live: LiveReply; begunAt: number; tokens: number } | null;
-  /** Messages to be sent after it. */
+  /** Messages to send after it. */
   waiting: readonly string[];
   /** A question that the user has to answer, in place of the input. */
   question: string | null;
@@ -28,7 +28,7 @@ const shownWaiting = 3;
 /** Lines of the transcript that are shown again when it is unfolded. */
 const unfoldedLines = 500;
 
-/** A conversation on a terminal: what was said, printed for good, and below it what changes. */
+/** A conversation on a terminal: the transcript, printed for good, and below it the live part. */
 export class ChatView {
   readonly #screen: Screen;
   readonly #state: () => ViewState;
@@ -38,7 +38,7 @@ export class ChatView {
   #animation: NodeJS.Timeout | undefined;
   #drawTimer: NodeJS.Timeout | undefined;
   #resizeTimer: NodeJS.Timeout | undefined;
-  /** Whether the terminal is ours. */
+  /** Whether the screen is taken over. */
   #isOpen = false;
 
   constructor(output: NodeJS.WriteStream, state: () => ViewState) {
@@ -54,7 +54,7 @@ export class ChatView {
     this.schedule();
   }
 
-  /** Prints what is left, and gives the terminal back. */
+  /** Prints the rest, and gives the terminal back. */
   close(): void {
     this.#isOpen = false;
     clearInterval(this.#animation);
@@ -75,14 +75,14 @@ export class ChatView {
     if (this.#isOpen) this.#drawTimer ??= setTimeout(() => this.#draw(), drawMs);
   }
 
-  /** The width of what is on the screen may have changed: it is drawn once the user has stopped pulling. */
+  /** The width of the screen may have changed: draws once the user has stopped resizing. */
   resized(): void {
     if (!this.#isOpen) return;
     clearTimeout(this.#resizeTimer);
     this.#resizeTimer = setTimeout(() => this.redraw(), resizeMs);
   }
 
-  /** Draws all that can be seen, and as much of the transcript above it as `maximum` lines. */
+  /** Draws the whole screen, and up to `maximum` lines of the transcript above it. */
   redraw(maximum = this.#screen.rows): void {
     clearTimeout(this.#resizeTimer);
     this.#resizeTimer = undefined;
@@ -97,7 +97,7 @@ export class ChatView {
     this.redraw(this.#transcript.isUnfolded ? unfoldedLines : undefined);
   }
 
-  /** The last column stays free: terminals differ in what they do after it. */
+  /** The last column stays free: terminals differ in how they continue after it. */
   get #width(): number {
     return this.#screen.columns - 1;
   }

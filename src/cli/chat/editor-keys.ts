@@ -28,7 +28,7 @@ const actions: Readonly<Record<string, Action>> = {
   "ctrl-u": (editor) => editor.deleteToLineStart(),
   "ctrl-k": (editor) => editor.deleteToLineEnd(),
   "meta-return": (editor) => editor.insert("\n"),
-  // Ctrl-J, and what terminals send for Shift-Enter where they tell it from Enter.
+  // Ctrl-J, and the code for Shift-Enter on terminals that distinguish it from Enter.
   enter: (editor) => editor.insert("\n"),
   up: older,
   "ctrl-p": older,

@@ -11,7 +11,7 @@ export class InputHistory {
   readonly #messages: string[];
   /** How far back the user has gone; 0: not at all. */
   #back = 0;
-  /** What was being written before. */
+  /** The text being written before browsing. */
   #draft = "";
   /** Resolves when the file has all messages. */
   #stored: Promise<void> = Promise.resolve();
@@ -34,7 +34,7 @@ export class InputHistory {
     return message;
   }
 
-  /** The message after the one shown, in the end what was being written; null if that is shown. */
+  /** The message after the one shown, finally the text being written; null if that is shown. */
   newer(): string | null {
     if (this.#back === 0) return null;
     this.#back--;
@@ -52,7 +52,7 @@ export class InputHistory {
     await storing;
   }
 
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when all writes are done. */
   async settled(): Promise<void> {
     await this.#stored;
   }

@@ -3,7 +3,7 @@ import { emitKeypressEvents, type Key } from "node:readline";
 /** What the user did. */
 export type Input = { kind: "key"; key: Key; text: string } | { kind: "paste"; text: string };
 
-/** The most of a paste that is kept: more than any message may have. */
+/** The limit of a paste: more than any message may have. */
 const maximumPaste = 4 * 1024 * 1024;
 
 /** Reads keys and pastes from a terminal. */
@@ -55,7 +55,7 @@ export class Keyboard {
     this.#take({ kind: "paste", text });
   }
 
-  /** An Enter that more follows at once is part of a paste, on a terminal that does not mark pastes. */
+  /** An Enter immediately followed by more is part of a paste, on a terminal that does not mark pastes. */
   #typed(text: string, key: Key): void {
     if (this.#enter) {
       this.#enter = null;

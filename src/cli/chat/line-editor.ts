@@ -1,7 +1,7 @@
 import { columnsOf } from "../terminal.ts";
 import { hardWrap } from "./styled-lines.ts";
 
-/** What of the text is shown: rows of the screen, and where the cursor stands among them. */
+/** The visible part of the text: rows of the screen, and the cursor's position. */
 export interface EditorView {
   rows: string[];
   cursor: { row: number; column: number };
@@ -100,7 +100,7 @@ export class LineEditor {
     this.#replace(this.#cursor, end === this.#cursor ? this.#next(end) : end, "");
   }
 
-  /** A backslash before the cursor becomes a new line. False if there is none. */
+  /** Replaces a backslash before the cursor with a new line. False if there is none. */
   continueLine(): boolean {
     if (this.#text[this.#cursor - 1] !== "\\") return false;
     this.#replace(this.#cursor - 1, this.#cursor, "\n");
@@ -111,7 +111,7 @@ export class LineEditor {
   view(width: number, maximumRows: number): EditorView {
     const start = this.#lineStart();
     const before = rowsOf(this.#text.slice(start, this.#cursor), width);
-    // The cursor stands where the next character would: a full row has no place for it.
+    // The cursor is where the next character would be: a full row has no column for it.
     const last = before.at(-1)!;
     const own = rowsOf(this.#text.slice(start, this.#lineEnd()), width);
     let cursor = { row: before.length - 1, column: columnsOf(last) };

@@ -9,7 +9,7 @@ export class LiveReply {
   readonly #print: (entry: Entry) => void;
   readonly #text = new StreamedMarkdown();
   readonly #calls = new Map<string, ToolCall>();
-  /** What the agent is doing, in a word or two. */
+  /** The agent's activity, in a word or two. */
   phase = "sending";
 
   constructor(print: (entry: Entry) => void) {
@@ -22,7 +22,7 @@ export class LiveReply {
         this.phase = "waking";
         break;
       case "response.queued":
-        this.phase = `waiting for a place (${event.position})`;
+        this.phase = `waiting for a slot (${event.position})`;
         break;
       case "response.in_progress":
         this.phase = "thinking";

@@ -2,10 +2,10 @@ import { Lexer, type MarkedToken, type Token, type Tokens } from "marked";
 import { type Style, withoutControls } from "../terminal.ts";
 import { hardWrap, type Line, lineColumns, plain, type Span, wrap } from "./styled-lines.ts";
 
-/** More than this is shown as it is: what an agent writes could be made to keep the parser at work for long. */
+/** Longer text is shown unchanged: an agent's output could keep the parser busy for a long time. */
 const maximumLength = 64 * 1024;
 
-/** A reply's Markdown as lines of at most `width` columns. Whatever cannot be read as Markdown is shown as it is. */
+/** A reply's Markdown as lines of up to `width` columns. Text that cannot be parsed as Markdown is shown unchanged. */
 export function renderMarkdown(source: string, width: number): Line[] {
   const text = withoutControls(source).replaceAll("\t", "    ");
   if (text.length > maximumLength) return wrap([plain(text)], width);

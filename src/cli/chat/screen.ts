@@ -53,7 +53,7 @@ export class Screen {
     this.#output.write(`${codes.beginFrame}${codes.clearScreen}${this.#below(lines, live, cursor)}`);
   }
 
-  /** Prints `lines` in place of the live lines and leaves the terminal as it was. */
+  /** Prints `lines` in place of the live lines and leaves the terminal in its previous state. */
   close(lines: readonly Line[]): void {
     const below = this.#below(lines, [], { row: 0, column: 0 });
     this.#output.write(`${this.#toTop()}${codes.clearBelow}${below}${codes.pasteOff}`);

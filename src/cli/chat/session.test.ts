@@ -197,7 +197,7 @@ test("a pasted megabyte is refused with a reason, a pasted quarter of it is sent
   await using terminal = await chat();
   terminal.type("kept");
   terminal.paste("é".repeat(512 * 1024));
-  await terminal.shows("A message has 256 KiB at most.", 60_000);
+  await terminal.shows("A message is limited to 256 KiB.", 60_000);
   await terminal.shows("> kept");
   terminal.type(keys.ctrlU);
   const long = `${"x".repeat(100_000)}\n${"y z ".repeat(30_000)}end`;

@@ -21,7 +21,7 @@ interface SessionOptions {
   output: NodeJS.WriteStream;
 }
 
-/** A reply that is under way. */
+/** A running reply. */
 interface Running {
   reply: Reply;
   live: LiveReply;
@@ -30,7 +30,7 @@ interface Running {
   isInterrupted: boolean;
 }
 
-/** How often the tokens of a reply under way are asked for. */
+/** How often the tokens of a running reply are requested. */
 const usageMs = 3_000;
 const maximumMessageBytes = 256 * 1024;
 const pastTurns = 10;
@@ -146,7 +146,7 @@ export class ChatSession {
   #paste(text: string): void {
     this.#hint = "";
     if (Buffer.byteLength(this.#editor.text) + Buffer.byteLength(text) > maximumMessageBytes) {
-      this.#hint = "A message has 256 KiB at most. What was pasted is more, and was left out.";
+      this.#hint = "A message is limited to 256 KiB. The pasted text is longer, and was dropped.";
     } else this.#editor.insert(text);
   }
 
@@ -169,7 +169,7 @@ export class ChatSession {
     answer(input.key.name === "y");
   }
 
-  /** Ctrl-C: interrupts the reply; leaves if that was asked for already, or if pressed twice where there is none. */
+  /** Ctrl-C: interrupts the reply; leaves if that was requested already, or if pressed twice while there is none. */
   #interrupt(): void {
     const running = this.#running;
     const again = "Ctrl-C once more leaves.";
@@ -188,7 +188,7 @@ export class ChatSession {
     else this.#hint = again;
   }
 
-  /** What has not been sent is put back into the input. */
+  /** Puts unsent text back into the input. */
   #takeBackWaiting(): void {
     if (this.#waiting.length === 0) return;
     this.#editor.set([...this.#waiting, ...(this.#editor.isEmpty ? [] : [this.#editor.text])].join("\n"));
@@ -265,7 +265,7 @@ export class ChatSession {
     return { include: ["status", "tools", "usage"] as const, onBroken, signal: this.#gone.signal };
   }
 
-  /** Shows a reply to its end, then sends what waits. */
+  /** Shows a reply to its end, then sends the queued messages. */
   async #follow(reply: Reply): Promise<void> {
     const live = new LiveReply((entry) => this.#view.print(entry));
     this.#running = { reply, live, begunAt: performance.now(), tokens: 0, isInterrupted: false };

@@ -1,7 +1,7 @@
 import type { AgentHandle, Berth, Usage } from "@berth/client";
 import { usageText } from "../usage-text.ts";
 
-/** What the commands of a conversation need of it. */
+/** The parts of a conversation that its commands use. */
 export interface CommandContext {
   client: Berth;
   agent: AgentHandle;
@@ -66,14 +66,14 @@ export const slashCommands: Readonly<Record<string, SlashCommand>> = {
   quit: { help: "leave; a running reply continues", run: ({ leave }) => leave() },
 };
 
-/** What a message means: a command with its argument, or else what is sent to the agent. */
+/** The meaning of a message: a command with its argument, or else text for the agent. */
 export function readInput(text: string): { command: string; argument: string } | { message: string } {
   const match = /^\/([a-z]+)(?:\s+(\S.*))?\s*$/.exec(text);
   if (match) return { command: match[1]!, argument: match[2]?.trim() ?? "" };
   return { message: text.startsWith("//") ? text.slice(1) : text };
 }
 
-/** What the beginning of a command may become: whole texts of the input. */
+/** The completions of a command's beginning: whole texts of the input. */
 export async function completionsOf(text: string, context: Pick<CommandContext, "client">): Promise<string[]> {
   const match = /^\/([a-z]*)( +\S*)?$/.exec(text);
   if (!match) return [];

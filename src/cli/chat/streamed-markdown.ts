@@ -6,7 +6,7 @@ const maximumBlock = 16 * 1024;
 /** A reply's Markdown as it arrives, divided into blocks that will not change any more and the one that may. */
 export class StreamedMarkdown {
   #pending = "";
-  /** Nothing can have ended since the last look. */
+  /** Nothing can have ended since the last check. */
   #isSeen = true;
 
   add(delta: string): void {
@@ -14,7 +14,7 @@ export class StreamedMarkdown {
     if (delta.includes("\n") || this.#pending.length > maximumBlock) this.#isSeen = false;
   }
 
-  /** What may still change. */
+  /** The block that may still change. */
   get pending(): string {
     return this.#pending;
   }
@@ -28,7 +28,7 @@ export class StreamedMarkdown {
     return taken + this.#take(this.#lengthOfComplete());
   }
 
-  /** Takes out the rest: the text has come to an end. */
+  /** Takes out the rest: the text has ended. */
   takeAll(): string {
     this.#isSeen = true;
     return this.#take(this.#pending.length);
@@ -47,7 +47,10 @@ export class StreamedMarkdown {
     return tokens.slice(0, Math.max(0, last)).reduce((sum, { raw }) => sum + raw.length, 0);
   }
 
-  /** Takes out the first part of a block that is too long: whole lines if it has any. A code block goes on in the next. */
+  /**
+   * Takes out the first part of a block that is too long: whole lines if it has any. A code block continues in the next
+   * part.
+   */
   #takePart(): string {
     const fence = /^ {0,3}(`{3,}|~{3,})[^\n]*\n/.exec(this.#pending);
     const lineEnd = this.#pending.lastIndexOf("\n", maximumBlock);

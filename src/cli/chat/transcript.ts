@@ -11,7 +11,7 @@ export interface ToolCall {
   output: unknown;
 }
 
-/** Something that was said or done. */
+/** A message or an action. */
 export type Entry =
   | { kind: "message"; text: string }
   | { kind: "reply"; markdown: string }
@@ -20,11 +20,11 @@ export type Entry =
 
 const maximumEntries = 1000;
 const maximumMessageRows = 20;
-/** Of a call's input, and of its output. */
+/** The limits of a call's shown input and output. */
 const maximumToolRows = 40;
 const maximumToolCharacters = 20_000;
 
-/** What was said and done, for as long as it can be shown again. */
+/** The transcript, as far as it can be shown again. */
 export class Transcript {
   readonly #entries: Entry[] = [];
   /** Whether calls of tools are shown with their input and output. */
@@ -98,7 +98,7 @@ function detailLines({ input, output }: ToolCall, width: number): Line[] {
   });
 }
 
-/** A tool's input or output as people read it: its text, or else its JSON. */
+/** A tool's input or output in readable form: its text, or else its JSON. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

@@ -12,7 +12,7 @@ export function register(program: ToolCommand): void {
     .description("speak the Agent Client Protocol on stdin and stdout, for editors")
     .argument("<name>", "the agent's name")
     .option("--reset", "begin a new conversation with each new session")
-    .addHelpText("after", "\nEditors start it; docs/clients.md says how. What is no protocol goes to stderr.")
+    .addHelpText("after", "\nEditors start it; docs/clients.md says how. Other output goes to stderr.")
     .action(async (name: string, { reset }: { reset?: true }) => {
       const agent = connect().agent(name);
       const note = (message: string) => writeText(process.stderr, `${message}\n`);

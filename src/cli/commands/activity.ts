@@ -15,25 +15,22 @@ interface AuditOptions {
   limit: number;
 }
 
-/** `berth audit`, `connections` and `events`: what happened in the account. */
+/** `berth audit`, `connections` and `events`: the account's history. */
 export function register(program: ToolCommand): void {
   program
     .command("audit")
-    .description("show who changed what and what was forbidden, newest last")
+    .description("show who changed what and what was refused, newest last")
     .option("-a, --agent <name>", "only entries about this agent")
     .addOption(
-      new Option("--outcome <outcome>", "only what was done, or what was refused").choices(["done", "refused"]),
+      new Option("--outcome <outcome>", "only successful requests, or only refused ones").choices(["done", "refused"]),
     )
-    .option("-s, --search <text>", "only entries with this in their operation, agent, address or code")
+    .option("-s, --search <text>", "only entries with this text in their operation, agent, address or code")
     .addOption(limitOption(50))
-    .addHelpText(
-      "after",
-      "\nBY is the kind of what was shown, with the key's id. --json has all fields, the newest first.",
-    )
+    .addHelpText("after", "\nBY is the kind of credential, with the key's id. --json has all fields, the newest first.")
     .lists({
       list: ({ agent, outcome, search, limit }: AuditOptions) =>
         connect().audit({ agent, outcome, search }).take(limit),
-      empty: "Nothing was done yet.",
+      empty: "No entries yet.",
       newestFirst: true,
       older: "There are older entries: --limit shows more.",
       columns: {
@@ -47,19 +44,19 @@ export function register(program: ToolCommand): void {
     });
   program
     .command("connections")
-    .description("show what all agents have connected to, newest last")
+    .description("show the connections of all agents, newest last")
     .addOption(limitOption(50))
     .addOption(verdictOption())
     .lists({
       list: ({ limit, verdict }: ConnectionsOptions) => connect().connections({ verdict }).take(limit),
-      empty: "No agent has connected to anything yet.",
+      empty: "No agent has made a connection yet.",
       newestFirst: true,
       older: "There are older connections: --limit shows more.",
       columns: { AGENT: "agent", ...connectionColumns },
     });
   program
     .command("events")
-    .description("print what happens in the account until Ctrl-C")
+    .description("print the account's events until Ctrl-C")
     .option("--after <id>", "continue after the event with this id; events are kept for seven days", eventId)
     .streams(({ after }: { after?: number }) => connect().events({ after }), showEvent);
 }
@@ -71,16 +68,16 @@ function outcomeCell({ status, code }: AuditEntry) {
 
 function eventId(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("The id of an event is a whole number.");
+  throw new InvalidArgumentError("An event's id must be a whole number.");
 }
 
 function showEvent(event: AccountEvent): void {
   switch (event.type) {
     case "events.opened":
-      note("Following what happens in the account. Ctrl-C ends it.");
+      note("Following the account's events. Ctrl-C stops.");
       break;
     case "events.dropped":
-      note("Some of these events are no longer kept. Those from now on follow.");
+      note("Some of these events have expired. Later events follow.");
       break;
     default:
       console.log([localTime(event.at), event.type, ...detailsOf(event)].map(printable).join("  "));

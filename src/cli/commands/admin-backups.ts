@@ -61,7 +61,7 @@ export function addRestore(admin: ToolCommand): void {
     .argument("<file>", "the backup; - is standard input")
     .addOption(new Option("--secret-key <file>", "the secret key, which is not in a backup; put into the data folder"))
     .addOption(
-      new Option("--without-secret-key", "give up what is encrypted: agents' secrets, sign-ins").conflicts("secretKey"),
+      new Option("--without-secret-key", "discard encrypted data: agents' secrets, sign-ins").conflicts("secretKey"),
     )
     .prints((file: string, { secretKey, withoutSecretKey }: RestoreOptions) => {
       const options = [
@@ -72,7 +72,7 @@ export function addRestore(admin: ToolCommand): void {
     }, showRestored);
   admin
     .command("verify")
-    .description("read a whole backup and verify its checksums")
+    .description("read a complete backup and verify its checksums")
     .argument("<file>", "the backup; - is standard input")
     .prints(
       (file: string) => runProgram("verified", ["verify", "--", file]),
@@ -118,7 +118,7 @@ async function receive(client: Berth, { id, bytes }: Backup, file: string, progr
     // A terminal's line is drawn now and then; elsewhere each MiB would be a line.
     const steps = process.stderr.isTTY ? [body, count, into] : [body, into];
     await pipeline(steps as [Readable, Writable]).catch((error: Error) => {
-      throw isBroken ? new UnreachableError("The connection broke off before the backup's end.") : error;
+      throw isBroken ? new UnreachableError("The connection broke before the end of the backup.") : error;
     });
   };
   if (file === "-") return write(process.stdout);
@@ -163,7 +163,7 @@ function showRestored(facts: BackupFacts & { dataFolder: string }): void {
 
 function contentsOf({ machines, createdAt, berth }: BackupFacts): string {
   const agents = machines.length === 1 ? "1 agent" : `${machines.length} agents`;
-  return `what was there on ${localTime(createdAt)} (${agents}, Berth ${printable(berth)})`;
+  return `the data of ${localTime(createdAt)} (${agents}, Berth ${printable(berth)})`;
 }
 
 /** Runs the service's own program for backups with this process's input. Throws `CliError` with the reason of a failure. */
@@ -188,5 +188,5 @@ async function runProgram<Result extends "restored" | "verified">(
   process.off("SIGINT", wait);
   const found = last[result];
   if (found) return found;
-  throw new CliError(last.failed ?? "The program ended early.");
+  throw new CliError(last.failed ?? "The program exited early.");
 }

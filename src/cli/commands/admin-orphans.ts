@@ -24,7 +24,7 @@ interface Found {
 export function addAdoptHost(admin: ToolCommand): void {
   admin
     .command("adopt-host")
-    .description("let the server start although its host has files without a row; no server may run")
+    .description("let the server start although its host has orphaned files; no server may run")
     .addOption(yesOption())
     .addOption(jsonOption())
     .action(adoptHost);
@@ -32,10 +32,10 @@ export function addAdoptHost(admin: ToolCommand): void {
 
 /** Adds `berth admin orphans`. */
 export function addOrphanCommands(admin: ToolCommand): void {
-  const orphans = admin.command("orphans").description("list, give back and remove quarantined files");
+  const orphans = admin.command("orphans").description("list, recover and remove quarantined files");
   orphans
     .command("list")
-    .description("list the quarantine: files of this host that no row of the database named")
+    .description("list the quarantine: files of this host that belong to no row of the database")
     .prints(
       async () => ({ data: await connect().admin.orphans() }),
       ({ data }) => {
@@ -56,7 +56,7 @@ export function addOrphanCommands(admin: ToolCommand): void {
     );
   orphans
     .command("give-back")
-    .description("make an agent of a quarantined machine or snapshot")
+    .description("recover a quarantined machine or snapshot as an agent")
     .argument("<id>", "the id in the list")
     .argument("<name>", "the name of the new agent")
     .addOption(new Option("--user <name>", "the user who gets the agent (default: you)"))
@@ -64,7 +64,7 @@ export function addOrphanCommands(admin: ToolCommand): void {
     .prints(
       (id: string, name: string, { user, account }: { user?: string; account?: string }) =>
         connect().admin.giveBackOrphan(id, { name, user, account }),
-      ({ name }) => `${printable(name)} is there again, asleep.`,
+      ({ name }) => `${printable(name)} was recovered and is suspended.`,
     );
   orphans
     .command("remove")
@@ -97,5 +97,5 @@ async function runProgram(args: readonly string[]): Promise<Found> {
   const lines = (await text(child.stdout)).trim().split("\n");
   const last = JSON.parse(lines.at(-1) || "{}") as Partial<Found> & { failed?: string };
   if (last.orphans && last.dataFolder) return { orphans: last.orphans, dataFolder: last.dataFolder };
-  throw new CliError(last.failed ?? "The program ended early.");
+  throw new CliError(last.failed ?? "The program exited early.");
 }

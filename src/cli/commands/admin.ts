@@ -9,7 +9,7 @@ import { addAdoptHost, addOrphanCommands } from "./admin-orphans.ts";
 
 const statusStyles: Record<User["status"], Style> = { invited: "yellow", active: "green", disabled: "red" };
 
-/** `berth admin`. The commands for backups and for quarantined files are in the files beside this one. */
+/** `berth admin`. The commands for backups and for quarantined files are in the files next to this one. */
 export function register(program: ToolCommand): void {
   const admin = program.command("admin").description("administer the installation (operator only)");
   admin
@@ -22,7 +22,7 @@ export function register(program: ToolCommand): void {
           "machines awake": `${machines.used} of ${machines.limit}`,
           memory: `${memoryMiB.used} of ${memoryMiB.limit} MiB`,
           "waiting for new agents": `${spares.used} of ${spares.limit}`,
-          "agents in the queue": `${queue.used} of ${queue.limit}`,
+          "agents queued": `${queue.used} of ${queue.limit}`,
         }),
     );
   addBackup(admin);
@@ -34,10 +34,11 @@ export function register(program: ToolCommand): void {
   keys
     .command("replace")
     .description("sign tokens with new keys; older tokens stay valid until they expire")
-    .option("--now", "invalidate everything that older keys signed, as after a theft")
+    .option("--now", "invalidate everything signed with older keys, for example after a theft")
     .prints(
       ({ now = false }: { now?: boolean }) => connect().admin.replaceSigningKeys({ now }),
-      ({ oldKeysUntil }, { now }) => (now ? "Only new keys count now." : `Older keys count until ${oldKeysUntil}.`),
+      ({ oldKeysUntil }, { now }) =>
+        now ? "Only new keys are valid now." : `Older keys are valid until ${oldKeysUntil}.`,
     );
   addCreditCommands(admin);
 }
@@ -72,9 +73,9 @@ function addUserCommands(admin: ToolCommand): void {
     (name: string) => connect().admin.disableUser(name),
     ({ name }) => `${printable(name)} is disabled.`,
   );
-  user("enable", "admit a disabled user again").prints(
+  user("enable", "enable a disabled user again").prints(
     (name: string) => connect().admin.enableUser(name),
-    ({ name }) => `${printable(name)} is let in again.`,
+    ({ name }) => `${printable(name)} is enabled again.`,
   );
 }
 
@@ -102,9 +103,9 @@ function addCreditCommands(admin: ToolCommand): void {
     });
   credits
     .command("grant")
-    .description("grant credits to an account, or take some back")
+    .description("grant credits to an account, or withdraw some")
     .argument("<account>", "a user's name or an account's id")
-    .argument("<credits>", "such as 500; -500 takes them back")
+    .argument("<credits>", "such as 500; -500 withdraws them")
     .option("-n, --note <text>", "a note for the account's owner")
     .addHelpText("after", "\nThe accounts with their ids: berth admin credits list")
     .prints(

@@ -24,7 +24,7 @@ export function addArchiveCommands(agents: ToolCommand): void {
     .command("export")
     .description("write an agent to standard output as one archive: files, settings, history, conversation")
     .argument("<name>", "the agent's name")
-    .option("--disk", "with the machine's whole disk")
+    .option("--disk", "include the machine's complete disk")
     .addHelpText("after", "\nExample: berth agents export ada > ada.berth")
     .action(async (name: string, { disk = false }: { disk?: boolean }) => {
       if (process.stdout.isTTY) {
@@ -78,7 +78,7 @@ function remarks({ agent, installed, secrets, agents, hadDisk }: Import): string
     }),
     ...notInstalled(installed.apt, `berth exec ${name} -- sudo apt-get install -y`),
     ...notInstalled(installed.npm, `berth exec ${name} -- sudo npm install -g`),
-    ...(agents.length > 0 ? [`It could ask agents that are not here: ${agents.map(printable).join(", ")}`] : []),
+    ...(agents.length > 0 ? [`It could call agents that do not exist here: ${agents.map(printable).join(", ")}`] : []),
     ...(hadDisk ? ["The disk in the archive is not used."] : []),
   ];
 }

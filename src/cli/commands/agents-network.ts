@@ -21,9 +21,9 @@ export interface ConnectionsOptions {
   verdict?: NetworkLogEntry["verdict"];
 }
 
-const setHelp = `
-A rule is example.com, *.example.com (all names below it), an address, a network (198.51.100.0/24) or *, each with :PORT
-behind it where it is for one port only. What is denied is not allowed. A list that is not given stays.
+const setHelp = ` 
+A rule is example.com, *.example.com (all names below it), an address, a network (198.51.100.0/24) or *, each optionally
+with :PORT. --deny takes precedence over --allow. A list that is not given does not change.
 
 Examples:
   berth agents network set ada --allow registry.npmjs.org --allow '*.github.com:443'
@@ -62,11 +62,11 @@ export function addNetworkCommands(agents: ToolCommand): void {
     .argument("<name>", "the agent's name")
     .addOption(limitOption(50))
     .addOption(verdictOption())
-    .addHelpText("after", "\nA connection is shown once it has ended. SENT and RECEIVED are bytes.")
+    .addHelpText("after", "\nA connection appears once it is closed. SENT and RECEIVED are bytes.")
     .lists({
       list: (name: string, { limit, verdict }: ConnectionsOptions) =>
         connect().agent(name).network.log({ verdict }).take(limit),
-      empty: (name) => `${printable(name)} has connected to nothing yet.`,
+      empty: (name) => `${printable(name)} has made no connections yet.`,
       newestFirst: true,
       older: "There are older connections: --limit shows more.",
       columns: connectionColumns,

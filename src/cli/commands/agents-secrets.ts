@@ -32,7 +32,10 @@ export function addSecretCommands(agents: ToolCommand): void {
     .argument("<name>", "the agent's name")
     .argument("<secret>", "the secret's name, such as GITHUB_TOKEN")
     .addOption(
-      repeatable("--host <host>", "where it may go: a host, or *.example.com; can be repeated").makeOptionMandatory(),
+      repeatable(
+        "--host <host>",
+        "where it may be sent: a host, or *.example.com; can be repeated",
+      ).makeOptionMandatory(),
     )
     .addOption(
       repeatable("--header <header>", "the request header that carries it; can be repeated (default: authorization)"),
@@ -45,7 +48,7 @@ export function addSecretCommands(agents: ToolCommand): void {
         return connect().agent(name).secrets.set(secret, { value, hosts, headers });
       },
       ({ name, placeholder, hosts }) =>
-        `${name} is ${placeholder} in the machine, and its value on the way to: ${hosts.join(", ")}`,
+        `${name} is ${placeholder} in the machine, and is replaced with its value on the way to: ${hosts.join(", ")}`,
     );
   secrets
     .command("remove")
@@ -54,6 +57,6 @@ export function addSecretCommands(agents: ToolCommand): void {
     .argument("<secret>", "the secret's name")
     .prints(
       (name: string, secret: string) => connect().agent(name).secrets.remove(secret),
-      (_, name, secret) => `${name} has no ${secret} any more.`,
+      (_, name, secret) => `${secret} was removed from ${name}.`,
     );
 }

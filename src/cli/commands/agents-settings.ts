@@ -10,7 +10,7 @@ import { printable, writeJson } from "../terminal.ts";
 
 type McpServers = Agent["mcpServers"];
 
-/** The options of both commands. */
+/** The options shared by both commands. */
 interface SettingOptions extends InstallOptions {
   runtime?: string;
   model?: string;
@@ -44,9 +44,9 @@ export function addCreate(agents: ToolCommand): void {
     .addOption(mcpServersOption())
     .addOption(agentsOption())
     .addOption(autoSnapshotOption())
-    .option("--from <agent>", "begin with another agent's files, running programs and conversation")
-    .option("--snapshot <snapshot>", "with --from: as it was at this snapshot, by name or id")
-    .option("--with-secrets", "with --from: give it the agent's secrets too")
+    .option("--from <agent>", "start with another agent's files, running programs and conversation")
+    .option("--snapshot <snapshot>", "with --from: the state at this snapshot, by name or id")
+    .option("--with-secrets", "with --from: copy the agent's secrets too")
     .addOption(
       new Option("--count <number>", "with --from: create this many agents, NAME-1, NAME-2, …").argParser(
         positiveNumber,
@@ -94,7 +94,7 @@ async function createAgent(name: string, options: CreateOptions): Promise<void> 
       from === undefined ? undefined : { agent: from, ...(snapshot && { snapshot }), secrets: withSecrets ?? false },
     count,
   };
-  // With `count`, all are made at once; the answer is the first, which stands for them.
+  // With `count`, all are made at once; the response is the first, which represents them.
   await runInstallation("created", () => connect().agents.create(body), options);
 }
 
@@ -133,7 +133,7 @@ function changedText(change: ChangeAgent, { model, instructions, mcpServers, age
     model: model === null ? "its runtime's default model" : `the model ${printable(model)}`,
     instructions: instructions === null ? "no instructions" : "the new instructions",
     mcpServers: `the MCP servers ${Object.keys(mcpServers).join(", ") || "none"}`,
-    agents: agents.length === 0 ? "no agents to ask" : `the agents ${agents.join(" and ")} to ask`,
+    agents: agents.length === 0 ? "no agents to call" : `the agents ${agents.join(" and ")} to call`,
     autoSnapshot:
       autoSnapshot === 0 ? "no snapshots from before turns" : `snapshots from before its last ${autoSnapshot} turns`,
   };
@@ -149,7 +149,7 @@ function noInstructionsOption(): Option {
 }
 
 function agentsOption(): Option {
-  const text = 'other agents that it may ask as tools, separated by commas; "": none';
+  const text = 'other agents that it may call as tools, separated by commas; "": none';
   return new Option("--agents <names>", text).argParser((names) =>
     names
       .split(",")
@@ -176,10 +176,10 @@ function parseMcpServers(text: string): McpServers {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new InvalidArgumentError("It is not JSON.");
+    throw new InvalidArgumentError("Not valid JSON.");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new InvalidArgumentError("It is not an object of servers by their names.");
+    throw new InvalidArgumentError("Expected an object of servers by their names.");
   const { mcpServers } = value as { mcpServers?: unknown };
   return (typeof mcpServers === "object" && mcpServers !== null ? mcpServers : value) as McpServers;
 }

@@ -14,7 +14,9 @@ interface UpgradeOptions extends InstallOptions {
   dryRun?: true;
 }
 
-/** Adds the commands that put an agent's machine into another state: `suspend`, `resume`, `restart`, `upgrade`, `rollback`. */
+/**
+ * Adds the commands that change the state of an agent's machine: `suspend`, `resume`, `restart`, `upgrade`, `rollback`.
+ */
 export function addStateCommands(agents: ToolCommand): void {
   agents
     .command("suspend")
@@ -45,10 +47,12 @@ export function addStateCommands(agents: ToolCommand): void {
     .option("--new-machine", "replace a lost machine with an empty one; its files are gone")
     .confirms(
       (name: string, { newMachine }: { newMachine?: true }) =>
-        newMachine ? `Give ${printable(name)} an empty machine, and its files up, for ever?` : null,
+        newMachine
+          ? `Replace the machine of ${printable(name)} with an empty one? Its files are lost permanently.`
+          : null,
       "Nothing was changed.",
     )
-    .addHelpText("after", "\nA turn that is running fails. A failed agent starts again.")
+    .addHelpText("after", "\nA running turn fails. A failed agent starts again.")
     .installs("restarted", (name: string, { newMachine }: { newMachine?: true }) =>
       connect()
         .agent(name)
@@ -56,7 +60,7 @@ export function addStateCommands(agents: ToolCommand): void {
     );
   agents
     .command("upgrade")
-    .description("give agents the runtimes of the newest image; files and conversation stay")
+    .description("move agents to the runtimes of the newest image; files and conversation are kept")
     .argument("[name]", "the agent's name")
     .option("--all", "upgrade every agent that has a newer image, one at a time")
     .option("--dry-run", "only list the agents that have a newer image")
@@ -78,7 +82,7 @@ export function addStateCommands(agents: ToolCommand): void {
     .argument("<snapshot>", "the snapshot's name or id (see berth snapshots list)")
     .addOption(noWaitOption())
     .confirms(
-      (name: string, snapshot: string) => `Make ${printable(name)} what it was at ${printable(snapshot)}?`,
+      (name: string, snapshot: string) => `Restore ${printable(name)} to ${printable(snapshot)}?`,
       "Nothing was changed.",
     )
     .addHelpText("after", "\nA snapshot of the current state is created first, so that the rollback can be undone.")
@@ -99,7 +103,7 @@ function showUpgradable(agents: readonly Agent[], { json }: UpgradeOptions): voi
     IMAGE: ({ image }) => image!.id,
   };
   if (json) writeJson(process.stdout, { data: agents });
-  else if (agents.length === 0) note("No newer image waits.");
+  else if (agents.length === 0) note("No newer image is available.");
   else console.log(tableText(columns, agents));
 }
 
@@ -123,12 +127,12 @@ async function upgradeAll({ wait, json }: UpgradeOptions): Promise<void> {
   const failed = outcomes.filter(({ error }) => error !== null);
   if (failed.length > 0) process.exitCode = 1;
   if (json) return writeJson(process.stdout, { data: outcomes });
-  for (const { name, error } of failed) console.error(`${printable(name)} is as it was: ${printable(error!)}`);
-  if (agents.length === 0) note("No newer image waits.");
+  for (const { name, error } of failed) console.error(`${printable(name)} was not changed: ${printable(error!)}`);
+  if (agents.length === 0) note("No newer image is available.");
   else console.log(`${outcomes.length - failed.length} of ${outcomes.length} agents were upgraded.`);
 }
 
-/** Upgrades one of many and returns why that failed, null if it did not. So one that fails does not stop the others. */
+/** Upgrades one of many and returns why that failed, null if it did not. One failure does not stop the others. */
 async function upgradeError(name: string, wait: boolean): Promise<string | null> {
   try {
     await connect().agent(name).upgrade();

@@ -27,7 +27,7 @@ interface LogOptions {
   follow?: true;
 }
 
-/** `berth agents`. The commands that make, change and move agents are in the files beside this one. */
+/** `berth agents`. The commands that create, change and move agents are in the files next to this one. */
 export function register(program: ToolCommand): void {
   const agents = program.command("agents").description("manage agents");
   agents
@@ -35,7 +35,7 @@ export function register(program: ToolCommand): void {
     .description("list your agents")
     .lists({
       list: () => connect().agents.list().take(),
-      empty: "There are no agents yet. To make one: berth agents create NAME",
+      empty: "There are no agents yet. To create one: berth agents create NAME",
       columns: {
         NAME: "name",
         RUNTIME: "runtime",
@@ -57,26 +57,26 @@ export function register(program: ToolCommand): void {
     .description("start a new conversation; the agent's files stay")
     .argument("<name>", "the agent's name")
     .confirms(
-      (name: string) => `Begin a new conversation with ${printable(name)}, and forget this one?`,
+      (name: string) => `Start a new conversation with ${printable(name)}, and forget this one?`,
       "Nothing was changed.",
     )
     .prints(
       (name: string) => connect().agent(name).reset(),
-      (_, name) => `${printable(name)} begins a new conversation. Its files stay.`,
+      (_, name) => `${printable(name)} starts a new conversation. Its files are kept.`,
     );
   addTurnList(agents, "turns");
   agents
     .command("install-status")
-    .description("show how far an agent's installation has come")
+    .description("show the progress of an agent's installation")
     .argument("<name>", "the agent's name")
-    .option("-f, --follow", "show each change until it has ended")
+    .option("-f, --follow", "show each change until it has finished")
     .streams(installStatuses, (status) => console.log(installStatusText(status)));
   agents
     .command("logs")
     .description("show the output of an agent's runner and runtime")
     .argument("<name>", "the agent's name")
-    .option("-n, --tail <lines>", "how many of the last lines to show, at most 1000", positiveNumber, 100)
-    .option("-f, --follow", "print new lines until Ctrl-C or the machine ends")
+    .option("-n, --tail <lines>", "how many of the most recent lines to show, at most 1000", positiveNumber, 100)
+    .option("-f, --follow", "print new lines until Ctrl-C or until the machine stops")
     .streams(logEvents, (event) => {
       if ("lines" in event) for (const line of event.lines) console.log(printable(line));
       else if ("line" in event) console.log(printable(event.line));
@@ -86,7 +86,7 @@ export function register(program: ToolCommand): void {
     .description("delete an agent, its machine and its disk permanently")
     .argument("<name>", "the agent's name")
     .confirms(
-      (name: string) => `Delete ${printable(name)}, its machine and its disk, for ever?`,
+      (name: string) => `Delete ${printable(name)}, its machine and its disk permanently?`,
       "Nothing was deleted.",
     )
     .prints(deleteAgent, (_, name) => `${printable(name)} is deleted.`);
@@ -133,7 +133,7 @@ function agentText(agent: Agent): string {
 
 function imageText({ name, image }: Agent): string {
   if (image === null) return "none yet";
-  return image.upgradeAvailable ? `${image.id}; a newer one waits: berth agents upgrade ${name}` : image.id;
+  return image.upgradeAvailable ? `${image.id}; a newer one is available: berth agents upgrade ${name}` : image.id;
 }
 
 function installStatusText({ status, progress, steps, error }: InstallStatus): string {

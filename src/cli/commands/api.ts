@@ -23,12 +23,12 @@ export function register(program: ToolCommand): void {
     .option("-H, --header <key:value>", "add a header; can be repeated", addHeader, new Headers())
     .option("-i, --include", "print the response's status and headers on stderr")
     .addOption(jsonOption())
-    .addHelpText("after", "\nThe exit code is 1 when the answer's status is 400 or above.")
+    .addHelpText("after", "\nThe exit code is 1 when the response's status is 400 or above.")
     .action(sendRaw);
 }
 
 async function sendRaw(method: string, path: string, { data, header: headers, include }: ApiOptions): Promise<void> {
-  if (/^[a-z]+:/i.test(path)) throw new CliError("PATH is a path of the API, such as /agents, and not an address.", 2);
+  if (/^[a-z]+:/i.test(path)) throw new CliError("PATH must be a path of the API, such as /agents, not an address.", 2);
   const client = connect();
   const body = data === undefined ? undefined : await textOf(data);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
@@ -51,7 +51,7 @@ function addHeader(line: string, headers: Headers): Headers {
   try {
     headers.append(line.slice(0, Math.max(0, colon)).trim(), line.slice(colon + 1).trim());
   } catch {
-    throw new InvalidArgumentError("A header has the form key:value.");
+    throw new InvalidArgumentError("A header must have the form key:value.");
   }
   return headers;
 }

@@ -50,14 +50,18 @@ export function register(program: ToolCommand): void {
     .command("usage")
     .description("summarize usage; by default, this month's")
     .addOption(new Option("-b, --by <what>", "the field to group by").choices(Object.keys(absent)).default("day"))
-    .option("-s, --since <time>", "from then on: hours (12h) or days (90d) ago, or a time (2030-01-31)", pastTime)
+    .option(
+      "-s, --since <time>",
+      "start of the period: hours (12h) or days (90d) ago, or a time (2030-01-31)",
+      pastTime,
+    )
     .option("-u, --until <time>", "until then", pastTime)
     .addOption(new Option("--csv", "print CSV").conflicts("json"))
     .addOption(jsonOption())
     .action(showUsage);
   billing
     .command("limit")
-    .description("set the most that a calendar month (UTC) may cost")
+    .description("limit spending per calendar month (UTC)")
     .argument("<credits>", "such as 500, or none")
     .prints(
       (credits: string) => connect().billing.update({ monthlyLimit: credits === "none" ? null : credits }),
@@ -133,7 +137,7 @@ async function showUsage({ by, since, until, csv, json }: UsageOptions): Promise
   if (csv) return copyBody(await client.connection.request("getUsage", { query: { by, since, until, format: "csv" } }));
   const report = await client.billing.usage({ by, since, until });
   if (json) return writeJson(process.stdout, report);
-  if (report.data.length === 0) return note("Nothing was used in this time.");
+  if (report.data.length === 0) return note("No usage in this period.");
   const table = tableText(
     {
       [by.toUpperCase()]: ({ name, group }): Cell => (name === null ? (group ?? absent[by]) : `${name} (${group})`),

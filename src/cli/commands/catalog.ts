@@ -3,7 +3,7 @@ import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { fieldsText, tableText } from "../table.ts";
 
-/** `berth whoami`, `runtimes` and `models`: what the service says of the caller and of itself. */
+/** `berth whoami`, `runtimes` and `models`: the caller, and the service's choices. */
 export function register(program: ToolCommand): void {
   program
     .command("whoami")
@@ -29,10 +29,10 @@ export function register(program: ToolCommand): void {
   program
     .command("models")
     .description("list the models that agents can use")
-    .addHelpText("after", "\nThe prices are credits for a million tokens (CREDITS/M).")
+    .addHelpText("after", "\nPrices are credits per million tokens (CREDITS/M).")
     .lists({
       list: () => connect().models().take(),
-      empty: "There are no models that the service can reach.",
+      empty: "No models are available.",
       columns: {
         ID: "id",
         RUNTIMES: ({ runtimes }) => runtimes.join(", ") || "none",

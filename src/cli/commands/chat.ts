@@ -15,7 +15,7 @@ interface ChatOptions extends CommonOptions {
   history: boolean;
 }
 
-/** Whom to talk to, and how to show the replies. */
+/** The agent, and how to show its replies. */
 interface Chat {
   client: Berth;
   agent: string;
@@ -31,7 +31,7 @@ export function register(program: ToolCommand): void {
     .argument("[message]", "the message; - reads standard input; without it, start a conversation")
     .option("-u, --usage", "print the tokens and credits used on stderr after the reply")
     .addOption(jsonOption())
-    .option("--no-history", "begin a conversation without showing what was said before")
+    .option("--no-history", "start a conversation without showing the earlier messages")
     .addHelpText(
       "after",
       "\nCtrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys.",
@@ -60,7 +60,7 @@ function requireCompleted(last: LastEvent, interrupts: Interrupts): void {
 async function converse(client: Berth, name: string, { json, history }: ChatOptions): Promise<void> {
   const { stdin: input, stdout: output } = process;
   if (!input.isTTY || !output.isTTY || json || process.env.TERM === "dumb") {
-    const why = json ? "--json" : "input and output that are no terminal to draw on";
+    const why = json ? "--json" : "input or output that is not a terminal";
     throw new CliError(`A message is missing: with ${why} it is sent as berth chat NAME MESSAGE, or - to read it.`, 2);
   }
   const [{ ChatSession }, { InputHistory }] = await Promise.all([

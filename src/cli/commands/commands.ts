@@ -20,7 +20,7 @@ export function register(program: ToolCommand): void {
   const commands = program.command("commands").description("manage the commands that you run in agents' machines");
   commands
     .command("list")
-    .description("list the commands that run in an agent's machine, and the last that ended")
+    .description("list an agent's running commands, and the last finished ones")
     .argument("<agent>", "the agent's name")
     .lists({
       list: async (name: string) => ({ data: await connect().agent(name).commands.list(), nextCursor: null }),
@@ -60,7 +60,7 @@ export function register(program: ToolCommand): void {
         else if (event.type === "command.stdout") await printOutput(process.stdout, outputBytes(event));
         else if (event.type === "command.stderr") await printOutput(process.stderr, outputBytes(event));
         else if (event.type === "command.output_dropped")
-          console.error(`${event.bytes} bytes of older output are gone.`);
+          console.error(`${event.bytes} bytes of older output were dropped.`);
       }
     });
   one("input", "write standard input to a command that was started with an open input")
@@ -68,7 +68,7 @@ export function register(program: ToolCommand): void {
     .action(async (name: string, id: string, { end = false }: { end?: boolean }) => {
       await sendInput(connect().agent(name), id, { end });
     });
-  one("signal", "send a signal to a command and what it has started")
+  one("signal", "send a signal to a command and its child processes")
     .addOption(new Option("-s, --signal <signal>", "the signal").choices(commandSignals).default("SIGTERM"))
     .prints(
       (name: string, id: string, { signal }: SignalOptions) => connect().agent(name).commands.signal(id, signal),

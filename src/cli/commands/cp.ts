@@ -15,9 +15,12 @@ export function register(program: ToolCommand): void {
     .description("copy files and folders to and from an agent's machine")
     .argument("<source>", "AGENT:PATH, or a path here; - reads standard input")
     .argument("<target>", "AGENT:PATH, or a path here; - writes to standard output")
-    .option("--root", "with root's rights in the machine")
+    .option("--root", "with root's permissions in the machine")
     .addOption(jsonOption())
-    .addHelpText("after", "\nA path in a machine is absolute, or from the agent's home folder. ./a:b is a path here.")
+    .addHelpText(
+      "after",
+      "\nA path in a machine is absolute, or relative to the agent's home folder. ./a:b is a local path.",
+    )
     .action(copy);
 }
 
@@ -25,7 +28,7 @@ async function copy(source: string, target: string, { root, json }: CommonOption
   const [from, to] = [endOf(source), endOf(target)];
   if ((from.agent === null) === (to.agent === null)) {
     throw new CliError(
-      "One of the two has the form AGENT:PATH, and the other is a path here: ./a:b where it has a colon.",
+      "One path must have the form AGENT:PATH, and the other must be local: ./a:b if it contains a colon.",
       2,
     );
   }

@@ -20,7 +20,7 @@ export function register(program: ToolCommand): void {
   program
     .command("doctor")
     .description("check this machine for what Berth needs, and show how to fix problems")
-    .option("--machine", "instead, test virtual machines: some five minutes, in a folder of their own")
+    .option("--machine", "instead, test virtual machines: about five minutes, in a folder of their own")
     .addOption(
       new Option("--kubernetes", "instead, check the cluster of KUBECONFIG, as BERTH_KUBERNETES_* set it").conflicts(
         "machine",
@@ -64,7 +64,7 @@ function checkText({ name, ok, found, note, problem, fix }: Finding): string {
   const lines = [resultLine(name, ok, found)];
   if (note) lines.push(`    ${printable(note)}`);
   if (!ok && problem) lines.push(`    ${printable(problem)}`);
-  if (!ok && fix) lines.push(`    to mend it: ${styled(process.stdout, "bold", printable(fix))}`);
+  if (!ok && fix) lines.push(`    to fix it: ${styled(process.stdout, "bold", printable(fix))}`);
   return lines.join("\n");
 }
 
@@ -100,7 +100,7 @@ async function runMachineTest(json: boolean): Promise<boolean> {
       if ("doing" in line) progress.show(line.doing);
       else if ("report" in line) report = line.report;
       else if (!json) {
-        progress[Symbol.dispose](); // Erases its line, which the check takes.
+        progress[Symbol.dispose](); // Erases its line, which the check replaces.
         progress = new Progress(process.stderr);
         console.log(stepText(line.step));
       }
@@ -110,7 +110,7 @@ async function runMachineTest(json: boolean): Promise<boolean> {
     progress[Symbol.dispose]();
     process.off("SIGINT", wait);
   }
-  if (!report) throw new CliError("The test of machines ended early.");
+  if (!report) throw new CliError("The machine test ended early.");
   if (json) writeJson(process.stdout, report);
   else console.log(reportText(report));
   return report.steps.every(({ ok }) => ok);
@@ -128,7 +128,7 @@ function reportText({ host, qemu, accelerator, guest, seconds, steps, notes }: M
     ...notes,
     `${counted} in ${seconds} s.`,
     `${host.cpus} × ${host.cpu}, Linux ${host.kernel}, ${qemu}, ${accelerator ?? "no accelerator"}, guest Linux ${guest?.kernel ?? "none"}`,
-    "To send this to others: berth doctor --machine --json >machine.json",
+    "To share this: berth doctor --machine --json >machine.json",
   ];
   return `\n${words.map(printable).join("\n")}`;
 }

@@ -27,13 +27,13 @@ export function register(program: ToolCommand): void {
     .description("run a command in an agent's machine: a program and its arguments, or one line for bash")
     .argument("<agent>", "the agent's name")
     .argument("<command...>", "such as -- ls -l, or 'ls | wc -l'")
-    .option("--cwd <folder>", "the folder to run in; the home folder by default")
-    .option("-e, --env <name=value>", "a variable; can be given several times", variable)
+    .option("--cwd <folder>", "the working directory; default: the home folder")
+    .option("-e, --env <name=value>", "a variable; can be repeated", variable)
     .addOption(userOption("the user to run as"))
-    .option("--timeout <seconds>", "end it after this time; an hour by default", positiveNumber)
+    .option("--timeout <seconds>", "kill it after this time; default: an hour", positiveNumber)
     .option("-d, --detach", "leave it running, and print its id")
     .option("-t, --tty", "allocate a terminal (TTY)")
-    .option("-n, --no-stdin", "give it no input")
+    .option("-n, --no-stdin", "close its input")
     .addOption(jsonOption())
     .action(async (name: string, words: string[], options: ExecOptions) => {
       const agent = connect().agent(name);
@@ -85,7 +85,7 @@ async function attached(agent: AgentHandle, line: CommandLine, { stdin }: ExecOp
       .catch(async (error: Error) => {
         if (over.signal.aborted || isExited(error)) return;
         inputFault = new CliError(`The command's input could not be sent: ${error.message}`);
-        // It must not take a part of its input for all of it.
+        // It must not mistake a part of its input for all of it.
         await agent.commands.signal(await running.id, "SIGKILL");
       })
       .catch((error: Error) => {
@@ -103,7 +103,7 @@ async function attached(agent: AgentHandle, line: CommandLine, { stdin }: ExecOp
       }
       if (event.type === "command.output_dropped") {
         dropped += event.bytes;
-        console.error(`${event.bytes} bytes of older output are gone.`);
+        console.error(`${event.bytes} bytes of older output were dropped.`);
       } else await printOutput(event.type === "command.stderr" ? process.stderr : process.stdout, outputBytes(event));
     }
   } finally {
@@ -118,8 +118,8 @@ function isExited(error: Error): boolean {
 }
 
 /**
- * Passes signals on to the command, which ends this program too. A second signal kills the command, and a third one ends
- * this program alone. When the reader of the output is gone, the command is ended like a local one.
+ * Forwards signals to the command, whose end also ends this program. A second signal kills the command, and a third one
+ * ends this program alone. When the reader of the output disconnects, the command is stopped like a local one.
  */
 class SignalRelay implements Disposable {
   #received = 0;
@@ -148,6 +148,6 @@ class SignalRelay implements Disposable {
 function variable(text: string, before: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
-    throw new InvalidArgumentError(`A variable is given as NAME=value, not as ${printable(text)}.`);
+    throw new InvalidArgumentError(`A variable must have the form NAME=value, not ${printable(text)}.`);
   return { ...before, [name]: value };
 }

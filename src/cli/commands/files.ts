@@ -18,11 +18,11 @@ export function register(program: ToolCommand): void {
       .command(name)
       .description(description)
       .argument("<name>", "the agent's name")
-      .option("--root", "with root's rights in the machine")
+      .option("--root", "with root's permissions in the machine")
       .addOption(jsonOption());
 
   command("ls", "list a folder in an agent's machine")
-    .argument("[path]", "absolute, or from the agent's home folder", ".")
+    .argument("[path]", "absolute, or relative to the agent's home folder", ".")
     .option("-r, --recursive", "also list the contents of its folders")
     .lists({
       list: (name: string, path: string, options: FileOptions) => filesOf(name).list(path, scopeOf(options)).take(),
@@ -40,30 +40,30 @@ export function register(program: ToolCommand): void {
     .action((name: string, path: string, { root }: FileOptions) =>
       printFile(filesOf(name), path, { user: userOf(root) }),
     );
-  command("mkdir", "make a folder, and those above it")
+  command("mkdir", "make a folder and its parents")
     .argument("<path>", "the folder's path")
     .prints(
       (name: string, path: string, { root }: FileOptions) => filesOf(name).mkdir(path, { user: userOf(root) }),
       (entry) => printable(entry.path),
     );
   command("mv", "move or rename a file or folder")
-    .argument("<path>", "what to move")
-    .argument("<to>", "where to; nothing may be there")
+    .argument("<path>", "the source")
+    .argument("<to>", "the new path, which must not exist")
     .prints(
       (name: string, path: string, to: string, { root }: FileOptions) =>
         filesOf(name).move(path, to, { user: userOf(root) }),
       (entry) => printable(entry.path),
     );
   command("rm", "remove a file or an empty folder")
-    .argument("<path>", "what to remove")
-    .option("-r, --recursive", "a folder with everything in it")
+    .argument("<path>", "the path")
+    .option("-r, --recursive", "a folder with its contents")
     .prints(
       (name: string, path: string, options: FileOptions) => filesOf(name).remove(path, scopeOf(options)),
       () => {},
     );
-  command("watch", "print changes in a folder until Ctrl-C or the machine ends")
-    .argument("[path]", "absolute, or from the agent's home folder", ".")
-    .option("-r, --recursive", "also in its folders")
+  command("watch", "print changes in a folder until Ctrl-C or until the machine stops")
+    .argument("[path]", "absolute, or relative to the agent's home folder", ".")
+    .option("-r, --recursive", "include its subfolders")
     .streams(
       (name: string, path: string, options: FileOptions) => filesOf(name).watch(path, scopeOf(options)),
       (event) => {

@@ -22,7 +22,7 @@ export function register(program: ToolCommand): void {
     .description("list your keys, newest first")
     .lists({
       list: () => connect().keys.list().take(),
-      empty: "There are no keys. To make one: berth keys create",
+      empty: "There are no keys. To create one: berth keys create",
       columns: {
         ID: "id",
         NAME: "name",
@@ -38,7 +38,7 @@ export function register(program: ToolCommand): void {
     .description("create a key and print it once")
     .option("-n, --name <name>", "a name for the key")
     .addOption(
-      new Option("-k, --kind <kind>", "full: all that you may do; agent: chats with some agents only").choices([
+      new Option("-k, --kind <kind>", "full: everything that you may do; agent: only chats with some agents").choices([
         "full",
         "agent",
       ] satisfies Key["kind"][]),
@@ -55,7 +55,7 @@ export function register(program: ToolCommand): void {
         connect().keys.create({ name, kind: kind ?? (agents ? "agent" : "full"), agents, expiresAt, creditLimit }),
       ({ key }) => {
         console.log(key);
-        console.error("Keep the key now: it is not shown again.");
+        console.error("Store the key now: it is not shown again.");
       },
     );
   keys
@@ -64,11 +64,11 @@ export function register(program: ToolCommand): void {
     .argument("<id>", "the key's id (see berth keys list)")
     .confirms((id: string) => {
       // It may be the key itself, which must not be echoed.
-      if (!isUuid(id)) throw new CliError("This is not a key's id. List them with: berth keys list", 2);
-      return `Revoke the key ${id}, for ever?`;
+      if (!isUuid(id)) throw new CliError("Not a valid key id. List the ids with: berth keys list", 2);
+      return `Revoke the key ${id} permanently?`;
     }, "Nothing was revoked.")
     .prints(
       (id: string) => connect().keys.revoke(id),
-      (_, id) => `The key ${id} is revoked.`,
+      (_, id) => `The key ${id} was revoked.`,
     );
 }

@@ -13,7 +13,7 @@ import { printable } from "../terminal.ts";
 import { futureTime, localTime } from "../time.ts";
 import { note } from "../verbosity.ts";
 
-/** A port here, 0 for any free one, and one in a machine. */
+/** A local port, 0 for any free one, and one in a machine. */
 interface Forwarding {
   local: number;
   remote: number;
@@ -27,7 +27,7 @@ export function register(program: ToolCommand): void {
     .argument("<agent>", "the agent's name")
     .lists({
       list: (name: string) => connect().agent(name).ports.list(),
-      empty: (name) => `Nothing listens in the machine of ${name}.`,
+      empty: (name) => `No ports are listening in the machine of ${name}.`,
       columns: {
         PORT: "port",
         ADDRESS: "address",
@@ -47,7 +47,7 @@ export function register(program: ToolCommand): void {
     .argument("<agent>", "the agent's name")
     .argument("<port>", "the port that its program listens on", portNumber)
     .option("--path <path>", "the page to open", "/")
-    .option("--no-browser", "only print the address, which is good once, for 30 seconds")
+    .option("--no-browser", "only print the address, which works once, within 30 seconds")
     .prints(
       async (name: string, port: number, { path }: { path: string; browser: boolean }) => ({
         url: await connect().agent(name).ports.preview(port, { path }),
@@ -63,7 +63,7 @@ export function register(program: ToolCommand): void {
     .description("make a public link to a page that an agent serves")
     .argument("<agent>", "the agent's name")
     .argument("<port>", "the port that its program listens on", portNumber)
-    .option("--expires <time>", "when the link ends: 12h, 90d or a date; by default, when it is removed", futureTime)
+    .option("--expires <time>", "when the link expires: 12h, 90d or a date; default: never", futureTime)
     .prints(
       (name: string, port: number, { expires }: { expires?: string }) =>
         connect()
@@ -71,18 +71,18 @@ export function register(program: ToolCommand): void {
           .ports.share(port, expires === undefined ? {} : { expiresAt: expires }),
       ({ url, id, expiresAt }, name) => {
         console.log(url);
-        const end = expiresAt === null ? "" : `It ends at ${localTime(expiresAt)}. `;
-        note(`Whoever has this link sees the page. ${end}To end it: berth shares remove ${name} ${id}`);
+        const end = expiresAt === null ? "" : `It expires at ${localTime(expiresAt)}. `;
+        note(`Anyone with this link can see the page. ${end}To remove it: berth shares remove ${name} ${id}`);
       },
     );
-  const shares = program.command("shares").description("list and end the public links to pages that agents serve");
+  const shares = program.command("shares").description("list and remove the public links to pages that agents serve");
   shares
     .command("list")
     .description("list the public links to an agent's pages")
     .argument("<agent>", "the agent's name")
     .lists({
       list: (name: string) => connect().agent(name).ports.shares(),
-      empty: (name) => `${name} shares nothing. To share a page: berth share ${name} PORT`,
+      empty: (name) => `${name} has no public links. To share a page: berth share ${name} PORT`,
       columns: {
         ID: "id",
         PORT: "port",
@@ -92,25 +92,26 @@ export function register(program: ToolCommand): void {
     });
   shares
     .command("remove")
-    .description("end a public link")
+    .description("remove a public link")
     .argument("<agent>", "the agent's name")
     .argument("<id>", "the link's id")
     .prints(
       (name: string, id: string) => connect().agent(name).ports.removeShare(id),
-      () => note("The link has ended."),
+      () => note("The link was removed."),
     );
 }
 
 function portNumber(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
-  throw new InvalidArgumentError("A port is a number from 1 to 65535.");
+  throw new InvalidArgumentError("A port must be a number from 1 to 65535.");
 }
 
 /** Parses `REMOTE` or `LOCAL:REMOTE`, and adds it to those before. */
 function forwarding(text: string, before: Forwarding[] = []): Forwarding[] {
   const [first, second, ...more] = text.split(":") as [string, string?, ...string[]];
-  if (more.length > 0) throw new InvalidArgumentError("A port is given as REMOTE or LOCAL:REMOTE, such as 8080:3000.");
+  if (more.length > 0)
+    throw new InvalidArgumentError("A port must have the form REMOTE or LOCAL:REMOTE, such as 8080:3000.");
   if (second === undefined) return [...before, { local: portNumber(first), remote: portNumber(first) }];
   return [...before, { local: first === "0" ? 0 : portNumber(first), remote: portNumber(second) }];
 }

@@ -22,10 +22,13 @@ Examples:
   berth profiles use work`;
 
 export function register(program: ToolCommand): void {
-  const profiles = program.command("profiles").description("name the services that you use").addHelpText("after", help);
+  const profiles = program
+    .command("profiles")
+    .description("manage profiles: names for the services that you use")
+    .addHelpText("after", help);
   profiles
     .command("list")
-    .description("list the services that you have named")
+    .description("list your profiles")
     .prints(
       () => publicOf(readProfiles(configFolder())),
       ({ current, profiles: shown }) => {
@@ -43,9 +46,9 @@ export function register(program: ToolCommand): void {
     );
   profiles
     .command("add")
-    .description("name a service, or change what a name stands for")
+    .description("add a profile, or change its service")
     .argument("<name>", "the profile's name")
-    .requiredOption("-u, --url <url>", "where the service is")
+    .requiredOption("-u, --url <url>", "the service's address")
     .option("--with-key", "ask for an API key, or read it from standard input")
     .action(addProfile);
   profiles
@@ -60,7 +63,7 @@ export function register(program: ToolCommand): void {
     });
   profiles
     .command("remove")
-    .description("forget a service, and its key")
+    .description("remove a profile, and its key")
     .argument("<name>", "the profile's name")
     .action((name: string) => {
       const known = readProfiles(configFolder());
@@ -75,8 +78,7 @@ async function addProfile(name: string, { url, withKey }: AddOptions): Promise<v
   checkProfileName(name);
   const address = checkUrl("--url", url);
   const key = withKey ? (await readSecret("API key: ")).trim() : null;
-  if (key !== null && !/^[\x21-\x7e]+$/.test(key))
-    throw new CliError("This is not an API key. Nothing was changed.", 2);
+  if (key !== null && !/^[\x21-\x7e]+$/.test(key)) throw new CliError("Not a valid API key. Nothing was changed.", 2);
   const known = readProfiles(configFolder());
   writeProfiles(configFolder(), { ...known, profiles: { ...known.profiles, [name]: { url: address, key } } });
   const next =
@@ -86,7 +88,7 @@ async function addProfile(name: string, { url, withKey }: AddOptions): Promise<v
   console.log(`${name} is ${printable(address)}. ${next}`);
 }
 
-/** The folder with the profiles. Reads no profile, since the chosen one may be missing. */
+/** The folder with the profiles. Reads no profile, since the current one may be missing. */
 function configFolder(): string {
   return readEnvironment({ ...process.env, BERTH_PROFILE: "", BERTH_URL: "http://127.0.0.1" }).configFolder;
 }

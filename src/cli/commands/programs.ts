@@ -6,7 +6,7 @@ import { localTime } from "../time.ts";
 import { note } from "../verbosity.ts";
 
 export function register(program: ToolCommand): void {
-  const programs = program.command("programs").description("list and end the sign-ins of other programs");
+  const programs = program.command("programs").description("list and revoke the sign-ins of other programs");
   programs
     .command("list")
     .description("list the programs that you have signed in, last used first")
@@ -23,12 +23,12 @@ export function register(program: ToolCommand): void {
     });
   programs
     .command("end")
-    .description("end a program's sign-ins")
+    .description("revoke a program's sign-ins")
     .argument("<id>", "the program's id (see berth programs list)")
     .confirms((id: string) => {
-      if (!isUuid(id)) throw new CliError("This is not a program's id. List them with: berth programs list", 2);
-      return `End the sign-ins of the program ${id}?`;
-    }, "Nothing was ended.")
+      if (!isUuid(id)) throw new CliError("Not a valid program id. List the ids with: berth programs list", 2);
+      return `Revoke the sign-ins of the program ${id}?`;
+    }, "Nothing was revoked.")
     .prints(
       (id: string) => connect().programs.end(id),
       () => note("The program is signed out."),

@@ -13,7 +13,9 @@ import { failedChecks, findServer, serverProgram } from "../server-process.ts";
 import { writeJson, writeText } from "../terminal.ts";
 
 const readinessPollMs = 200;
-/** How long `up` waits for readiness. A server waits forever, for example for its image, so the user must be told. */
+/**
+ * How long `up` waits for readiness. A server waits forever, for example for its image, so the user must be informed.
+ */
 const readinessMs = 300_000;
 /** The server checks once a second whether it is ready, and then announces it. */
 const announcementMs = 3_000;
@@ -75,7 +77,7 @@ async function bringUp(): Promise<DetachedServer> {
 /** Starts a server in its own session, with output to its log. Throws `CliError` if it cannot start. */
 async function startDetached(logFile: string, url: string): Promise<DetachedServer> {
   if ((await obstacle(url)) !== noAnswer) {
-    throw new CliError(`Something else answers at ${url} already. BERTH_PORT chooses another port.`);
+    throw new CliError(`Another program already listens at ${url}. Set BERTH_PORT to use another port.`);
   }
   await mkdir(join(logFile, ".."), { recursive: true });
   await using log = await open(logFile, "a", 0o600);

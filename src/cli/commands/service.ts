@@ -29,11 +29,11 @@ export function register(program: ToolCommand): void {
     .action(install);
   service
     .command("uninstall")
-    .description("stop the server and remove its unit; the data folder and the settings stay")
+    .description("stop the server and remove its unit; keep the data folder and the settings")
     .prints(uninstall, ({ unitFile }) => {
       const { dataFolder, environmentFile } = place();
-      console.log(`${unitFile} is removed. ${dataFolder} and ${environmentFile} stay.`);
-      note("Running machines continue until the host is shut down, or another server takes them up: berth up");
+      console.log(`${unitFile} was removed. ${dataFolder} and ${environmentFile} were kept.`);
+      note("Running machines continue until the host is shut down, or another server takes them over: berth up");
     });
   service
     .command("status")
@@ -66,7 +66,7 @@ async function install({ dryRun, start, json }: InstallOptions): Promise<void> {
   note(
     isNew
       ? `Its settings are in ${environmentFile}.`
-      : `Its settings are in ${environmentFile}, which was there and is unchanged.`,
+      : `Its settings are in ${environmentFile}, which existed and was not changed.`,
   );
   if (!isSystem) note("To have it run while you are not signed in: loginctl enable-linger");
 }
@@ -100,7 +100,7 @@ function statusText({ load, active, enabled, pid, restarts, ready, missing }: St
   if (load === "not-found") return "The service is not installed.";
   const lines = [
     `${unitName} is ${active}${pid === null ? "" : ` (process ${pid})`} and ${enabled}.`,
-    ...(restarts > 0 ? [`systemd has started it again ${restarts} times.`] : []),
+    ...(restarts > 0 ? [`systemd has restarted it ${restarts} times.`] : []),
     ...(active === "active" ? [ready ? "It is ready." : "It is not ready:"] : []),
     ...missing.map((part) => `  ${printable(part)}`),
     `Its log: journalctl${place().systemd.isSystem ? "" : " --user"} --unit berth`,
@@ -121,10 +121,10 @@ function place() {
 async function requireNoOther(dataFolder: string, own: number | null): Promise<void> {
   const pid = await findServer(dataFolder);
   if (pid === null || pid === own) return;
-  throw new CliError(`A server runs already (process ${pid}). Stop it first: berth down`);
+  throw new CliError(`A server is already running (process ${pid}). Stop it first: berth down`);
 }
 
-/** The settings that this command's environment has for the server. Leaves a file that is there. Returns false then. */
+/** Writes this command's settings for the server. Keeps an existing file, and then returns false. */
 async function writeSettings(file: string): Promise<boolean> {
   if (existsSync(file)) return false;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -142,5 +142,5 @@ async function writeUnit(file: string, text: string): Promise<void> {
 async function missingParts(): Promise<string[]> {
   const { localUrl } = readEnvironment();
   if (localUrl === null) return [];
-  return failedChecks(localUrl).catch(() => [`nothing answers at ${localUrl}`]);
+  return failedChecks(localUrl).catch(() => [`nothing listens at ${localUrl}`]);
 }

@@ -21,8 +21,7 @@ export function register(program: ToolCommand): void {
     .argument("<agent>", "the agent's name")
     .lists({
       list: (name: string) => connect().agent(name).snapshots.list(),
-      empty: (name) =>
-        `Nothing is kept of ${printable(name)}. To keep it as it is now: berth snapshots create ${printable(name)}`,
+      empty: (name) => `${printable(name)} has no snapshots. To create one: berth snapshots create ${printable(name)}`,
       columns: {
         NAME: "name",
         MADE: ({ createdAt }) => localTime(createdAt),
@@ -36,13 +35,13 @@ export function register(program: ToolCommand): void {
     .description("create a snapshot of an agent: files, memory, running programs, conversation")
     .argument("<agent>", "the agent's name")
     .option("--name <name>", "its name; default: the time")
-    .option("--no-memory", "keep the files and the conversation, not the programs that run")
+    .option("--no-memory", "keep the files and the conversation, not the running programs")
     .prints(
       (agent: string, { name, memory }: { name?: string; memory: boolean }) =>
         connect().agent(agent).snapshots.create({ name, memory }),
       (snapshot, agent) => {
         const [shown, kept] = [printable(agent), quoted(snapshot.name)];
-        return `${shown} is kept as ${kept} (${megabytes(snapshot)}). To go back: berth agents rollback ${shown} ${kept}`;
+        return `Created the snapshot ${kept} of ${shown} (${megabytes(snapshot)}). To restore it: berth agents rollback ${shown} ${kept}`;
       },
     );
   snapshots
@@ -50,13 +49,10 @@ export function register(program: ToolCommand): void {
     .description("remove a snapshot")
     .argument("<agent>", "the agent's name")
     .argument("<snapshot>", "its name or id")
-    .confirms(
-      (_: string, snapshot: string) => `Remove what was kept as ${printable(snapshot)}?`,
-      "Nothing was removed.",
-    )
+    .confirms((_: string, snapshot: string) => `Remove the snapshot ${printable(snapshot)}?`, "Nothing was removed.")
     .prints(
       (agent: string, snapshot: string) => connect().agent(agent).snapshots.remove(snapshot),
-      () => note("The snapshot is gone."),
+      () => note("The snapshot was removed."),
     );
 }
 
@@ -64,7 +60,7 @@ function megabytes({ bytes }: Snapshot): string {
   return `${Math.ceil(bytes / 1_000_000)} MB`;
 }
 
-/** A name as a shell takes it. */
+/** A name, quoted for a shell. */
 function quoted(name: string): string {
   return /^[\w:.-]+$/.test(name) ? name : `'${printable(name).replaceAll("'", "'\\''")}'`;
 }

@@ -34,8 +34,8 @@ export function register(program: ToolCommand): void {
     .action(openShell);
   program
     .command("ssh-config")
-    .description("let ssh, scp, sftp, rsync, git and editors reach every agent as NAME.berth")
-    .option("--print", "only print what would be written")
+    .description("let ssh, scp, sftp, rsync, git and editors connect to every agent as NAME.berth")
+    .option("--print", "only print the files that would be written")
     .action(writeConfig);
   program
     .command("ssh-prepare", { hidden: true })
@@ -48,7 +48,7 @@ export function register(program: ToolCommand): void {
     });
   program
     .command("ssh-proxy", { hidden: true })
-    .description("join standard input and output with an agent's SSH server")
+    .description("connect standard input and output with an agent's SSH server")
     .argument("<host>", "the agent's host, NAME.berth", agentOf)
     .action(async (name: string) => {
       const url = await connect().agent(name).ssh.connectionUrl();
@@ -60,7 +60,7 @@ export function register(program: ToolCommand): void {
 async function openShell(name: string, words: string[], { user, option = [] }: SshOptions): Promise<void> {
   const environment = readEnvironment();
   const files = new SshFiles(environment);
-  // Done here too, so that the tool reports a refusal in its own words.
+  // Done here too, so that the tool reports a refusal itself.
   await files.prepare(connect(environment).agent(name), user);
   const config = join(files.folder, "config");
   await replace(config, sshConfig(files, environment));

@@ -33,9 +33,9 @@ export function register(program: ToolCommand): void {
     .addOption(limitOption(20))
     .prints(
       ({ limit }: { limit: number }) => connect().turns().take(limit),
-      ({ data }) => (data.length === 0 ? note("Nothing was said to any agent yet.") : recentTable(data.toReversed())),
+      ({ data }) => (data.length === 0 ? note("No agent has received a message yet.") : recentTable(data.toReversed())),
     );
-  turnCommand(turns, "show", "show a turn: its message, its whole reply and what it cost").prints(
+  turnCommand(turns, "show", "show a turn: its message, its complete reply and its cost").prints(
     async (name: string, id: string | undefined) => {
       const agent = connect().agent(name);
       return agent.turn(await idOf(agent, id));
@@ -44,7 +44,7 @@ export function register(program: ToolCommand): void {
   );
   turnCommand(turns, "events", "print a turn's events as JSON lines, until it has ended")
     .addOption(new Option("-i, --include <kinds...>", "further kinds of events").choices(inclusions))
-    .option("--after <number>", "only events after this one", Number, 0)
+    .option("--after <number>", "only events after the one with this id", Number, 0)
     .action(async (name: string, id: string | undefined, { include, after }: EventsOptions) => {
       const agent = connect().agent(name);
       const reply = agent.reply(await idOf(agent, id), { after, ...(include ? { include } : {}) });
@@ -55,7 +55,7 @@ export function register(program: ToolCommand): void {
       const agent = connect().agent(name);
       await agent.cancel(await idOf(agent, id));
     },
-    (_, name) => `The turn of ${printable(name)} is being interrupted.`,
+    (_, name) => `Cancelling the turn of ${printable(name)}.`,
   );
 }
 
@@ -66,11 +66,11 @@ export function addTurnList(group: ToolCommand, verb: string): void {
     .description("show an agent's messages and replies, newest last")
     .argument("<name>", "the agent's name")
     .addOption(limitOption(20))
-    .addHelpText("after", "\nLong texts are cut; --json has all of them, the newest first.")
+    .addHelpText("after", "\nLong texts are truncated; --json has all of them, the newest first.")
     .prints(
       (name: string, { limit }: { limit: number }) => connect().agent(name).turns().take(limit),
       ({ data, nextCursor }, name) => {
-        if (data.length === 0) return note(`Nothing was said to ${printable(name)} yet.`);
+        if (data.length === 0) return note(`${printable(name)} has received no messages yet.`);
         if (nextCursor !== null) note("There are older turns: --limit shows more.");
         return turnTable(data.toReversed());
       },
@@ -88,7 +88,7 @@ function turnCommand(turns: ToolCommand, verb: string, description: string): Too
 async function idOf(agent: AgentHandle, id: string | undefined): Promise<string> {
   if (id !== undefined) return id;
   const [newest] = (await agent.turns().take(1)).data;
-  if (!newest) throw new CliError(`Nothing was said to ${printable(agent.name)} yet.`);
+  if (!newest) throw new CliError(`${printable(agent.name)} has received no messages yet.`);
   return newest.id;
 }
 
@@ -154,7 +154,7 @@ function turnTable(turns: readonly Turn[]): string {
   );
 }
 
-/** The reply or, for a failed turn, the reason. Its code comes first, so that it is not cut off. */
+/** The reply or, for a failed turn, the reason. Its code comes first, so that it is not truncated. */
 function outcomeCell({ reply, error }: Turn, columns: number): Cell {
   if (error) return { text: cut(printable(`${error.code}: ${error.message}`), columns), style: "red" };
   return cut(printable(reply.trim()), columns);

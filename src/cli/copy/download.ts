@@ -13,8 +13,8 @@ import { counted } from "./ends.ts";
 import { printFile } from "./print-file.ts";
 
 /**
- * Fetches a file or a folder. It is complete before it is at its place; a file replaces one that is there, a folder
- * nothing. Into a folder that is there, it comes under its own name.
+ * Fetches a file or a folder. It is complete before it gets its name; a file replaces an existing one, a folder does
+ * not. Into an existing folder, it gets its own name.
  */
 export async function download(
   files: AgentFiles,
@@ -32,7 +32,7 @@ export async function download(
   const target = resolve(isInto ? join(to, safeName(posix.basename(entry.path))) : to);
   const temporary = join(dirname(target), `.berth-download-${randomBytes(8).toString("hex")}`);
   const isFolder = entry.type === "folder";
-  if (isFolder && (await lstat(target).catch(() => null))) throw new CliError(`Something is there already: ${target}`);
+  if (isFolder && (await lstat(target).catch(() => null))) throw new CliError(`${target} already exists.`);
   await mkdir(dirname(target), { recursive: true });
   let size = 0;
   const count = counted((bytes) => {
@@ -66,19 +66,19 @@ async function receive(response: Response, count: ReturnType<typeof counted>, in
     });
   }
   await pipeline(body, count, into).catch((error: Error) => {
-    throw first === body ? new UnreachableError("The connection broke off before the end; nothing was copied.") : error;
+    throw first === body ? new UnreachableError("The connection broke; nothing was copied.") : error;
   });
 }
 
 /**
- * Unpacks what a machine sent, which may be hostile: only files, folders, and links that stay inside. Fails where two names
- * of the machine are one here.
+ * Unpacks an archive from a machine, which may be hostile: only files, folders, and links that stay inside. Fails if
+ * two names of the machine are the same here.
  */
 function unpacker(folder: string): Writable {
   const names = new Set<string>();
   const stream = extract({
     cwd: folder,
-    strict: true, // Otherwise an entry that cannot be written is left out silently.
+    strict: true, // Otherwise an entry that cannot be written is skipped silently.
     maxDecompressionRatio: Number.POSITIVE_INFINITY, // Zeros are compressed to less than a thousandth.
     preserveOwner: false,
     filter: (path, found) => {
@@ -100,7 +100,7 @@ function unpacker(folder: string): Writable {
   return stream as unknown as Writable;
 }
 
-/** A path as file systems here tell it from others: macOS and Windows ignore case and how accents are composed. */
+/** A path as file systems here compare it: macOS and Windows ignore case and how accents are composed. */
 function nameHere(path: string): string {
   return process.platform === "linux" ? path : path.normalize("NFC").toLowerCase();
 }
@@ -112,7 +112,7 @@ function sameName(path: string): CliError {
   );
 }
 
-/** Whether an entry of an archive and what it links to stay inside of the folder that it is unpacked into. */
+/** Whether an entry of an archive and its link's target stay inside the folder that it is unpacked into. */
 export function isSafe(path: string, { type, linkpath = "" }: Pick<ReadEntry, "type" | "linkpath">): boolean {
   const isInside = (each: string) => !posix.isAbsolute(each) && !/^\.\.(\/|$)/.test(posix.normalize(each));
   if (path.split("/").includes("..") || !isInside(path) || path.includes("\\")) return false;
@@ -128,6 +128,6 @@ export function isSafe(path: string, { type, linkpath = "" }: Pick<ReadEntry, "t
 }
 
 function safeName(name: string): string {
-  if (/^(\.{0,2}|.*[/\\\0].*)$/s.test(name)) throw new CliError("Say what the file is to be called here.", 2);
+  if (/^(\.{0,2}|.*[/\\\0].*)$/s.test(name)) throw new CliError("Set the name of the local file.", 2);
   return name;
 }

@@ -12,7 +12,7 @@ export function endOf(text: string): End {
   return named ? { agent: named[1]!, path: named[2] || "." } : { agent: null, path: text };
 }
 
-/** Passes bytes on and tells how many there were so far. */
+/** Forwards bytes and reports their number so far. */
 export function counted(seen: (bytes: number) => void): Transform {
   let bytes = 0;
   return new Transform({

@@ -9,7 +9,7 @@ import { printable } from "../terminal.ts";
 import { note } from "../verbosity.ts";
 import { counted } from "./ends.ts";
 
-/** Sends a file, a folder or standard input (`-`) to a machine. Into a folder that is there, under its own name. */
+/** Sends a file, a folder or standard input (`-`) to a machine. Into an existing folder, under its own name. */
 export async function upload(
   files: AgentFiles,
   from: string,
@@ -32,7 +32,10 @@ export async function upload(
   return sent(createReadStream(from), seen, (body) => files.write(target, body, { user, mode }));
 }
 
-/** Sends what `source` reads. An error of the source is that, and none of the connection, which breaks with it. */
+/**
+ * Sends the output of `source`. Throws an error of the source as it is, not as an error of the connection, which breaks
+ * with it.
+ */
 async function sent(
   source: NodeJS.ReadableStream,
   seen: (bytes: number) => void,
@@ -54,10 +57,10 @@ function unreadable({ path = "", message }: NodeJS.ErrnoException): CliError {
   return new CliError(`${printable(reason)}. Nothing was copied.`);
 }
 
-/** Fifos, sockets and devices are left out. */
+/** Skips fifos, sockets and devices. */
 function isCopied(path: string, found: Stats | ReadEntry): boolean {
   const isOther = "isFile" in found && !found.isFile() && !found.isDirectory() && !found.isSymbolicLink();
-  if (isOther) note(`Left out, since it is neither a file, a folder nor a link: ${printable(path)}`);
+  if (isOther) note(`Skipped, since it is neither a file, a folder nor a link: ${printable(path)}`);
   return !isOther;
 }
 

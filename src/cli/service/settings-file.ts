@@ -7,7 +7,7 @@ const heading = `# Settings of the Berth server, read by systemd: NAME=value lin
 /** Settings as a file for `EnvironmentFile=`, each value in single quotes (systemd.exec(5)). Throws `CliError`. */
 export function settingsText(settings: Readonly<Record<string, string>>): string {
   const lines = Object.entries(settings).map(([name, value]) => {
-    if (/['\p{Cc}]/u.test(value)) throw new CliError(`${name}: its value cannot be in a file of settings.`, 2);
+    if (/['\p{Cc}]/u.test(value)) throw new CliError(`${name}: its value cannot be stored in a settings file.`, 2);
     return `${name}='${value}'\n`;
   });
   return heading + lines.join("");

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 /** The unit's name. */
 export const unitName = "berth.service";
 
-/** What systemd says of the unit. */
+/** systemd's state of the unit. */
 export interface UnitState {
   /** `not-found` where there is none. */
   load: string;
@@ -52,7 +52,7 @@ export class Systemd {
     await this.#control("enable", ...(start ? ["--now"] : []), unitName);
   }
 
-  /** Has a unit that runs take up what was changed. */
+  /** Makes a running unit use its changed files. */
   async restart(): Promise<void> {
     await this.#control("restart", unitName);
   }

@@ -45,7 +45,7 @@ test("paths with spaces, quotes, percent and dollar signs are one word", async (
   expect(text).toContain('Environment="BERTH_DATA_DIR=/srv/my \\"data\\" 100%% $HOME"');
   expect(text).toMatch(/^ExecStart=\S+ "\/srv\/a b\/\$\$x\/main\.ts"$/m);
   expect(await checked(text, "verify")).toBe("");
-  expect(() => unitText({ ...facts, dataFolder: "/srv/a\nExecStartPre=/bin/sh" })).toThrow(/cannot hold this path/);
+  expect(() => unitText({ ...facts, dataFolder: "/srv/a\nExecStartPre=/bin/sh" })).toThrow(/cannot contain this path/);
 });
 
 test("a home folder can be read only where something of the service is in one", () => {
@@ -53,10 +53,12 @@ test("a home folder can be read only where something of the service is in one", 
   expect(unitText({ ...facts, needsHome: true })).toContain("\nProtectHome=read-only\n");
 });
 
-test("settings are read back as they are, and what a file cannot hold is refused", async () => {
+test("settings are read back as they are, and what a file cannot contain is refused", async () => {
   const values = { BERTH_PORT: "7420", OPENAI_API_KEY: 'sk-"a b" $HOME \\n #' };
   expect(settingsText(values)).toContain(`OPENAI_API_KEY='sk-"a b" $HOME \\n #'\n`);
-  expect(() => settingsText({ BERTH_HOST: "a\nLD_PRELOAD=x" })).toThrow(/BERTH_HOST: its value cannot be in a file/);
+  expect(() => settingsText({ BERTH_HOST: "a\nLD_PRELOAD=x" })).toThrow(
+    /BERTH_HOST: its value cannot be stored in a settings file/,
+  );
   expect(() => settingsText({ BERTH_HOST: "it's" })).toThrow(/BERTH_HOST/);
 });
 

@@ -1,6 +1,6 @@
 import { CliError } from "../errors.ts";
 
-/** What a unit is written from. Paths are absolute. */
+/** The inputs of a unit. Paths are absolute. */
 export interface UnitFacts {
   /** Of the system's manager, run as root; otherwise of a user's own. */
   isSystem: boolean;
@@ -18,8 +18,8 @@ export interface UnitFacts {
 const stopSeconds = 20;
 
 /**
- * A systemd unit for the server. A system's unit is confined as far as starting machines allows; a user's has what an
- * ordinary user's manager can do. https://www.freedesktop.org/software/systemd/man/252/systemd.exec.html
+ * A systemd unit for the server. A system's unit is confined as far as starting machines allows; a user's unit is
+ * limited to an ordinary user's manager. https://www.freedesktop.org/software/systemd/man/252/systemd.exec.html
  */
 export function unitText(facts: UnitFacts): string {
   const { isSystem, node, program, dataFolder, environmentFile } = facts;
@@ -119,11 +119,11 @@ CapabilityBoundingSet=CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_SETUID CAP_SETGI
 }
 
 /**
- * A word for a unit file (systemd.syntax(7)): in quotes where it needs them. In commands, `$` begins a variable.
- * Throws `CliError` for what a unit file cannot hold.
+ * A word for a unit file (systemd.syntax(7)): quoted if necessary. In commands, `$` begins a variable. Throws
+ * `CliError` for a word that a unit file cannot contain.
  */
 function quoted(word: string, { isCommand = false } = {}): string {
-  if (/\p{Cc}/u.test(word)) throw new CliError(`A unit file cannot hold this path: ${JSON.stringify(word)}`);
+  if (/\p{Cc}/u.test(word)) throw new CliError(`A unit file cannot contain this path: ${JSON.stringify(word)}`);
   const escaped = word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%");
   const whole = isCommand ? escaped.replaceAll("$", "$$$$") : escaped;
   return /^[\w@%+=:,./-]+$/.test(whole) ? whole : `"${whole}"`;

@@ -4,10 +4,10 @@ import { CliError } from "../errors.ts";
 import { hostSuffix, type SshFiles } from "./ssh-files.ts";
 
 /**
- * The part of an ssh_config(5) for all agents of a service. `Match exec` runs before ssh reads the certificate, which is
- * therefore fresh. Names come from whoever calls ssh, a repository's submodules among them: they are in single quotes,
- * which ssh allows in none, and only the two users that there are have it run. A machine gets neither the user's agent
- * nor their display unless ssh is told so by `-A` or `-X`.
+ * The part of an ssh_config(5) for all agents of a service. `Match exec` runs before ssh reads the certificate, which
+ * is therefore fresh. Names come from any caller of ssh, including a repository's submodules: they are in single
+ * quotes, which ssh does not allow in names, and only the two existing users can run it. A machine gets neither the
+ * user's agent nor their display unless ssh is run with `-A` or `-X`.
  */
 export function sshConfig(files: SshFiles, environment: Environment): string {
   const tool = toolCommand(environment);
@@ -43,7 +43,7 @@ function toolCommand({ profile, url, dataFolder, configFolder }: Environment): s
   return ["env", ...settings, ...tool].join(" ");
 }
 
-/** For a config of ssh, where a percent sign begins a token. Throws `CliError` for what it cannot hold. */
+/** For a config of ssh, where a percent sign begins a token. Throws `CliError` for text that it cannot contain. */
 function quoted(text: string): string {
   if (/['"\\\n$`]/.test(text)) throw new CliError(`ssh cannot use a path with quotes: ${JSON.stringify(text)}`);
   return text.replaceAll("%", "%%");

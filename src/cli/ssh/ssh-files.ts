@@ -8,10 +8,10 @@ import { CliError } from "../errors.ts";
 
 const run = promisify(execFile);
 
-/** The end of the host names that stand for agents: `ada.berth`. */
+/** The suffix of the host names that stand for agents: `ada.berth`. */
 export const hostSuffix = ".berth";
 
-/** What the tool keeps for ssh, a folder for each service. */
+/** The tool's files for ssh, a folder for each service. */
 export class SshFiles {
   readonly folder: string;
 
@@ -23,7 +23,7 @@ export class SshFiles {
     return join(this.folder, "key");
   }
 
-  /** Gets a fresh certificate for an agent, and notes its host key. Throws as the client, and `CliError`. */
+  /** Gets a fresh certificate for an agent, and stores its host key. Throws as the client, and `CliError`. */
   async prepare(agent: AgentHandle, user: "agent" | "root"): Promise<void> {
     const host = `${agent.name}${hostSuffix}`;
     for (const folder of ["certificates", "known_hosts"]) {
@@ -38,7 +38,7 @@ export class SshFiles {
   async #publicKey(): Promise<string> {
     const known = await readFile(`${this.key}.pub`, "utf8").catch(() => null);
     if (known !== null) return known.trim();
-    // Elsewhere first: ssh-keygen would ask whether to replace a key that is there.
+    // Elsewhere first: ssh-keygen would ask whether to replace an existing key.
     const fresh = await mkdtemp(join(this.folder, "new-key-"));
     try {
       const made = join(fresh, "key");
@@ -51,7 +51,7 @@ export class SshFiles {
       return stdout.trim();
     } catch (error) {
       const isMissing = (error as NodeJS.ErrnoException).syscall?.startsWith("spawn") === true;
-      throw isMissing ? noSsh() : new CliError(`No key could be made: ${(error as Error).message}`);
+      throw isMissing ? noSsh() : new CliError(`The key could not be created: ${(error as Error).message}`);
     } finally {
       await rm(fresh, { recursive: true, force: true });
     }
@@ -63,7 +63,7 @@ export function noSsh(): CliError {
   return new CliError("There is no OpenSSH client here. On Debian: apt-get install openssh-client");
 }
 
-/** Replaces a file at once, so that a reader never sees a part. */
+/** Replaces a file atomically, so that a reader never sees a part. */
 export async function replace(path: string, text: string): Promise<void> {
   const beside = `${path}.${process.pid}`;
   await writeFile(beside, text, { mode: 0o600 });
