@@ -65,21 +65,33 @@ export class BillingStore {
     });
   }
 
-  /** Up to `limit` of the account's entries numbered below `before`, newest first. */
+  /**
+   * Up to `limit` of the account's entries numbered below `before`, newest first. Numbers ascend with time, but for clocks
+   * that were set back: those at the ends of the period, with a day more, spare reading the rest of the ledger.
+   */
   async entries(
     accountId: string,
     { agent, kind, since, until }: EntryFilter,
     limit: number,
     before: number | null,
   ): Promise<EntryState[]> {
+    const numberAt = this.#database.selectFrom("credit_entries").select("number").where("account_id", "=", accountId);
     const rows = await this.#database
       .selectFrom("credit_entries")
       .selectAll()
       .where("account_id", "=", accountId)
       .$if(agent !== null, (query) => query.where("agent_name", "=", agent))
       .$if(kind !== null, (query) => query.where("kind", "=", kind!))
-      .$if(since !== null, (query) => query.where("at", ">=", since!))
-      .$if(until !== null, (query) => query.where("at", "<", until!))
+      .$if(since !== null, (query) =>
+        query
+          .where("at", ">=", since!)
+          .where("number", ">=", numberAt.where("at", ">=", daysLater(since!, -1)).orderBy("at").limit(1)),
+      )
+      .$if(until !== null, (query) =>
+        query
+          .where("at", "<", until!)
+          .where("number", "<=", numberAt.where("at", "<", daysLater(until!, 1)).orderBy("at", "desc").limit(1)),
+      )
       .$if(before !== null, (query) => query.where("number", "<", String(before)))
       .orderBy("number", "desc")
       .limit(limit)
@@ -123,6 +135,10 @@ const dayMs = 24 * 60 * 60_000;
 const usedColumns = sql.raw(
   "agent_name, model, key_id, amount, input, output, cache_read, cache_write, reasoning, seconds",
 );
+
+function daysLater(at: Date, days: number): Date {
+  return new Date(at.getTime() + days * dayMs);
+}
 
 function utcDay(at: Date): string {
   return at.toISOString().slice(0, 10);

@@ -3,6 +3,7 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { AgentStore } from "../../src/agents/store.ts";
 import { MachineTime } from "../../src/billing/machine-time-store.ts";
+import { BillingStore } from "../../src/billing/store.ts";
 import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import type { Tables } from "../../src/core/database/tables.ts";
 import { EgressLogStore } from "../../src/egress/log-store.ts";
@@ -63,6 +64,41 @@ test("connections of one verdict are found without reading those of the other", 
   for (const plan of plans) expect(plan).toContain("network_log_allowed");
 });
 
+test("entries of the ledger are found without reading the others", async () => {
+  await using service = await ScriptedService.start();
+  await service.client.createAgent("ada");
+  const plain = await databaseOf(service);
+  const { rows } = await sql<{ account_id: string }>`select account_id from agents`.execute(plain);
+  const accountId = rows[0]!.account_id;
+  // An entry a minute, of which one in ten is of another agent and one in a thousand of no agent.
+  await plain.transaction().execute(async (transaction) => {
+    await sql`set local session_replication_role = replica`.execute(transaction);
+    await sql`
+      insert into credit_entries (account_id, number, at, kind, amount, balance_after, agent_name)
+      select ${accountId}, 1000 + n, now() - make_interval(mins => 50000 - n),
+        case when n % 1000 = 0 then 'top_up' else 'machine' end, 0, 0,
+        case when n % 1000 = 0 then null when n % 10 = 1 then 'bea' else 'ada' end
+      from generate_series(1, 50000) n`.execute(transaction);
+  });
+  await sql`analyze credit_entries`.execute(plain);
+  const early = new Date(Date.now() - 30 * 24 * 60 * 60_000);
+  const soon = new Date(Date.now() + 60_000);
+  const none = { agent: null, kind: null, since: null, until: null };
+  const plans = await plansOf(service, async (database) => {
+    const billing = new BillingStore(database);
+    await billing.entries(accountId, { ...none, agent: "ada", kind: "model" }, 50, null);
+    await billing.entries(accountId, { ...none, agent: "bea", until: early }, 50, null);
+    await billing.entries(accountId, { ...none, agent: "ada", since: soon }, 50, null);
+    await billing.entries(accountId, { ...none, kind: "machine", until: early }, 50, null);
+    await billing.entries(accountId, { ...none, until: early }, 50, null);
+  });
+  await plain.destroy();
+  expect(plans).toHaveLength(5);
+  expect(plans[0]).toContain("credit_entries_by_agent_and_kind");
+  // The rows read: none but those of the period, with a day more.
+  for (const plan of plans.slice(1)) expect(plan).toMatch(/Index Cond: .*\((number [<>]=|at >=)/);
+});
+
 /** The plans of the queries that `work` asks of the service's database. */
 async function plansOf(service: ScriptedService, work: (database: Kysely<Tables>) => Promise<void>): Promise<string[]> {
   const asked: LogEvent["query"][] = [];
@@ -83,6 +119,7 @@ async function plansOf(service: ScriptedService, work: (database: Kysely<Tables>
 function inlined(text: string, parameters: readonly unknown[]): string {
   return text.replaceAll(/\$(\d+)/g, (_, number) => {
     const value = parameters[Number(number) - 1];
-    return value === null ? "null" : pg.escapeLiteral(String(value));
+    if (value === null) return "null";
+    return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
   });
 }
