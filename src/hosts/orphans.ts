@@ -2,13 +2,15 @@ import type { AgentState } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GiveBackOrphan, Orphan } from "../contract/orphans.ts";
+import { SerialQueue } from "../core/locks.ts";
 
-/** Files in the quarantine, as a driver or the archives list them. */
 const dayMs = 86_400_000;
 
 /** The quarantine: files that no row of the database named when a server found them. */
 export class Orphans {
   readonly #context: AppContext;
+  /** What is given back is not removed in the meantime. */
+  readonly #changes = new SerialQueue();
 
   constructor(context: AppContext) {
     this.#context = context;
@@ -31,7 +33,11 @@ export class Orphans {
    * agent's first one. Throws `orphan_not_found`, `not_supported_here`, `agent_exists`, `user_not_found`,
    * `account_not_found`.
    */
-  async giveBack(callerAccount: string, id: string, { name, account, user }: GiveBackOrphan): Promise<AgentState> {
+  giveBack(callerAccount: string, id: string, wanted: GiveBackOrphan): Promise<AgentState> {
+    return this.#changes.run(id, () => this.#giveBack(callerAccount, id, wanted));
+  }
+
+  async #giveBack(callerAccount: string, id: string, { name, account, user }: GiveBackOrphan): Promise<AgentState> {
     const { agents, stores, machines, billing } = this.#context;
     const { kind } = await this.#find(id);
     if (kind === "import") {
@@ -52,26 +58,43 @@ export class Orphans {
       restores: isMachine ? restores : 1,
       snapshot: isMachine ? null : id,
     };
+    const before = isMachine ? await stores.agents.byId(id) : null;
+    if (before) return this.#finish(before, agent);
     await stores.agents.insert(agent);
     try {
       await machines.releaseQuarantined(id);
     } catch (error) {
-      await stores.lifecycle.remove(agent.id);
+      // The files may have left it already.
+      if (isMachine) await machines.quarantine(id);
+      await stores.lifecycle.withdraw(agent.id);
       throw error;
     }
     return agent;
   }
 
+  /** Continues where a crash came between the agent's row and its files. Throws `agent_exists` if another is wanted. */
+  async #finish(before: AgentState, wanted: AgentState): Promise<AgentState> {
+    if (before.accountId !== wanted.accountId || before.name !== wanted.name) {
+      throw new BerthError(
+        "agent_exists",
+        `The machine belongs to the agent ${before.name}: give it back to that one.`,
+      );
+    }
+    await this.#context.machines.releaseQuarantined(before.id);
+    return before;
+  }
+
   /** Removes files from the quarantine for good. Throws `orphan_not_found`. */
   async remove(id: string): Promise<void> {
-    await this.#remove(await this.#find(id));
+    await this.#changes.run(id, async () => this.#remove(await this.#find(id)));
   }
 
   /** Called once a day and at the start: removes what has been in the quarantine for too long. */
   async expire(): Promise<void> {
     for (const orphan of await this.list()) {
       if (Date.parse(orphan.removedAt) > Date.now()) continue;
-      await this.#remove(orphan);
+      // Those that were given back in the meantime are not there.
+      await this.#changes.run(orphan.id, () => this.#remove(orphan));
       this.#context.log("files were removed from the quarantine by age", { id: orphan.id, kind: orphan.kind });
     }
   }
@@ -81,9 +104,11 @@ export class Orphans {
     await (kind === "import" ? archives : machines).removeQuarantined(id);
   }
 
+  /** An archive and the machine that was being made of it have one id: the machine comes first. */
   async #find(id: string): Promise<Orphan> {
-    const found = (await this.list()).find((each) => each.id === id);
-    if (found) return found;
+    const found = (await this.list()).filter((each) => each.id === id);
+    const one = found.find(({ kind }) => kind !== "import") ?? found[0];
+    if (one) return one;
     throw new BerthError("orphan_not_found", "The quarantine of this host has no files of this id.");
   }
 }

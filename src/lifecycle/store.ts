@@ -309,6 +309,14 @@ export class LifecycleStore {
     await this.#database.deleteFrom("agents").where("id", "=", id).execute();
   }
 
+  /** Removes the row of an agent whose machine stays in the quarantine: unlike after `remove`, its files may not go. */
+  async withdraw(id: string): Promise<void> {
+    await this.#database.transaction().execute(async (transaction) => {
+      await transaction.deleteFrom("agents").where("id", "=", id).execute();
+      await transaction.deleteFrom("removals").where("id", "=", id).execute();
+    });
+  }
+
   /**
    * Changes an agent that has no running turn. Inserting a turn writes the agent's row first, so whichever of the two
    * comes second sees the other; but only in a statement that begins after it has locked the row.

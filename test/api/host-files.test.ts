@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -179,6 +179,33 @@ describe("the quarantine", () => {
     expect(again.body.code).toBe("orphan_not_found");
     await service.restart();
     expect(await service.client.ask("found", "recall")).toContain("remember this");
+  });
+
+  test("keeps a machine that could not be given back", async () => {
+    const id = await quarantine();
+    service.driver.releaseFailures.push(new Error("no user is left for it"));
+    const failed = await service.client.call("POST", `/admin/orphans/${id}/give-back`, { name: "found" });
+    expect(failed.status).toBeGreaterThanOrEqual(500);
+    expect([await machines(), await orphans()]).toMatchObject([[], [{ id, kind: "machine" }]]);
+    await service.restart();
+    expect((await service.client.call("POST", `/admin/orphans/${id}/give-back`, { name: "found" })).status).toBe(201);
+    expect(await service.client.ask("found", "recall")).toBe("remember this\nrecall\n");
+  });
+
+  test("gives a machine back after a crash between its row and its files", async () => {
+    const id = await quarantine();
+    const given = (name: string) => service.client.call("POST", `/admin/orphans/${id}/give-back`, { name });
+    const [files, copy] = [`quarantine/machine-${id}`, `copy-${id}`].map((name) =>
+      join(service.config.dataFolder, name),
+    ) as [string, string];
+    await cp(files, copy, { recursive: true });
+    expect((await given("found")).status).toBe(201);
+    // As before the files were moved.
+    await rm(join(service.config.dataFolder, "machines", id), { recursive: true });
+    await rename(copy, files);
+    expect((await given("other")).body.code).toBe("agent_exists");
+    expect(await given("found")).toMatchObject({ status: 201, body: { name: "found" } });
+    expect(await service.client.ask("found", "recall")).toBe("remember this\nrecall\n");
   });
 
   test("is emptied on request", async () => {

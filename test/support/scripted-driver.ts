@@ -59,6 +59,8 @@ export class ScriptedDriver extends FolderDriver implements Driver {
   suspending = false;
   /** Errors for the next `suspend` calls. */
   readonly suspendFailures: Error[] = [];
+  /** Thrown by calls that take files out of the quarantine, which have moved them then. */
+  readonly releaseFailures: Error[] = [];
   /** The folder of the real runtimes' npm packages. */
   readonly #packages: string;
   /** The runtimes' error output. */
@@ -217,6 +219,8 @@ export class ScriptedDriver extends FolderDriver implements Driver {
   async releaseQuarantined(id: string): Promise<void> {
     const { kind } = (await this.quarantined()).find((each) => each.id === id)!;
     await this.quarantineFolder.release(id, kind, kind === "machine" ? join(this.folder, id) : this.snapshotFolder(id));
+    const failure = this.releaseFailures.shift();
+    if (failure) throw failure;
   }
 
   /** Ends the machine as if its process had been killed or its memory lost. */
