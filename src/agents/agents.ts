@@ -12,7 +12,7 @@ import {
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
-import type { Attempt } from "../core/http/attempt.ts";
+import { type Attempt, retriedAs } from "../core/http/attempt.ts";
 import { pendingSteps, toInstallStatus } from "../lifecycle/provisioning.ts";
 import { resourcesOf } from "../runtimes/runtime.ts";
 import { type AgentState, requireAllowed, toAgentView } from "./agent.ts";
@@ -155,7 +155,7 @@ export class Agents {
     const { stores, leases, lifecycle, turns, log } = this.#context;
     if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
     const reset =
-      (await stores.lifecycle.beginConversation(agent.id, attempt.resourceId)) ?? turns.refuseAnother(agent.id);
+      (await stores.lifecycle.beginConversation(agent.id, retriedAs(attempt))) ?? turns.refuseAnother(agent.id);
     // Cleared now if the machine is running; if this fails, the next message does it.
     if (reset.status === "ready") {
       const { id, conversation } = reset;
@@ -192,7 +192,7 @@ export class Agents {
     await machines.requireReady();
     await ledger.requireCredits(agent.accountId, null);
     await turns.failRunning(agent.id, "agent_restarted", "The agent was restarted.");
-    return (await lifecycle.restart(agent.id, newMachine, attempt.resourceId)) ?? deleting(agent);
+    return (await lifecycle.restart(agent.id, newMachine, retriedAs(attempt))) ?? deleting(agent);
   }
 
   /** Removes the agent and all data of its machine. Throws `agent_deleting` if that takes longer than a minute. */

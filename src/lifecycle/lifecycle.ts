@@ -113,7 +113,7 @@ export class Lifecycle {
    * Stops the machine and boots it again from its disk; with `newMachine`, an empty one replaces a lost one. `by`: the
    * request's id. Returns the agent's state in the meantime; null if it is being deleted.
    */
-  async restart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
+  async restart(id: string, newMachine: boolean, by: string | null): Promise<AgentState | null> {
     return this.#beginAnew(await this.#rows.beginRestart(id, newMachine, by));
   }
 
@@ -152,7 +152,7 @@ export class Lifecycle {
     id: string,
     snapshot: PastMoment,
     before: SnapshotState | null,
-    by: string,
+    by: string | null,
   ): Promise<AgentState | null> {
     return this.#beginAnew(await this.#rows.beginRollback(id, snapshot, before, by));
   }

@@ -128,7 +128,7 @@ export class LifecycleStore {
   }
 
   /** Starts the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
-  async beginConversation(id: string, by: string): Promise<AgentState | null> {
+  async beginConversation(id: string, by: string | null): Promise<AgentState | null> {
     return this.#changeAtRest(
       id,
       (update) => update.set((agent) => ({ conversation: agent("conversation", "+", 1), retold: null })),
@@ -191,7 +191,7 @@ export class LifecycleStore {
    * Requests a restart; with `newMachine` an empty machine may replace a lost one. `by`: the request's id. Null if it
    * is being deleted.
    */
-  async beginRestart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
+  async beginRestart(id: string, newMachine: boolean, by: string | null): Promise<AgentState | null> {
     return this.#database.transaction().execute(async (transaction) => {
       const row = await transaction
         .updateTable("agents")
@@ -252,7 +252,7 @@ export class LifecycleStore {
     id: string,
     snapshot: PastMoment,
     before: SnapshotState | null,
-    by: string,
+    by: string | null,
   ): Promise<AgentState | null> {
     return this.#changeAtRest(
       id,
@@ -339,8 +339,9 @@ export class LifecycleStore {
   }
 }
 
-/** Records which request has started a restart, a rollback or a conversation. */
-async function markBegun(transaction: Database, agentId: string, by: string): Promise<void> {
+/** Records which request has started a restart, a rollback or a conversation; null: one that is not retried. */
+async function markBegun(transaction: Database, agentId: string, by: string | null): Promise<void> {
+  if (by === null) return;
   await transaction.insertInto("begun_requests").values({ id: by, agent_id: agentId }).execute();
 }
 

@@ -3,7 +3,7 @@ import { type AgentState, requireAllowed } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type CreateSnapshot, maximumSnapshots, type SnapshotReason } from "../contract/snapshots.ts";
-import type { Attempt } from "../core/http/attempt.ts";
+import { type Attempt, retriedAs } from "../core/http/attempt.ts";
 import type { SnapshotState } from "./snapshot.ts";
 import type { SnapshotStore } from "./store.ts";
 
@@ -173,7 +173,7 @@ export class Snapshots {
       const label = `before the rollback to ${snapshot.name}`;
       const { resourceId: id } = attempt;
       const before = { id, reason: "rollback", label, kept: keptBeforeRollbacks } as const;
-      return this.#anew(agent, before, (kept) => lifecycle.rollBack(agent.id, snapshot, kept, id));
+      return this.#anew(agent, before, (kept) => lifecycle.rollBack(agent.id, snapshot, kept, retriedAs(attempt)));
     });
   }
 

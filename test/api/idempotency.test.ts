@@ -214,6 +214,16 @@ test("a chat that found no place is begun when it is sent again", async () => {
   expect([again.body, isReplayed(again)]).toEqual([done.body, true]);
 });
 
+test("only requests that can be retried leave a row of what they have begun", async () => {
+  const begun = () => database.selectFrom("begun_requests").select("id").execute();
+  const before = await begun();
+  const paths = ["/agents/bea/conversation/reset", "/agents/bea/restart?wait=ready"];
+  for (const path of paths) expect((await client.call("POST", path)).status).toBe(200);
+  expect(await begun()).toEqual(before);
+  for (const path of paths) expect((await post(client, newIdempotencyKey(), path)).status).toBe(200);
+  expect(await begun()).toHaveLength(before.length + paths.length);
+});
+
 test("a day later the key is free", async () => {
   const key = newIdempotencyKey();
   const { body } = await post(client, key, "/keys", {});

@@ -24,6 +24,11 @@ export interface Attempt {
   moveTo?: (resourceId: string) => Promise<void>;
 }
 
+/** The request's id, by which a later attempt finds what this one has begun; null where there are no later ones. */
+export function retriedAs({ resourceId, moveTo }: Attempt): string | null {
+  return moveTo ? resourceId : null;
+}
+
 /** The right to do a request's work and store its answer, until another request takes over. */
 export interface Claim {
   request: KeyedRequest;
