@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { createKey } from "../accounts/key-format.ts";
 import type { Config } from "../config/config.ts";
-import { lockDataFolder, partOfRestoration } from "../config/data-folder.ts";
+import { lockDataFolder, partOfRestoration, requireRestored } from "../config/data-folder.ts";
 import type { BackupHeader } from "../contract/backups.ts";
 import type { ManifestEntry } from "../core/archive/manifest.ts";
 import { ArchiveError } from "../core/archive/reader.ts";
@@ -38,6 +38,7 @@ interface Restoring {
 export async function restoreBackup(source: Readable, restoring: Restoring): Promise<BackupHeader> {
   const { config, secretKey, doing, signal } = restoring;
   const { dataFolder } = config;
+  await requireRestored(dataFolder);
   await requireEmpty(dataFolder);
   await using _ = await lockDataFolder(dataFolder);
   const partial = join(dataFolder, partOfRestoration);
@@ -81,15 +82,15 @@ export async function verifyBackup(source: Readable): Promise<{ header: BackupHe
   return { header, files };
 }
 
-/** What a file system itself has in an empty folder. */
-const ofFileSystems = new Set(["lost+found"]);
+/** Names in an empty folder: a file system's own, and a lock whose process may have been killed (`FolderLock`). */
+const ignored = /^(lost\+found|server\.pid(\.\d+)?)$/;
 
 async function requireEmpty(folder: string): Promise<void> {
   const found = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  if (found.every((name) => ofFileSystems.has(name))) return;
+  if (found.every((name) => ignored.test(name))) return;
   throw new Error(
     `The data folder ${folder} is not empty. A backup is restored into an empty one: stop the server that uses it, and move it away, or choose another with BERTH_DATA_DIR.`,
   );

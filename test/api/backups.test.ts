@@ -215,7 +215,7 @@ describe("a backup", () => {
     await mkdir(join(other.path, "restoring/layers"), { recursive: true });
     await writeFile(join(other.path, "host.id"), "a\n");
     await expect(createServer(await testConfig({ dataFolder: other.path }))).rejects.toThrow(/is not whole/);
-    await expect(restore(other.path)).rejects.toThrow(/is not empty/);
+    await expect(restore(other.path)).rejects.toThrow(/Empty the folder and restore the backup again/);
   });
 
   test("is restored without its secret key: agents answer, and what was encrypted is gone", async () => {

@@ -29,7 +29,8 @@ async function step(): Promise<void> {
   await new Promise(() => {});
 }
 
-async function thenStep<T>(call: () => Promise<T>): Promise<T> {
+/** Does something, which is a step. */
+export async function thenStep<T>(call: () => Promise<T>): Promise<T> {
   const result = await call();
   await step();
   return result;
