@@ -3,6 +3,28 @@ import type { ServerResponse } from "node:http";
 /** The largest head of a response that is passed on, in bytes. Node's own limit is 16 KiB. */
 export const maximumHeadBytes = 256 * 1024;
 
+/** Headers of a single connection (RFC 9110, 7.6.1), which are not forwarded, in small letters. */
+export const connectionHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Headers that `connection` cannot name: without them, the message has another meaning. */
+export const messageHeaders: ReadonlySet<string> = new Set([
+  "content-length",
+  "cookie",
+  "host",
+  "origin",
+  "set-cookie",
+]);
+
 const nothing = Buffer.alloc(0);
 
 /**

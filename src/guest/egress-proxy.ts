@@ -12,23 +12,9 @@ import type { Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { verdictHeader } from "../contract/guest.ts";
-import { flushHead, maximumHeadBytes } from "../core/http-head.ts";
+import { connectionHeaders, flushHead, maximumHeadBytes } from "../core/http-head.ts";
 import type { Downloads } from "./downloads.ts";
 import type { Refused, Uplink } from "./uplink.ts";
-
-/** Headers that apply to a single connection (RFC 9110, 7.6.1). `expect` has been handled here. */
-const hopByHop = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "expect",
-]);
 
 /**
  * The guest's HTTP proxy. Each CONNECT, and each request to an `http://` URL, becomes a tunnel on the uplink. The
@@ -223,7 +209,7 @@ function passed({ rawHeaders, headers }: IncomingMessage): string[] {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
   // Chunks have their own lengths, whatever a careless server says beside them.
   const lengths = headers["transfer-encoding"] === undefined ? [] : ["content-length"];
-  const left = new Set([...hopByHop, ...named, ...lengths, "host"]);
+  const left = new Set([...connectionHeaders, "expect", ...named, ...lengths, "host"]);
   const kept: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (!left.has(rawHeaders[at]!.toLowerCase())) kept.push(rawHeaders[at]!, rawHeaders[at + 1]!);

@@ -9,7 +9,7 @@ import {
   tunnelHeader,
   verdictHeader,
 } from "../contract/guest.ts";
-import { flushHead } from "../core/http-head.ts";
+import { connectionHeaders, flushHead } from "../core/http-head.ts";
 
 /** How long a call waits for a disconnected server, for example during a restart. */
 const awaySeconds = 60;
@@ -17,17 +17,8 @@ const awaySeconds = 60;
 /** What HTTP/2 accepts as an authority, valid or not. For anything else it ends the stream without an answer. */
 const isAuthority = /^[A-Za-z0-9._~%:[\]-]+$/;
 
-/** Headers of a single connection, which are not passed on. HTTP/2's own begin with a colon. */
-const connectionHeaders = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "host",
-  "te",
-  "transfer-encoding",
-  "upgrade",
-  "http2-settings",
-]);
+/** Headers that are not forwarded. */
+const dropped = new Set([...connectionHeaders, "host", "http2-settings"]);
 
 /** Why a tunnel was refused: the proxy's answer, with a word for programs. */
 export interface Refused {
@@ -163,7 +154,7 @@ async function refusalOf(status: number, headers: IncomingHttpHeaders, stream: C
 function passed(headers: NodeJS.Dict<string | string[]>): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !name.startsWith(":") && !connectionHeaders.has(name)) kept[name] = value;
+    if (value !== undefined && !name.startsWith(":") && !dropped.has(name)) kept[name] = value;
   }
   return kept;
 }

@@ -1,25 +1,10 @@
 import type { IncomingMessage } from "node:http";
+import { connectionHeaders, messageHeaders } from "../core/http-head.ts";
 import { notLeadingHeader, passportHeader } from "../hosts/passing/passport.ts";
 import { hostOnly, withoutSessions } from "./session-cookie.ts";
 
-/** Of one connection alone (RFC 9110, 7.6.1), with what is set anew. */
-const ofConnection = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
 /** What a client may not claim. `expect` has been answered already. */
 const ofClient = new Set(["expect", "forwarded", "x-real-ip", passportHeader]);
-
-/** What `connection` may not name: the end of a body is told by it, or whom a request is for and from. */
-const ofMessage = new Set(["content-length", "cookie", "host", "origin", "set-cookie"]);
 
 /**
  * What a page may not say: whom else it lets read it, where else it is, what a browser forgets of the whole domain, whom
@@ -73,7 +58,7 @@ export function responseHeaders(answer: IncomingMessage): string[] {
 /** All headers except those of the connection, and those that it names as such. */
 function remaining({ rawHeaders, headers }: IncomingMessage): [name: string, value: string][] {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
-  const dropped = new Set([...ofConnection, ...named.filter((name) => !ofMessage.has(name))]);
+  const dropped = new Set([...connectionHeaders, ...named.filter((name) => !messageHeaders.has(name))]);
   const pairs: [string, string][] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;

@@ -8,26 +8,14 @@ import {
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { flushHead } from "../../core/http-head.ts";
+import { connectionHeaders, flushHead, messageHeaders } from "../../core/http-head.ts";
 import { notLeadingHeader } from "./passport.ts";
 
 /** How long the other server has to take a connection. */
 const connectMs = 2_000;
 
-/** Of one connection alone (RFC 9110, 7.6.1), or set anew. `expect` was answered by this server. */
-const ofConnection = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "expect",
-]);
-
-/** What `connection` may not name: without it a message is another. */
-const ofMessage = new Set(["content-length", "cookie", "host", "origin", "set-cookie"]);
+/** Headers that are not forwarded. `expect` was handled by this server. */
+const neverForwarded = new Set([...connectionHeaders, "expect"]);
 
 /** Headers of which this server and the other each say their own. */
 const ofBoth = new Set(["ratelimit", "ratelimit-policy"]);
@@ -131,7 +119,7 @@ function requestHeaders({ request, isUpgrade }: Passage, body: Buffer | null): O
 /** The headers of one connection alone, with those that it names as such. */
 function droppedOf({ headers }: IncomingMessage): ReadonlySet<string> {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
-  return new Set([...ofConnection, ...named.filter((name) => !ofMessage.has(name))]);
+  return new Set([...neverForwarded, ...named.filter((name) => !messageHeaders.has(name))]);
 }
 
 /** The response with the answer's headers, which go at once: those of a stream have no end that could be waited for. */
