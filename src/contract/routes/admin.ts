@@ -29,7 +29,7 @@ export const adminRoutes = {
     method: "POST",
     path: "/admin/users",
     summary: "Add a user",
-    description: "The answer has a link, this once, with which the user sets a password.",
+    description: "The response contains a link, once, with which the user sets a password.",
     body: CreateUser,
     responses: { 201: UserWithLink },
     permission: operatorOnly,
@@ -37,8 +37,8 @@ export const adminRoutes = {
   resetUser: route({
     method: "POST",
     path: "/admin/users/{name}/reset",
-    summary: "Take a user's password away and answer a link for a new one",
-    description: "Ends what the user has signed in.",
+    summary: "Reset a user's password and return a link to set a new one",
+    description: "Ends all of the user's sessions and sign-ins.",
     params: UserParams,
     responses: { 200: UserWithLink },
     permission: operatorOnly,
@@ -46,7 +46,7 @@ export const adminRoutes = {
   disableUser: route({
     method: "POST",
     path: "/admin/users/{name}/disable",
-    summary: "Refuse a user and the keys of its account, at once",
+    summary: "Disable a user and the keys of its account immediately",
     params: UserParams,
     responses: { 200: UserRecord },
     permission: operatorOnly,
@@ -54,7 +54,7 @@ export const adminRoutes = {
   enableUser: route({
     method: "POST",
     path: "/admin/users/{name}/enable",
-    summary: "Let a user in again",
+    summary: "Enable a user again",
     params: UserParams,
     responses: { 200: UserRecord },
     permission: operatorOnly,
@@ -71,7 +71,7 @@ export const adminRoutes = {
   getCapacity: route({
     method: "GET",
     path: "/admin/capacity",
-    summary: "Show what the host has for machines, and what is taken of it",
+    summary: "Show host capacity and usage",
     responses: { 200: Capacity },
     permission: operatorOnly,
     by: "own leader",
@@ -81,7 +81,7 @@ export const adminRoutes = {
     path: "/admin/backups",
     summary: "Make a backup of the installation",
     description:
-      "All rows, and the machines of this server's agents, each at a moment at which it stood still for some tenths of a second. It takes the place of the last one, and waits for an hour to be read.",
+      "All records, and the machines of this server's agents. Each machine is paused for some tenths of a second. Replaces the previous backup, and can be downloaded for an hour.",
     responses: { 201: Backup },
     permission: operatorOnly,
     by: "own leader",
@@ -89,8 +89,9 @@ export const adminRoutes = {
   readBackup: route({
     method: "GET",
     path: "/admin/backups/{id}",
-    summary: "Read a backup",
-    description: "A tar archive, whose last file lists all others with their checksums: without it, it is cut off.",
+    summary: "Download a backup",
+    description:
+      "A tar archive. Its last file lists all others with their checksums; without it, the archive is truncated.",
     params: BackupParams,
     responses: {},
     permission: operatorOnly,
@@ -100,7 +101,7 @@ export const adminRoutes = {
   removeBackup: route({
     method: "DELETE",
     path: "/admin/backups/{id}",
-    summary: "Remove a backup that waits to be read",
+    summary: "Delete a backup",
     params: BackupParams,
     responses: { 204: z.null() },
     permission: operatorOnly,
@@ -111,7 +112,7 @@ export const adminRoutes = {
     path: "/admin/orphans",
     summary: "List the quarantine",
     description:
-      "Files on the host of this server that no row of the database named: machines, snapshots and received archives.",
+      "Files on this server's host that belong to no row of the database: machines, snapshots and received archives.",
     responses: { 200: OrphanList },
     permission: operatorOnly,
     by: "own leader",
@@ -119,9 +120,9 @@ export const adminRoutes = {
   giveBackOrphan: route({
     method: "POST",
     path: "/admin/orphans/{id}/give-back",
-    summary: "Make an agent of a quarantined machine or snapshot",
+    summary: "Recover a quarantined machine or snapshot as an agent",
     description:
-      "The agent sleeps and belongs to the account. Its files are as they were. Its settings, secrets and history were in the database and are not restored.",
+      "The agent is suspended and belongs to the account. Its files are unchanged. Its settings, secrets and history were in the database and are not restored.",
     params: OrphanParams,
     body: GiveBackOrphan,
     responses: { 201: Agent },
@@ -131,7 +132,7 @@ export const adminRoutes = {
   removeOrphan: route({
     method: "DELETE",
     path: "/admin/orphans/{id}",
-    summary: "Remove files from the quarantine for good",
+    summary: "Delete files from the quarantine permanently",
     params: OrphanParams,
     responses: { 204: z.null() },
     permission: operatorOnly,
@@ -148,7 +149,7 @@ export const adminRoutes = {
   grantCredits: route({
     method: "POST",
     path: "/admin/credits/grants",
-    summary: "Give an account credits, or take some back",
+    summary: "Grant credits to an account, or withdraw some",
     body: GrantCredits,
     responses: { 201: CreditGrant },
     permission: operatorOnly,

@@ -60,9 +60,9 @@ export const agentRoutes = {
   restartAgent: route({
     method: "POST",
     path: "/agents/{name}/restart",
-    summary: "Boot an agent again from its disk",
+    summary: "Reboot an agent from its disk",
     description:
-      "Its files and its conversation stay; its memory and a running turn do not. Also a way out of `failed`.",
+      "Files and the conversation are kept; memory and a running turn are lost. Also recovers a `failed` agent.",
     params: AgentParams,
     query: RestartQuery,
     responses: { 200: Agent },
@@ -71,9 +71,9 @@ export const agentRoutes = {
   upgradeAgent: route({
     method: "POST",
     path: "/agents/{name}/upgrade",
-    summary: "Give an agent the newest image",
+    summary: "Upgrade an agent to the newest image",
     description:
-      "Its runtime and the service's own programs in its machine; its files, its conversation and what it installed stay. It is kept as a snapshot first, and boots from its disk. One that has the newest image is answered as it is. Refused while it answers a message.",
+      "Replaces its runtime and the service's own programs in its machine, and keeps its files, conversation and installed packages. First creates a snapshot, then boots from the disk. An agent that already has the newest image is returned unchanged. Refused during a turn.",
     params: AgentParams,
     query: WaitQuery,
     responses: { 200: Agent },
@@ -84,7 +84,7 @@ export const agentRoutes = {
     path: "/agents/{name}/suspend",
     summary: "Suspend an agent",
     description:
-      "Its memory is kept on its disk and its machine takes nothing meanwhile; its next message wakes it. Answered when that is done. Refused while it answers a message.",
+      "Saves its memory to disk and stops its machine; its next message wakes it. Responds when that is done. Refused during a turn.",
     params: AgentParams,
     responses: { 200: Agent },
     permission: account,
@@ -94,7 +94,7 @@ export const agentRoutes = {
     path: "/agents/{name}/resume",
     summary: "Wake a suspended agent",
     description:
-      "Its next message does the same. An agent that is `failed` tries again with what its machine kept, its memory included.",
+      "Its next message does the same. A `failed` agent is retried with what its machine kept, including its memory.",
     params: AgentParams,
     query: WaitQuery,
     responses: { 200: Agent },
@@ -105,7 +105,7 @@ export const agentRoutes = {
     path: "/agents/{name}/logs",
     summary: "Read the output of an agent's runner and runtime",
     description:
-      "Of an agent that does not run: as its machine left it. With `follow=true`, an event stream of LogEvent.",
+      "For an agent that is not running: the log that its machine left. With `follow=true`, an event stream of LogEvent.",
     params: AgentParams,
     query: LogQuery,
     responses: { 200: AgentLog },
@@ -115,7 +115,7 @@ export const agentRoutes = {
   resetConversation: route({
     method: "POST",
     path: "/agents/{name}/conversation/reset",
-    summary: "Begin a new conversation; the files stay",
+    summary: "Start a new conversation; files are kept",
     params: AgentParams,
     responses: { 200: Agent },
     permission: account,

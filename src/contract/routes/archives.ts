@@ -2,14 +2,14 @@ import { AgentParams } from "../agents.ts";
 import { ExportQuery, Import, ImportQuery } from "../archives.ts";
 import { account, route } from "../route.ts";
 
-/** Agents that leave an installation, and come into one. */
+/** Export and import of agents. */
 export const archiveRoutes = {
   exportAgent: route({
     method: "GET",
     path: "/agents/{name}/export",
     summary: "Export an agent as one archive",
     description:
-      "A tar archive: settings, the whole history, the home folder, and what the runtime needs to continue the conversation. Its machine is woken, and does nothing else meanwhile: messages that come are answered afterwards. Refused while it answers a message. An archive that breaks off has no checksums at its end, and cannot be imported.",
+      "A tar archive: settings, the complete history, the home folder, and the runtime's state for continuing the conversation. Wakes the machine and uses it exclusively: messages that arrive are answered afterwards. Refused during a turn. An incomplete archive lacks the checksums at its end, and cannot be imported.",
     params: AgentParams,
     query: ExportQuery,
     responses: {},
@@ -22,7 +22,7 @@ export const archiveRoutes = {
     path: "/imports",
     summary: "Create an agent from an archive",
     description:
-      "The body is the archive, of any size. All of it is received and checked before there is an agent; its machine gets the files while it is made. Nothing is billed for its history. An `Idempotency-Key` stands for the address with its query, whatever the body is.",
+      "The body is the archive, of any size. It is received and checked completely before the agent is created; its machine gets the files while it is made. Its history is not billed. An `Idempotency-Key` identifies the address with its query, whatever the body.",
     query: ImportQuery,
     responses: { 201: Import },
     permission: account,

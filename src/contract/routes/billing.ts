@@ -7,14 +7,14 @@ export const billingRoutes = {
   getBilling: route({
     method: "GET",
     path: "/billing",
-    summary: "Read the account's credits and what it has used",
+    summary: "Read the account's credits and usage",
     responses: { 200: Billing },
     permission: account,
   }),
   changeBilling: route({
     method: "PATCH",
     path: "/billing",
-    summary: "Set what a month may cost",
+    summary: "Set the monthly spending limit",
     body: ChangeBilling,
     responses: { 200: Billing },
     permission: account,
@@ -22,7 +22,7 @@ export const billingRoutes = {
   listEntries: route({
     method: "GET",
     path: "/billing/entries",
-    summary: "Read the ledger: every change of the balance with its cause, the newest first",
+    summary: "Read the ledger: every change of the balance with its cause, newest first",
     query: EntriesQuery,
     responses: { 200: CreditEntryList },
     permission: account,
@@ -31,7 +31,7 @@ export const billingRoutes = {
   getUsage: route({
     method: "GET",
     path: "/billing/usage",
-    summary: "Sum up what was used, by day, agent, model or key",
+    summary: "Summarize usage by day, agent, model or key",
     query: UsageQuery,
     responses: { 200: UsageReport },
     permission: account,
@@ -41,7 +41,7 @@ export const billingRoutes = {
     method: "POST",
     path: "/billing/top-ups",
     summary: "Buy credits",
-    description: "Answers the address of a page on which to pay; the credits are there when that is done.",
+    description: "Returns the address of a payment page; the credits are added after payment.",
     body: CreateTopUp,
     responses: { 201: TopUp },
     permission: account,

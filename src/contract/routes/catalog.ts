@@ -16,7 +16,7 @@ export const catalogRoutes = {
   listRuntimes: route({
     method: "GET",
     path: "/runtimes",
-    summary: "List the runtimes and what each can do",
+    summary: "List the runtimes and their features",
     responses: { 200: RuntimeList },
     permission: account,
   }),

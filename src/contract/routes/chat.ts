@@ -12,13 +12,13 @@ import {
 } from "../chat.ts";
 import { account, chatting, route } from "../route.ts";
 
-/** Messages to agents and their turns. An external agent key sees only the turns that it began. */
+/** Messages to agents and their turns. An external agent key sees only the turns that it started. */
 export const chatRoutes = {
   chat: route({
     method: "POST",
     path: "/agents/{name}/chat",
     summary: "Send a message and stream the reply",
-    description: "A server-sent event stream of TurnEvent objects. The turn continues when the client goes away.",
+    description: "A server-sent event stream of TurnEvent objects. The turn continues if the client disconnects.",
     params: AgentParams,
     body: ChatRequest,
     responses: {},
@@ -29,7 +29,7 @@ export const chatRoutes = {
   listTurns: route({
     method: "GET",
     path: "/agents/{name}/turns",
-    summary: "List an agent's turns, the newest first",
+    summary: "List an agent's turns, newest first",
     params: AgentParams,
     query: ListQuery,
     responses: { 200: TurnList },
@@ -40,7 +40,7 @@ export const chatRoutes = {
     method: "GET",
     path: "/turns",
     summary: "List the newest turns of all agents",
-    description: "In short: `GET /agents/{name}/turns/{turnId}` has the whole message and reply.",
+    description: "Summaries: `GET /agents/{name}/turns/{turnId}` returns the complete message and reply.",
     query: AccountTurnsQuery,
     responses: { 200: AccountTurnList },
     permission: account,
@@ -57,7 +57,7 @@ export const chatRoutes = {
   getTurnEvents: route({
     method: "GET",
     path: "/agents/{name}/turns/{turnId}/events",
-    summary: "Read a turn's events, again or from a cursor on",
+    summary: "Read a turn's events, from the start or from a cursor",
     params: TurnParams,
     query: TurnEventsQuery,
     responses: {},
@@ -68,7 +68,7 @@ export const chatRoutes = {
   cancelTurn: route({
     method: "POST",
     path: "/agents/{name}/turns/{turnId}/cancel",
-    summary: "Interrupt a turn",
+    summary: "Cancel a turn",
     params: TurnParams,
     responses: { 202: z.object({}) },
     permission: chatting,

@@ -20,7 +20,7 @@ export const commandRoutes = {
     path: "/agents/{name}/commands",
     summary: "Run a command in an agent's machine",
     description:
-      "Answers when the command has ended: its result or, with `accept: text/event-stream`, its events as they come. The header `x-command-id` names it. A detached command is answered at once. A client that goes away does not end it.",
+      "Responds when the command has ended: with its result or, with `accept: text/event-stream`, with its events as they arrive. The header `x-command-id` has its id. A detached command returns immediately. The command continues if the client disconnects.",
     params: AgentParams,
     body: RunCommand,
     responses: { 200: CommandResult, 201: CommandRecord },
@@ -46,7 +46,7 @@ export const commandRoutes = {
   getCommandEvents: route({
     method: "GET",
     path: "/agents/{name}/commands/{commandId}/events",
-    summary: "Read a command's output, from any event on",
+    summary: "Read a command's output, from the start or from a cursor",
     description:
       "Live or finished, up to `command.exited`. 16 MiB of output are kept. A reader does not keep the machine awake: the stream continues when it wakes.",
     params: CommandParams,
@@ -59,7 +59,7 @@ export const commandRoutes = {
     method: "POST",
     path: "/agents/{name}/commands/{commandId}/stdin",
     summary: "Write to a command's input",
-    description: "The body is bytes, 512 KiB at most.",
+    description: "The body is bytes, up to 512 KiB.",
     params: CommandParams,
     query: InputQuery,
     takesBytes: "whole",
@@ -69,7 +69,7 @@ export const commandRoutes = {
   signalCommand: route({
     method: "POST",
     path: "/agents/{name}/commands/{commandId}/signal",
-    summary: "Send a signal to a command and what it has started",
+    summary: "Send a signal to a command and its child processes",
     params: CommandParams,
     body: SignalCommand,
     responses: { 204: z.null() },

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { route } from "../route.ts";
 import { DashboardToken, dashboardPrefix, dashboardSignIn, SignedOut, SignInQuery, SignOutQuery } from "../sign-in.ts";
 
-/** The dashboard's own: its files, and the sign-in of a browser. No program needs them. */
+/** The dashboard's files, and the sign-in of a browser. No program needs them. */
 export const dashboardRoutes = {
-  /** The dashboard, and where its identity provider sends a browser back to. */
+  /** The dashboard, and the page that its identity provider redirects a browser to. */
   openDashboard: route({ method: "GET", path: "/", summary: null, responses: {}, permission: "public" }),
   openDashboardPage: route({
     method: "GET",

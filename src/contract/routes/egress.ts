@@ -27,7 +27,7 @@ export const egressRoutes = {
     path: "/agents/{name}/network",
     summary: "Set where an agent's programs may connect to",
     description:
-      "Holds from the next connection on; what is open and not allowed any more is cut off. What is denied is not allowed, and the operator's own lists hold beside these.",
+      "Applies to new connections; open connections that are no longer allowed are closed. `deny` takes precedence over `allow`, and the operator's own lists apply too.",
     params: AgentParams,
     body: ChangeEgress,
     responses: { 200: EgressPolicy },
@@ -37,8 +37,7 @@ export const egressRoutes = {
     method: "GET",
     path: "/agents/{name}/network/log",
     summary: "Read the log of an agent's connections",
-    description:
-      "Each connection that its programs asked for, once it has ended: what was decided and what came of it.",
+    description: "Each connection that its programs requested, once it is closed: the decision and the outcome.",
     params: AgentParams,
     query: EgressLogQuery,
     responses: { 200: EgressLog },
@@ -65,9 +64,9 @@ export const egressRoutes = {
   setSecret: route({
     method: "PUT",
     path: "/agents/{name}/secrets/{secret}",
-    summary: "Give an agent a secret, or another value",
+    summary: "Set an agent's secret",
     description:
-      "In the machine the variable of this name holds a placeholder. Where a program sends it in a header to one of the hosts, the value goes in its place.",
+      "In the machine, the variable with this name holds a placeholder. When a program sends it in a header to one of the hosts, the service replaces it with the value.",
     params: SecretParams,
     body: SetSecret,
     responses: { 200: SecretRecord, 201: SecretRecord },

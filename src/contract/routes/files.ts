@@ -22,7 +22,7 @@ export const fileRoutes = {
     rest: true,
     summary: "Read a file or list a folder in an agent's machine",
     description:
-      "A file's bytes, whole or by `Range`, with `etag`; a folder as a page of entries, or as an archive where `Accept` is `application/gzip`, `application/x-tar` or `application/zip`. With `watch=true`, an event stream of FileEvent. HEAD answers the headers alone.",
+      "A file's bytes, complete or by `Range`, with `etag`; a folder as a page of entries, or as an archive if `Accept` is `application/gzip`, `application/x-tar` or `application/zip`. With `watch=true`, an event stream of FileEvent. HEAD returns only the headers.",
     params: FileParams,
     query: ReadQuery,
     responses: { 200: FileOrFolder },
@@ -37,7 +37,7 @@ export const fileRoutes = {
     rest: true,
     summary: "Write a file in an agent's machine",
     description:
-      "The body is the file, of any size; folders are made for it. It is replaced in one step, when all of it has arrived. `If-Match` and `If-None-Match: *` are checked then. With `extract=true`, a body of `application/gzip` or `application/x-tar` is unpacked into a folder.",
+      "The body is the file, of any size; missing folders are created. The file is replaced in one step, when the body has arrived completely. `If-Match` and `If-None-Match: *` are checked then. With `extract=true`, a body of `application/gzip` or `application/x-tar` is unpacked into a folder.",
     params: FileParams,
     query: WriteQuery,
     responses: { 200: WrittenFile, 201: WrittenFile },
@@ -49,7 +49,7 @@ export const fileRoutes = {
     path,
     rest: true,
     summary: "Move or copy a file or folder, or make a folder",
-    description: "Folders on the way to the new path are made.",
+    description: "Missing folders of the new path are created.",
     params: FileParams,
     query: ChangeQuery,
     responses: { 200: FileEntry },

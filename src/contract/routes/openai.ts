@@ -16,11 +16,11 @@ import {
 } from "../openai.ts";
 import { chatting, type RouteDefinition, route } from "../route.ts";
 
-/** What the rows have in common: the chat's permission, and errors as OpenAI's clients read them. */
+/** Shared by all rows: the chat's permission, and errors in OpenAI's format. */
 const openAi = { permission: chatting, errors: "openai" } as const satisfies Partial<RouteDefinition>;
 const sent = { headers: OpenAiHeaders, maximumBytes: maximumOpenAiBytes } as const;
 
-/** Agents as models of OpenAI's APIs, for clients that speak those. An external agent key sees only its own turns. */
+/** Agents as models of OpenAI's APIs, for clients of those APIs. An external agent key sees only its own turns. */
 export const openAiRoutes = {
   createResponse: route({
     ...openAi,
@@ -28,7 +28,7 @@ export const openAiRoutes = {
     method: "POST",
     path: "/v1/responses",
     summary: "Send a message, as OpenAI's Responses API",
-    description: "With `stream`, server-sent events. The turn continues when the client goes away.",
+    description: "With `stream`, server-sent events. The turn continues if the client disconnects.",
     body: CreateResponse,
     responses: { 200: OpenAiResponse },
     stream: OpenAiEvent,
@@ -42,7 +42,7 @@ export const openAiRoutes = {
     path: "/v1/responses",
     summary: "Send messages over a WebSocket, as OpenAI's Responses API",
     description:
-      "Its frames are JSON. The client sends `{type: response.create, …}` with the fields of the POST; the service sends the response's events, then looks at the next.",
+      "Its frames are JSON. The client sends `{type: response.create, …}` with the fields of the POST; the service sends the response's events, then reads the next frame.",
     responses: {},
     socket: "no ticket",
     by: "own leader",
@@ -63,7 +63,7 @@ export const openAiRoutes = {
     ...openAi,
     method: "DELETE",
     path: "/v1/responses/{responseId}",
-    summary: "Forget a response; its turn stays in the agent's history",
+    summary: "Delete a response; its turn stays in the agent's history",
     params: ResponseParams,
     responses: { 200: DeletedResponse },
   }),
@@ -71,7 +71,7 @@ export const openAiRoutes = {
     ...openAi,
     method: "POST",
     path: "/v1/responses/{responseId}/cancel",
-    summary: "Interrupt a response",
+    summary: "Cancel a response",
     params: ResponseParams,
     responses: { 200: OpenAiResponse },
     by: "own leader",
@@ -80,7 +80,7 @@ export const openAiRoutes = {
     ...openAi,
     method: "GET",
     path: "/v1/responses/{responseId}/input_items",
-    summary: "List what a response was asked",
+    summary: "List a response's input items",
     params: ResponseParams,
     query: InputItemsQuery,
     responses: { 200: OpenAiList },
@@ -91,7 +91,7 @@ export const openAiRoutes = {
     method: "POST",
     path: "/v1/chat/completions",
     summary: "Send a message, as OpenAI's Chat Completions API",
-    description: "With `stream`, server-sent events. The turn continues when the client goes away.",
+    description: "With `stream`, server-sent events. The turn continues if the client disconnects.",
     body: CreateChatCompletion,
     responses: { 200: ChatCompletion },
     stream: OpenAiEvent,

@@ -5,12 +5,12 @@ import { account, route } from "../route.ts";
 import { CreateShare, Share, ShareList, ShareParams } from "../shares.ts";
 import { TicketOnly } from "../tickets.ts";
 
-/** What listens in agents' machines. */
+/** Listening ports in agents' machines. */
 export const portRoutes = {
   listPorts: route({
     method: "GET",
     path: "/agents/{name}/ports",
-    summary: "List what listens on TCP ports in an agent's machine",
+    summary: "List the listening TCP ports of an agent's machine",
     params: AgentParams,
     responses: { 200: PortList },
     permission: account,
@@ -20,7 +20,7 @@ export const portRoutes = {
     path: "/agents/{name}/ports/{port}/connection",
     summary: "Connect to a TCP port in an agent's machine",
     description:
-      'A WebSocket: one connection to the port. Binary frames are its bytes. An end of one direction is the text frame `{"type":"end"}`, from either side. It keeps the machine awake while bytes move and for a minute after.',
+      'A WebSocket: one connection to the port. Binary frames are its bytes. The text frame `{"type":"end"}`, from either side, closes one direction. It keeps the machine awake while bytes move and for a minute after.',
     params: PortParams,
     query: TicketOnly,
     responses: {},
@@ -31,7 +31,7 @@ export const portRoutes = {
     method: "POST",
     path: "/agents/{name}/ports/{port}/share",
     summary: "Make a public link to a port's pages",
-    description: "Whoever has the link sees what listens on that port, at your cost, until the share ends.",
+    description: "Anyone with the link can see the pages on that port, at your cost, until the share ends.",
     params: PortParams,
     body: CreateShare,
     responses: { 201: Share },
@@ -49,7 +49,7 @@ export const portRoutes = {
   removeShare: route({
     method: "DELETE",
     path: "/agents/{name}/shares/{shareId}",
-    summary: "End a public link",
+    summary: "Remove a public link",
     params: ShareParams,
     responses: { 204: z.null() },
     permission: account,

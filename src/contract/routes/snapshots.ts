@@ -3,14 +3,14 @@ import { Agent, AgentParams, WaitQuery } from "../agents.ts";
 import { account, route } from "../route.ts";
 import { CreateSnapshot, Rollback, Snapshot, SnapshotList, SnapshotParams } from "../snapshots.ts";
 
-/** Moments of agents that are kept. */
+/** Snapshots of agents. */
 export const snapshotRoutes = {
   createSnapshot: route({
     method: "POST",
     path: "/agents/{name}/snapshots",
-    summary: "Keep an agent as it is now",
+    summary: "Create a snapshot of an agent",
     description:
-      "Its files, its memory with the programs that run, and its conversation. It stands still for some tenths of a second; a turn continues.",
+      "Its files, its memory with the running programs, and its conversation. The machine is paused for some tenths of a second; a turn continues.",
     params: AgentParams,
     body: CreateSnapshot,
     responses: { 201: Snapshot },
@@ -36,9 +36,9 @@ export const snapshotRoutes = {
   rollBack: route({
     method: "POST",
     path: "/agents/{name}/rollback",
-    summary: "Make an agent as it was at a snapshot",
+    summary: "Roll an agent back to a snapshot",
     description:
-      "Files, running programs and conversation. Turns since then stay in the history, as `undone`, and credits do not come back. What the agent is now is kept as a snapshot first. Refused while it answers a message.",
+      "Restores files, running programs and conversation. Later turns stay in the history, as `undone`, and credits are not refunded. First creates a snapshot of the current state. Refused during a turn.",
     params: AgentParams,
     query: WaitQuery,
     body: Rollback,

@@ -8,8 +8,8 @@ export const terminalRoutes = {
   createTicket: route({
     method: "POST",
     path: "/agents/{name}/tickets",
-    summary: "Make a one-time ticket for a WebSocket, a download or a page",
-    description: "For browsers, which can send no key there. Good once and for 30 s.",
+    summary: "Create a one-time ticket for a WebSocket, a download or a page",
+    description: "For browsers, which cannot send a key there. Valid once, within 30 s.",
     params: AgentParams,
     body: TicketRequest,
     responses: { 201: Ticket },

@@ -3,7 +3,7 @@ import { AgentParams } from "../agents.ts";
 import { AguiRun } from "../agui.ts";
 import { chatting, route } from "../route.ts";
 
-/** Protocols of other programs, which carry this API's operations. */
+/** Third-party protocols, which carry this API's operations. */
 export const wireRoutes = {
   mcp: route({
     method: "POST",
@@ -28,7 +28,7 @@ export const wireRoutes = {
       "JSON-RPC 2.0 by version 1.0 of https://a2a-protocol.org: a task is a turn. Each method is an operation of this API, with its permission, limits and audit entry.",
     params: AgentParams,
     query: z.looseObject({
-      "A2A-Version": z.string().max(20).optional().meta({ description: "In place of the header: the version, `1.0`." }),
+      "A2A-Version": z.string().max(20).optional().meta({ description: "Replaces the header: the version, `1.0`." }),
     }),
     body: z.unknown(),
     responses: { 200: z.unknown() },

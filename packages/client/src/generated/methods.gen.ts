@@ -16,12 +16,12 @@ export class BerthMethods {
     return this.connection.pages("listModels", options);
   }
 
-  /** List the runtimes and what each can do. */
+  /** List the runtimes and their features. */
   async runtimes(options: RequestOptions = {}): Promise<types.Runtime[]> {
     return (await this.connection.call("listRuntimes", options)).data;
   }
 
-  /** Show the account that is asking. */
+  /** Show the caller's account. */
   account(options: RequestOptions = {}): Promise<types.Account> {
     return this.connection.call("getAccount", options);
   }
@@ -79,7 +79,7 @@ export class Keys {
     return this.connection.call("createKey", { body, ...options });
   }
 
-  /** Revoke a key, at once and for ever. */
+  /** Revoke a key immediately and permanently. */
   async revoke(id: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("revokeKey", { path: { id }, ...options });
   }
@@ -93,12 +93,12 @@ export class Programs {
     this.connection = connection;
   }
 
-  /** List the programs of others that are signed in. */
+  /** List the signed-in third-party programs. */
   async list(options: RequestOptions = {}): Promise<types.Program[]> {
     return (await this.connection.call("listPrograms", options)).data;
   }
 
-  /** End a program's sign-ins, at once. */
+  /** Revoke a program's sign-ins immediately. */
   async end(id: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("endProgram", { path: { id }, ...options });
   }
@@ -112,22 +112,22 @@ export class BillingAccount {
     this.connection = connection;
   }
 
-  /** Read the account's credits and what it has used. */
+  /** Read the account's credits and usage. */
   get(options: RequestOptions = {}): Promise<types.Billing> {
     return this.connection.call("getBilling", options);
   }
 
-  /** Set what a month may cost. */
+  /** Set the monthly spending limit. */
   update(body: Sendable<types.ChangeBilling>, options: RequestOptions = {}): Promise<types.Billing> {
     return this.connection.call("changeBilling", { body, ...options });
   }
 
-  /** Read the ledger: every change of the balance with its cause, the newest first. */
+  /** Read the ledger: every change of the balance with its cause, newest first. */
   entries(query: Filter<"listEntries"> = {}, options: RequestOptions = {}): Pages<types.CreditEntry> {
     return this.connection.pages("listEntries", { query, ...options });
   }
 
-  /** Sum up what was used, by day, agent, model or key. */
+  /** Summarize usage by day, agent, model or key. */
   usage(query: Query<"getUsage"> = {}, options: RequestOptions = {}): Promise<types.UsageReport> {
     return this.connection.call("getUsage", { query, ...options });
   }
@@ -156,17 +156,17 @@ export class Admin {
     return this.connection.call("createUser", { body, ...options });
   }
 
-  /** Take a user's password away and answer a link for a new one. */
+  /** Reset a user's password and return a link to set a new one. */
   resetUser(name: string, options: RequestOptions = {}): Promise<types.UserWithLink> {
     return this.connection.call("resetUser", { path: { name }, ...options });
   }
 
-  /** Refuse a user and the keys of its account, at once. */
+  /** Disable a user and the keys of its account immediately. */
   disableUser(name: string, options: RequestOptions = {}): Promise<types.User> {
     return this.connection.call("disableUser", { path: { name }, ...options });
   }
 
-  /** Let a user in again. */
+  /** Enable a user again. */
   enableUser(name: string, options: RequestOptions = {}): Promise<types.User> {
     return this.connection.call("enableUser", { path: { name }, ...options });
   }
@@ -176,7 +176,7 @@ export class Admin {
     return this.connection.call("replaceSigningKeys", { body, ...options });
   }
 
-  /** Show what the host has for machines, and what is taken of it. */
+  /** Show host capacity and usage. */
   capacity(options: RequestOptions = {}): Promise<types.Capacity> {
     return this.connection.call("getCapacity", options);
   }
@@ -186,12 +186,12 @@ export class Admin {
     return this.connection.call("createBackup", options);
   }
 
-  /** Read a backup. */
+  /** Download a backup. */
   readBackup(id: string, options: RequestOptions = {}): Promise<Response> {
     return this.connection.request("readBackup", { path: { id }, ...options });
   }
 
-  /** Remove a backup that waits to be read. */
+  /** Delete a backup. */
   async removeBackup(id: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("removeBackup", { path: { id }, ...options });
   }
@@ -201,12 +201,12 @@ export class Admin {
     return (await this.connection.call("listOrphans", options)).data;
   }
 
-  /** Make an agent of a quarantined machine or snapshot. */
+  /** Recover a quarantined machine or snapshot as an agent. */
   giveBackOrphan(id: string, body: Sendable<types.GiveBackOrphan>, options: RequestOptions = {}): Promise<types.Agent> {
     return this.connection.call("giveBackOrphan", { path: { id }, body, ...options });
   }
 
-  /** Remove files from the quarantine for good. */
+  /** Delete files from the quarantine permanently. */
   async removeOrphan(id: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("removeOrphan", { path: { id }, ...options });
   }
@@ -216,7 +216,7 @@ export class Admin {
     return this.connection.pages("listCredits", options);
   }
 
-  /** Give an account credits, or take some back. */
+  /** Grant credits to an account, or withdraw some. */
   grantCredits(body: Sendable<types.GrantCredits>, options: RequestOptions = {}): Promise<types.CreditGrant> {
     return this.connection.call("grantCredits", { body, ...options });
   }
@@ -242,7 +242,7 @@ export class AgentMethods {
     return this.connection.call("changeAgent", { path: this.path, body, query, ...options });
   }
 
-  /** List an agent's turns, the newest first. */
+  /** List an agent's turns, newest first. */
   turns(options: RequestOptions = {}): Pages<types.Turn> {
     return this.connection.pages("listTurns", { path: this.path, ...options });
   }
@@ -252,12 +252,12 @@ export class AgentMethods {
     return this.connection.call("getTurn", { path: { ...this.path, turnId }, ...options });
   }
 
-  /** Interrupt a turn. */
+  /** Cancel a turn. */
   async cancel(turnId: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("cancelTurn", { path: { ...this.path, turnId }, ...options });
   }
 
-  /** Begin a new conversation; the files stay. */
+  /** Start a new conversation; files are kept. */
   reset(options: RequestOptions = {}): Promise<types.Agent> {
     return this.connection.call("resetConversation", { path: this.path, ...options });
   }
@@ -272,12 +272,12 @@ export class AgentMethods {
     return this.connection.call("resumeAgent", { path: this.path, query, ...options });
   }
 
-  /** Boot an agent again from its disk. */
+  /** Reboot an agent from its disk. */
   restart(query: Query<"restartAgent"> = {}, options: RequestOptions = {}): Promise<types.Agent> {
     return this.connection.call("restartAgent", { path: this.path, query, ...options });
   }
 
-  /** Give an agent the newest image. */
+  /** Upgrade an agent to the newest image. */
   upgrade(query: Query<"upgradeAgent"> = {}, options: RequestOptions = {}): Promise<types.Agent> {
     return this.connection.call("upgradeAgent", { path: this.path, query, ...options });
   }
@@ -334,7 +334,7 @@ export class AgentSecrets {
     return (await this.connection.call("listSecrets", { path: this.path, ...options })).data;
   }
 
-  /** Give an agent a secret, or another value. */
+  /** Set an agent's secret. */
   set(secret: string, body: Sendable<types.SetSecret>, options: RequestOptions = {}): Promise<types.Secret> {
     return this.connection.call("setSecret", { path: { ...this.path, secret }, body, ...options });
   }
@@ -376,7 +376,7 @@ export class PortsMethods {
     this.path = path;
   }
 
-  /** List what listens on TCP ports in an agent's machine. */
+  /** List the listening TCP ports of an agent's machine. */
   async list(options: RequestOptions = {}): Promise<types.ListeningPort[]> {
     return (await this.connection.call("listPorts", { path: this.path, ...options })).data;
   }
@@ -386,7 +386,7 @@ export class PortsMethods {
     return (await this.connection.call("listShares", { path: this.path, ...options })).data;
   }
 
-  /** End a public link. */
+  /** Remove a public link. */
   async removeShare(shareId: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("removeShare", { path: { ...this.path, shareId }, ...options });
   }

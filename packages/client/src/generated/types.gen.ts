@@ -5544,7 +5544,7 @@ export type A2aData = {
     };
     query?: {
         /**
-         * In place of the header: the version, `1.0`.
+         * Replaces the header: the version, `1.0`.
          */
         'A2A-Version'?: string;
     };
