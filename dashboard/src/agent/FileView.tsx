@@ -17,7 +17,7 @@ type Shown = { kind: "picture"; url: string } | { kind: "text"; text: string };
 export function FileView({ name, entry, onClose }: { name: string; entry: FileEntry; onClose: () => void }) {
   const [shown, setShown] = useState<Shown | null>(null);
   const [problem, setProblem] = useState<string | null>(
-    entry.size > shownBytes ? `It has ${bytes(entry.size)}, which is too much to show. Download it instead.` : null,
+    entry.size > shownBytes ? `It has ${bytes(entry.size)}, too much to show. Download it instead.` : null,
   );
   const isReadable = problem === null;
   useEffect(() => {

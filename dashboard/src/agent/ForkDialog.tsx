@@ -26,7 +26,7 @@ export function ForkDialog({ source, snapshot }: Props) {
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         title={`A new agent from “${snapshot.label}”`}
-        description={`It begins with ${source}'s files of then, running programs and conversation, and is an agent of its own.`}
+        description={`It starts with ${source}'s files, running programs and conversation at that time, and is independent afterwards.`}
       >
         <ForkForm source={source} snapshot={snapshot} onCancel={() => setOpen(false)} />
       </Dialog>
@@ -46,7 +46,7 @@ function ForkForm({ source, snapshot, onCancel }: Props & { onCancel: () => void
   });
   return (
     <Form onSubmit={() => fork.run()}>
-      <Field label="Name of the new agent" hint="3 to 30 small letters, digits and hyphens.">
+      <Field label="Name of the new agent" hint="3 to 30 lowercase letters, digits and hyphens.">
         {(props) => (
           <Input
             {...props}
@@ -62,7 +62,7 @@ function ForkForm({ source, snapshot, onCancel }: Props & { onCancel: () => void
       </Field>
       <label className="flex items-center gap-2 text-sm">
         <input type="checkbox" checked={secrets} onChange={(event) => setSecrets(event.target.checked)} />
-        Give it the secrets of {source} too
+        Copy the secrets of {source} too
       </label>
       <DialogEnd of={fork} action="Make it" onCancel={onCancel} />
     </Form>

@@ -75,7 +75,7 @@ function useLog(name: string): { lines: readonly string[]; end: string | null } 
     const follow = async () => {
       for await (const event of berth.agent(name).followLog({ tail: firstLines }, { signal: abort.signal })) {
         if ("line" in event) waiting.push(event.line);
-        else setEnd("The machine sleeps or has ended. Its log continues when it wakes.");
+        else setEnd("The machine is suspended or has stopped. Its log continues when it wakes.");
       }
     };
     follow().catch((error: unknown) => abort.signal.aborted || setEnd(messageOf(error)));

@@ -30,7 +30,7 @@ export function McpServerList({ servers, secrets, onChange }: ListProps) {
   return (
     <>
       {entries.length === 0 ? (
-        <Empty title="No MCP servers yet">One of a service on the web, or a program in the agent's machine.</Empty>
+        <Empty title="No MCP servers yet">A remote service, or a program in the agent's machine.</Empty>
       ) : (
         <Table label="MCP servers" head={["Server", ""]}>
           {entries.map(([server, settings]) => (
@@ -58,7 +58,7 @@ export function McpServerList({ servers, secrets, onChange }: ListProps) {
                   action="Remove"
                   onConfirm={() => onChange(({ [server]: _, ...others }) => others)}
                 >
-                  The agent has its tools no more, from its next turn on.
+                  The agent loses its tools from the next turn on.
                 </Confirm>
               </td>
             </tr>
@@ -128,7 +128,7 @@ function ServerForm({ initial, onSave, onCancel }: FormProps) {
   return (
     <Form onSubmit={() => save.run()}>
       {initial.name === "" && (
-        <Field label="Name" hint="Small letters, digits and hyphens: github">
+        <Field label="Name" hint="Lowercase letters, digits and hyphens: github">
           {(props) => <Input {...props} {...text("name")} required />}
         </Field>
       )}
@@ -146,12 +146,12 @@ function ServerForm({ initial, onSave, onCancel }: FormProps) {
       </Field>
       {form.kind === "remote" ? (
         <>
-          <Field label="Address" hint="The agent's network rules have to allow its host.">
+          <Field label="Address" hint="The agent's egress policy must allow its host.">
             {(props) => <Input {...props} {...text("url")} required inputMode="url" placeholder="https://" />}
           </Field>
           <Field
             label="Headers"
-            hint={`One a line: Authorization: Bearer ${reference}. A name in braces stands for that secret of the agent.`}
+            hint={`One per line: Authorization: Bearer ${reference}. A name in braces stands for that secret of the agent.`}
           >
             {(props) => <TextArea {...props} {...text("headers")} rows={2} className="font-mono text-[13px]" />}
           </Field>
@@ -161,10 +161,10 @@ function ServerForm({ initial, onSave, onCancel }: FormProps) {
           <Field label="Command" hint="A program in the agent's machine: npx">
             {(props) => <Input {...props} {...text("command")} required />}
           </Field>
-          <Field label="Arguments" hint="One a line.">
+          <Field label="Arguments" hint="One per line.">
             {(props) => <TextArea {...props} {...text("args")} rows={3} className="font-mono text-[13px]" />}
           </Field>
-          <Field label="Environment" hint={`One variable a line: TOKEN=${reference}`}>
+          <Field label="Environment" hint={`One variable per line: TOKEN=${reference}`}>
             {(props) => <TextArea {...props} {...text("env")} rows={2} className="font-mono text-[13px]" />}
           </Field>
         </>

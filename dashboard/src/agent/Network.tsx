@@ -73,7 +73,7 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
       </Field>
       <div className="grid gap-4 md:grid-cols-2">
         {mode === "listed" && (
-          <Field label="Allowed hosts" hint="One rule a line: example.com, *.example.com:443, 203.0.113.0/24">
+          <Field label="Allowed hosts" hint="One rule per line: example.com, *.example.com:443, 203.0.113.0/24">
             {(props) => (
               <TextArea
                 {...props}
@@ -85,7 +85,7 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
             )}
           </Field>
         )}
-        <Field label="Refused hosts" hint="Refused whatever is allowed. One rule a line.">
+        <Field label="Refused hosts" hint="Takes precedence over allowed hosts. One rule per line.">
           {(props) => (
             <TextArea
               {...props}

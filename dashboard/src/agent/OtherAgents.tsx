@@ -25,7 +25,8 @@ export function OtherAgents({ agent: { name, agents } }: { agent: Agent }) {
   return (
     <Section title="Other agents">
       <p className="text-sm text-muted">
-        It may send these a message and wait for their reply, from its next turn on. What they do costs your account.
+        It may send these a message and wait for their reply, from its next turn on. Their usage is charged to your
+        account.
       </p>
       <Form onSubmit={() => save.run()}>
         <AgentChoice

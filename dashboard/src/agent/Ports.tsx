@@ -46,7 +46,7 @@ export function Ports() {
         {shared !== null && <ShareDialog agent={name} port={shared} onMade={made} onClose={() => setShared(null)} />}
         {link !== null && (
           <div className="grid gap-2">
-            <p className="text-sm">Anybody who has this link sees the pages of that port. It is shown this once.</p>
+            <p className="text-sm">Anyone with this link can see the pages of that port. It is shown only once.</p>
             <Once text={link} label="Copy the link" />
           </div>
         )}
@@ -169,7 +169,7 @@ function Shares({ name }: { name: string }) {
       <Loaded query={query}>
         {(shares) =>
           shares.length === 0 ? (
-            <p className="text-sm text-muted">None. Share a port to show its pages to anybody.</p>
+            <p className="text-sm text-muted">None. Share a port to make its pages public.</p>
           ) : (
             <Table label="Public links" head={["Port", "Made", "Ends", ""]}>
               {shares.map(({ id, port, createdAt, expiresAt }) => (

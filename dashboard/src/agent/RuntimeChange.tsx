@@ -20,7 +20,7 @@ export function RuntimeChange({ agent }: { agent: Agent }) {
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         title={`Another runtime for ${agent.name}`}
-        description="The machine boots with it. Files stay, and it gets the messages and replies, without the steps of tools. Running programs end."
+        description="The machine reboots with it. Files are kept, and the conversation is replayed to it, without tool calls. Running programs end."
       >
         <RuntimeForm agent={agent} onClose={() => setOpen(false)} />
       </Dialog>
@@ -46,7 +46,7 @@ function RuntimeForm({ agent, onClose }: { agent: Agent; onClose: () => void }) 
     <Form onSubmit={() => change.run()}>
       <Field
         label="Runtime"
-        hint={losesModel ? `It cannot use ${agent.model}, and takes its own default model.` : undefined}
+        hint={losesModel ? `It cannot use ${agent.model}, and uses its own default model.` : undefined}
       >
         {(props) => (
           <Select {...props} value={runtime} onChange={(event) => setChosen(event.target.value)}>

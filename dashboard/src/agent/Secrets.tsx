@@ -27,12 +27,12 @@ export function Secrets() {
     <Tab>
       <Section title="Secrets" actions={<SetSecret name={name} onDone={refresh} />}>
         <p className="text-sm text-muted">
-          The agent sees a placeholder. The value takes its place on the way to the secret's hosts, and nowhere else.
+          The agent sees a placeholder. The service replaces it with the value on the way to the secret's hosts only.
         </p>
         <Loaded query={query}>
           {(secrets) =>
             secrets.length === 0 ? (
-              <Empty title="No secrets yet">A token for a service that the agent is to use, say.</Empty>
+              <Empty title="No secrets yet">For example, a token for a service that the agent uses.</Empty>
             ) : (
               <Table
                 label="Secrets"
@@ -61,7 +61,7 @@ export function Secrets() {
                           await refresh();
                         }}
                       >
-                        What the agent does with it fails from then on.
+                        Requests that use it fail from then on.
                       </Confirm>
                     </td>
                   </tr>
@@ -86,7 +86,7 @@ function SetSecret({ name, onDone }: { name: string; onDone: () => Promise<unkno
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         title="Set a secret"
-        description="A name that is there already gets the new value."
+        description="An existing name gets the new value."
       >
         <SecretForm
           name={name}
@@ -143,7 +143,7 @@ function SecretForm({ name, onDone, onCancel }: FormProps) {
           />
         )}
       </Field>
-      <Field label="Hosts" hint="Where it may go, with commas between: api.github.com">
+      <Field label="Hosts" hint="The allowed hosts, separated by commas: api.github.com">
         {(props) => (
           <Input
             {...props}

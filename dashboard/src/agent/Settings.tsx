@@ -58,7 +58,7 @@ function Behaviour({ agent }: { agent: Agent }) {
         <ModelField
           models={usable}
           value={model}
-          hint="Holds from the next turn on. Prices are credits for a million tokens."
+          hint="Applies from the next turn on. Prices are credits per million tokens."
           onChange={setModel}
         />
         <InstructionsField value={instructions} onChange={setInstructions} />
@@ -88,7 +88,7 @@ function Machine({ agent }: { agent: Agent }) {
         {agent.image && ` Image ${agent.image.id}.`}
       </p>
       <div className="grid gap-3 rounded-xl border bg-surface p-4">
-        <Row title="Sleep" text="It sleeps when nothing needs it, and wakes with the next message.">
+        <Row title="Sleep" text="It is suspended when idle, and wakes with the next message.">
           {status === "suspended" ? (
             <Button onClick={() => act.run("resume")} isBusy={act.isBusy}>
               Wake
@@ -99,7 +99,7 @@ function Machine({ agent }: { agent: Agent }) {
             </Button>
           )}
         </Row>
-        <Row title="Restart" text="Boots again from the disk. A running turn ends as failed.">
+        <Row title="Restart" text="Reboots from the disk. A running turn fails.">
           <Confirm
             trigger={(open) => <Button onClick={open}>Restart</Button>}
             title={`Restart ${name}?`}
@@ -109,18 +109,18 @@ function Machine({ agent }: { agent: Agent }) {
               await refresh();
             }}
           >
-            Programs that run in its machine end, and so does a running turn. Its files stay.
+            Programs running in its machine and a running turn end. Its files are kept.
           </Confirm>
         </Row>
         {agent.image?.upgradeAvailable && (
-          <Row title="Upgrade" text="A newer image of the runtimes waits. Files and conversation stay.">
+          <Row title="Upgrade" text="A newer image of the runtimes is available. Files and conversation are kept.">
             <Upgrade name={name} onDone={refresh} />
           </Row>
         )}
         <Row title="Runtime" text={`${runtime} runs it. Another one can continue.`}>
           <RuntimeChange agent={agent} />
         </Row>
-        <Row title="New conversation" text="Forgets what was said. The files stay.">
+        <Row title="New conversation" text="Clears the conversation. Files are kept.">
           <Confirm
             trigger={(open) => (
               <Button onClick={open} disabled={reset?.supported === false}>
@@ -134,7 +134,7 @@ function Machine({ agent }: { agent: Agent }) {
               await queries.invalidateQueries({ queryKey: turnsQuery(name).queryKey });
             }}
           >
-            {name} forgets what was said so far. You can still read it here.
+            {name} forgets the conversation so far. You can still read it here.
           </Confirm>
         </Row>
       </div>
@@ -161,7 +161,7 @@ function Danger({ name }: { name: string }) {
   return (
     <Section title="Danger zone">
       <div className="rounded-xl border !border-bad/40 bg-surface p-4">
-        <Row title="Delete this agent" text="Its machine goes with every file in it. This cannot be undone.">
+        <Row title="Delete this agent" text="Its machine and all its files are deleted. This cannot be undone.">
           <Confirm
             trigger={(open) => (
               <Button kind="danger" onClick={open}>
@@ -178,7 +178,7 @@ function Danger({ name }: { name: string }) {
               await queries.invalidateQueries({ queryKey: agentsQuery.queryKey, exact: true });
             }}
           >
-            Its machine goes with every file in it. This cannot be undone.
+            Its machine and all its files are deleted. This cannot be undone.
           </Confirm>
         </Row>
       </div>

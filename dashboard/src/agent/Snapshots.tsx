@@ -34,7 +34,7 @@ export function Snapshots() {
     <Tab>
       <Section title="Snapshots" actions={<TakeSnapshot name={name} onDone={refresh} />}>
         <p className="text-sm text-muted">
-          A moment of the agent with its files, its running programs and its conversation. The agent goes on meanwhile.
+          The agent's files, running programs and conversation at one time. The agent continues meanwhile.
         </p>
         {agent.data && <BeforeTurns key={agent.data.autoSnapshot} agent={agent.data} />}
         <Loaded query={query}>
@@ -95,8 +95,8 @@ function Row({ agent, snapshot, onChanged }: RowProps) {
             action="Roll back"
             onConfirm={rollBack}
           >
-            {agent} becomes what it was then: files, running programs and conversation. What it is now is kept as a
-            snapshot first. Credits do not come back.
+            {agent} returns to its state at that time: files, running programs and conversation. Its current state is
+            saved as a snapshot first. Credits are not refunded.
           </Confirm>
           <ForkDialog source={agent} snapshot={{ id, label }} />
           <Confirm
@@ -112,7 +112,7 @@ function Row({ agent, snapshot, onChanged }: RowProps) {
               await onChanged();
             }}
           >
-            Nobody can go back to it then. The agent and what was made of the snapshot stay.
+            You can no longer roll back to it. The agent and forks of the snapshot are kept.
           </Confirm>
         </span>
       </td>
@@ -157,7 +157,7 @@ function SnapshotForm({ name, onDone, onCancel }: FormProps) {
   });
   return (
     <Form onSubmit={() => take.run()}>
-      <Field label="Name" hint="Without one it is the time.">
+      <Field label="Name" hint="Default: the time.">
         {(props) => (
           <Input
             {...props}
@@ -170,7 +170,7 @@ function SnapshotForm({ name, onDone, onCancel }: FormProps) {
       </Field>
       <label className="flex items-center gap-2 text-sm">
         <input type="checkbox" checked={memory} onChange={(event) => setMemory(event.target.checked)} />
-        Keep the running programs too
+        Include the running programs
       </label>
       <DialogEnd of={take} action="Take it" onCancel={onCancel} />
     </Form>

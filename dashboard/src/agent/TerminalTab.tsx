@@ -77,7 +77,7 @@ async function run(
     rows,
     signal,
     ...(session === null ? {} : { session }),
-    onBroken: () => say("The connection broke. It is being opened again…"),
+    onBroken: () => say("The connection broke. Reconnecting…"),
   });
   const listening = [
     screen.onData((text) => terminal.write(text)),

@@ -22,7 +22,7 @@ export function Turns() {
       <Loaded query={query}>
         {() =>
           turns.length === 0 ? (
-            <Empty title="No turns yet">A turn is a message and everything that the agent does about it.</Empty>
+            <Empty title="No turns yet">A turn is a message and everything that the agent does in response.</Empty>
           ) : (
             <div className="grid gap-3">
               <Table

@@ -15,8 +15,8 @@ export function Upgrade({ name, onDone }: { name: string; onDone: () => Promise<
       action="Upgrade"
       onConfirm={upgrade}
     >
-      It boots again from its disk, so programs that run in its machine end. What it is now is kept as a snapshot first,
-      and a rollback to that undoes it.
+      It reboots from its disk, so programs running in its machine end. Its current state is saved as a snapshot first,
+      and rolling back to that undoes the upgrade.
     </Confirm>
   );
 }

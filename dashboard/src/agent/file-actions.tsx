@@ -48,7 +48,7 @@ export function EntryActions({ name, folder, entry }: { name: string; folder: st
           await refresh();
         }}
       >
-        {isFolder ? "Everything in this folder goes with it." : "The file is gone then."} This cannot be undone.
+        {isFolder ? "Everything in this folder is deleted." : "The file is deleted."} This cannot be undone.
       </Confirm>
       {isRenaming && (
         <NameDialog

@@ -32,7 +32,7 @@ export function AgentList() {
         {(agents) =>
           agents.length === 0 ? (
             <Empty title="No agents yet" action={<CreateLink />}>
-              An agent is a program with a model, in a machine of its own. It is there in a second.
+              An agent is a program with a model, in its own machine. Creating one takes a second.
             </Empty>
           ) : (
             <Found agents={agents} />
@@ -107,7 +107,7 @@ function Found({ agents }: { agents: readonly Agent[] }) {
       </div>
       {selected.length > 0 && <Selected agents={selected} onDone={() => setChosen(new Set())} />}
       {shown.length === 0 ? (
-        <Empty title="No agent is like that">Change the search or the status.</Empty>
+        <Empty title="No matching agents">Change the search or the status.</Empty>
       ) : (
         <Table
           label="Agents"
@@ -203,8 +203,7 @@ function Selected({ agents, onDone }: { agents: readonly Agent[]; onDone: () => 
             action="Upgrade"
             onConfirm={() => doToAll((name) => berth.agent(name).upgrade())}
           >
-            They boot again from their disks, so programs that run in their machines end. Each is kept as a snapshot
-            first.
+            They reboot from their disks, so programs running in their machines end. Each is saved as a snapshot first.
           </Confirm>
         )}
         <Confirm
@@ -217,7 +216,7 @@ function Selected({ agents, onDone }: { agents: readonly Agent[]; onDone: () => 
           action={`Delete ${count}`}
           onConfirm={() => doToAll((name) => berth.agent(name).delete())}
         >
-          Their machines go with every file in them. This cannot be undone.
+          Their machines and all their files are deleted. This cannot be undone.
         </Confirm>
       </div>
       {failures.length > 0 && <Notice tone="bad">{failures.join("\n")}</Notice>}

@@ -18,7 +18,7 @@ import { type Size, SizeFields } from "./SizeFields.tsx";
 
 /** As the API says. */
 const namePattern = /^[a-z][a-z0-9-]{1,28}[a-z0-9]$/;
-const nameRule = "3 to 30 small letters, digits and hyphens. Starts with a letter, does not end with a hyphen.";
+const nameRule = "3 to 30 lowercase letters, digits and hyphens. Starts with a letter, does not end with a hyphen.";
 
 export function CreateAgent() {
   const runtimes = useQuery(runtimesQuery);
@@ -109,7 +109,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         models={usable}
         value={usable.some(({ id }) => id === model) ? model : ""}
         usual={chosen?.defaultModel ?? null}
-        hint="What a million tokens costs in credits, in and out. It can be changed later."
+        hint="Prices are credits per million tokens, input and output. You can change the model later."
         onChange={setModel}
       />
       <InstructionsField value={instructions} onChange={setInstructions} />
@@ -135,7 +135,7 @@ function ServerFields({ servers, onChange }: { servers: McpServers; onChange: (s
       </summary>
       <div className="mt-3 grid gap-3">
         <p className="text-sm text-muted">
-          The agent has their tools. Secrets that they name are set once the agent is there, under Secrets.
+          The agent has their tools. Set the secrets that they name under Secrets, once the agent exists.
         </p>
         <McpServerList servers={servers} secrets={null} onChange={async (next) => onChange(next(servers))} />
       </div>
@@ -145,7 +145,7 @@ function ServerFields({ servers, onChange }: { servers: McpServers; onChange: (s
 
 const abilityWords: Readonly<Record<keyof Runtime["abilities"], string>> = {
   instructions: "Takes instructions",
-  model: "Takes any of its models",
+  model: "Any of its models",
   reset: "Starts a new conversation",
   cancel: "Can be interrupted",
   tools: "Shows its tools",

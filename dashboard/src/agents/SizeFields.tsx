@@ -47,7 +47,7 @@ export function SizeFields({ size, onChange }: { size: Size; onChange: (size: Si
           ))}
         </div>
         <p className="text-sm text-muted">
-          Only the usual size is there in a second: another boots from its disk. It cannot be changed later.
+          Only the default size starts within a second: another boots from its disk. It cannot be changed later.
         </p>
       </div>
     </details>

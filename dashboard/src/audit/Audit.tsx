@@ -69,7 +69,7 @@ export function Audit() {
         {({ pages }) => {
           const entries = pages.flatMap(({ data }) => data);
           if (entries.length === 0)
-            return <Empty title={query.hasNextPage ? "Nothing found so far" : "Nothing like that has been done"} />;
+            return <Empty title={query.hasNextPage ? "Nothing found so far" : "No matching entries"} />;
           return (
             <Table
               label="Audit"

@@ -46,7 +46,7 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
         {sender.refusal !== null && <Refused error={sender.refusal} onAgain={sender.again} />}
         {sender.isHeld && <Held sender={sender} />}
         {sender.queue.length > 0 && (
-          <ol aria-label="Messages that wait" className="grid gap-1">
+          <ol aria-label="Queued messages" className="grid gap-1">
             {sender.queue.map((message, at) => (
               <li
                 // biome-ignore lint/suspicious/noArrayIndexKey: the same may wait twice
@@ -108,7 +108,7 @@ function Held({ sender: { queue, release, discard } }: Pick<ComposerProps, "send
         </span>
       }
     >
-      The turn before was interrupted.
+      The previous turn was interrupted.
     </Notice>
   );
 }

@@ -185,9 +185,7 @@ function NoTurns({ agent }: { agent: string }) {
   return (
     <div className="grid min-h-0 flex-1 place-content-center gap-1 p-6 text-center">
       <p className="text-lg font-semibold">{agent} is ready</p>
-      <p className="text-sm text-muted">
-        Write what it is to do. It works in a machine of its own, and keeps its files.
-      </p>
+      <p className="text-sm text-muted">Describe a task. The agent works in its own machine, and keeps its files.</p>
     </div>
   );
 }

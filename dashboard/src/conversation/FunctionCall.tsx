@@ -35,7 +35,7 @@ export function FunctionCall({ agent, call }: { agent: string; call: FunctionPar
 function WaitsBadge() {
   return (
     <Badge tone="warn" isLive>
-      waits for its result
+      waiting for its result
     </Badge>
   );
 }
@@ -56,7 +56,7 @@ function Answer({ agent, call: { callId, name } }: { agent: string; call: Functi
     <Form onSubmit={() => give.run()}>
       <Field
         label={`Result of ${name}`}
-        hint="The program that asked the agent gives it. Where that has gone, you can. A turn waits for half an hour."
+        hint="The client program provides it. If it has disconnected, you can. A turn waits for half an hour."
       >
         {(props) => (
           <TextArea

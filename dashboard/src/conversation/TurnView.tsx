@@ -80,14 +80,14 @@ export const TurnView = memo(
           <p className="flex items-center gap-2 text-sm text-muted" role="status">
             <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
             {isBroken
-              ? "The connection broke. It is being opened again…"
+              ? "The connection broke. Reconnecting…"
               : waitsFor
                 ? `waiting for the result of ${waitsFor.name}…`
                 : phaseWords(phase, isAsleep, parts.length > 0)}
           </p>
         )}
         {isRunning && error && <Notice tone="warn">{error}</Notice>}
-        {turn.undone && <p className="text-sm text-muted">Undone: the agent was rolled back to before it.</p>}
+        {turn.undone && <p className="text-sm text-muted">Undone: the agent was rolled back to a time before it.</p>}
         <Outcome phase={phase} onSendAgain={() => onSendAgain(turn.message)} />
         {!isRunning && <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply} />}
       </article>

@@ -36,7 +36,7 @@ function Balance({ billing }: { billing: Billing }) {
       <Figure label="Balance">{credits(balance)}</Figure>
       <Figure label="Held for running turns">{credits(held)}</Figure>
       <Figure label="Spent this month">{credits(spentThisMonth)}</Figure>
-      <Figure label="Limit of a month" action={<LimitEditor limit={monthlyLimit} />}>
+      <Figure label="Monthly limit" action={<LimitEditor limit={monthlyLimit} />}>
         {monthlyLimit === null ? "none" : credits(monthlyLimit)}
       </Figure>
     </div>
@@ -72,7 +72,7 @@ function LimitEditor({ limit }: { limit: string | null }) {
       <Dialog
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        title="Limit of a month"
+        title="Monthly limit"
         description="When it is reached, agents wait for the next month."
       >
         <Form onSubmit={() => save.run()}>
@@ -111,7 +111,7 @@ function TopUp() {
             )}
           </Field>
           {pay.error !== null && <Notice tone="warn">{messageOf(pay.error)}</Notice>}
-          <DialogEnd of={{ isBusy: pay.isBusy }} action="Go on to pay" onCancel={() => setOpen(false)} />
+          <DialogEnd of={{ isBusy: pay.isBusy }} action="Continue to payment" onCancel={() => setOpen(false)} />
         </Form>
       </Dialog>
     </>

@@ -39,7 +39,7 @@ function Welcome() {
         </Link>
       }
     >
-      An agent works in a machine of its own. Create one, ask it something, and see here what became of it.
+      An agent works in its own machine. Create one, give it a task, and see the result here.
     </Empty>
   );
 }
@@ -72,7 +72,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
       <Failure query={billing} />
       <Failure query={keys} />
       {needs.length === 0 && isKnown && (
-        <Empty title="Nothing needs you">Turns that end, agents that fail and keys that expire show up here.</Empty>
+        <Empty title="Nothing needs you">Ended turns, failed agents and expiring keys show up here.</Empty>
       )}
       {needs.length > 0 && (
         <div className="grid gap-3">
@@ -82,7 +82,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
           <Older query={turns} />
           {(ended.length > 0 || refusals.length > 0) && (
             <Button className="justify-self-start" onClick={look}>
-              I have seen these
+              Mark as seen
             </Button>
           )}
         </div>
@@ -154,7 +154,7 @@ function creditNeeds(billing: Billing | undefined): ReactNode[] {
       <Link to="/credits" className="font-medium hover:underline">
         {isOut ? "There are no credits left." : `Only ${credits(billing.balance)} credits are left.`}
       </Link>{" "}
-      {isOut && "Agents cannot answer until there are more."}
+      {isOut && "Agents cannot answer until more are added."}
     </Need>,
   ];
 }
@@ -170,7 +170,7 @@ function failedNeed({ name, error }: Agent): ReactNode {
 function waitingNeed({ name, queuePosition }: Agent): ReactNode {
   return (
     <Need key={`waiting ${name}`} icon={<Hourglass className="size-5 text-warn" aria-hidden />}>
-      <AgentLink name={name} /> waits for room on the host: it is number {queuePosition} in the queue.
+      <AgentLink name={name} /> waits for a slot on the host: it is number {queuePosition} in the queue.
     </Need>
   );
 }

@@ -28,9 +28,7 @@ export function Keys() {
       <Loaded query={query}>
         {(keys) =>
           keys.length === 0 ? (
-            <Empty title="No keys yet">
-              A key is what a program signs in with: the API, the command line tool, a script.
-            </Empty>
+            <Empty title="No keys yet">Programs sign in with a key: the API, the command line tool, a script.</Empty>
           ) : (
             <Table
               label="Keys"
@@ -105,7 +103,9 @@ function MakeKey() {
           <KeyForm onMade={setSecret} onCancel={close} />
         ) : (
           <div className="grid gap-4">
-            <p className="text-sm text-muted">It is shown this once. Whoever has it can do what the key may do.</p>
+            <p className="text-sm text-muted">
+              It is shown only once. Anyone who has it can use all rights of the key.
+            </p>
             <Once text={secret} label="Copy the key" />
             <Button kind="primary" onClick={close}>
               Done
@@ -138,7 +138,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
   });
   return (
     <Form onSubmit={() => make.run()}>
-      <Field label="Name" hint="What it is for.">
+      <Field label="Name" hint="Its purpose.">
         {(props) => (
           <Input {...props} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" />
         )}
@@ -147,7 +147,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
         {(props) => (
           <Select {...props} value={kind} onChange={(event) => setKind(event.target.value as Key["kind"])}>
             <option value="full">Everything in this account</option>
-            <option value="agent">Talks with some agents, and nothing else</option>
+            <option value="agent">Only chats with some agents</option>
           </Select>
         )}
       </Field>
@@ -161,7 +161,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
       )}
       <div className="grid gap-4 sm:grid-cols-2">
         {kind === "agent" && (
-          <Field label="Credit limit" hint="What it may spend. Empty: no limit.">
+          <Field label="Credit limit" hint="Its spending limit. Empty: no limit.">
             {(props) => (
               <Input {...props} value={limit} inputMode="decimal" onChange={(event) => setLimit(event.target.value)} />
             )}

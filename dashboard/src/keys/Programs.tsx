@@ -16,7 +16,9 @@ export function Programs() {
   if (error instanceof ApiError && error.code === "users_managed_elsewhere") return null;
   return (
     <Section title="Programs">
-      <p className="text-sm text-muted">Assistants and editors that you have signed in at /mcp. They act as you.</p>
+      <p className="text-sm text-muted">
+        Assistants and editors that you have signed in at /mcp. They act on your behalf.
+      </p>
       <Loaded query={query}>
         {(programs) =>
           programs.length === 0 ? (
@@ -43,7 +45,7 @@ function Row({ of: { id, name, address, signedInAt, lastUsedAt } }: { of: Progra
   return (
     <tr>
       <td className="font-medium">{name}</td>
-      <td className="break-all text-muted">{address ?? "none: nobody has checked the name"}</td>
+      <td className="break-all text-muted">{address ?? "unverified name"}</td>
       <td className="whitespace-nowrap text-muted">
         <Time at={signedInAt} />
       </td>
@@ -64,7 +66,7 @@ function Row({ of: { id, name, address, signedInAt, lastUsedAt } }: { of: Progra
             await queries.invalidateQueries({ queryKey: programsQuery.queryKey });
           }}
         >
-          It is refused from now on, on every device. It may ask you again.
+          It is refused from now on, on every device. It may ask you to sign in again.
         </Confirm>
       </td>
     </tr>

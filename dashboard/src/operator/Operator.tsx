@@ -77,8 +77,8 @@ function Host() {
           <div className="grid gap-2 sm:grid-cols-2 lg:grid-cols-4">
             <Gauge label="Machines awake" {...machines} />
             <Gauge label="Memory of machines" {...memoryMiB} word={(mib) => bytes(mib * 1024 ** 2)} />
-            <Gauge label="Kept for new agents" {...spares} />
-            <Gauge label="Agents that wait" {...queue} />
+            <Gauge label="Warm spares" {...spares} />
+            <Gauge label="Agents queued" {...queue} />
           </div>
         )}
       </Loaded>
@@ -174,7 +174,7 @@ function UserRow({ user, onLink }: { user: User; onLink: (name: string, url: str
               await refresh();
             }}
           >
-            The password ends, and {name} is signed out everywhere.
+            The password becomes invalid, and {name} is signed out everywhere.
           </Confirm>
           {status === "disabled" ? (
             <Button kind="quiet" isBusy={enable.isBusy} onClick={() => enable.run()}>
@@ -306,7 +306,7 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
               />
             )}
           </Field>
-          <Field label="Note" hint="What it is for. The account's ledger shows it.">
+          <Field label="Note" hint="The reason, shown in the account's ledger.">
             {(props) => <Input {...props} value={note} onChange={(event) => setNote(event.target.value)} />}
           </Field>
           <DialogEnd of={give} action="Give" onCancel={() => setOpen(false)} />

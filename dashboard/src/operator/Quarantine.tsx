@@ -26,7 +26,7 @@ export function Quarantine() {
         {(orphans) =>
           orphans.length === 0 ? (
             <p className="text-sm text-muted">
-              Empty. Files that no row of the database names are moved here instead of being deleted.
+              Empty. Files that belong to no row of the database are moved here instead of being deleted.
             </p>
           ) : (
             <Table
@@ -81,7 +81,7 @@ function OrphanRow({ orphan }: { orphan: Orphan }) {
               await queries.invalidateQueries({ queryKey: orphansQuery.queryKey });
             }}
           >
-            The {kind} {id} of {agent ?? "an unknown agent"} ({size}) cannot be brought back afterwards.
+            The {kind} {id} of {agent ?? "an unknown agent"} ({size}) cannot be recovered afterwards.
           </Confirm>
         </div>
       </td>

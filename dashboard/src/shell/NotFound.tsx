@@ -7,7 +7,7 @@ export function NotFound() {
     <div className="mx-auto grid w-full max-w-5xl gap-4 px-4 py-6 md:px-8">
       <h1 className="sr-only">Not found</h1>
       <Empty
-        title="There is no such page"
+        title="Page not found"
         action={
           <Link to="/" className={buttonClasses("primary")}>
             Home

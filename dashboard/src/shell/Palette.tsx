@@ -45,7 +45,7 @@ export function Palette({ places, onClose }: { places: readonly Place[]; onClose
               className="w-full border-b bg-transparent px-4 py-3 outline-none placeholder:text-muted"
             />
             <Autocomplete.Empty>
-              <p className="px-4 py-6 text-center text-sm text-muted">Nothing has that name.</p>
+              <p className="px-4 py-6 text-center text-sm text-muted">No matches.</p>
             </Autocomplete.Empty>
             <Autocomplete.List className="max-h-[50vh] overflow-y-auto p-1.5 empty:hidden">
               {(group: Group) => (

@@ -139,7 +139,7 @@ function Unreachable() {
   if (useIsReachable()) return null;
   return (
     <p role="status" className="border-b border-warn/40 bg-warn-soft px-4 py-2 text-center text-sm text-warn">
-      The service is not responding. This page goes on as soon as it does.
+      The service is not responding. This page updates as soon as it does.
     </p>
   );
 }

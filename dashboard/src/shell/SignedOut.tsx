@@ -8,7 +8,7 @@ const reasons: Readonly<Record<string, string>> = {
   account_disabled: "This account is disabled. Ask the operator.",
   identity_provider_unavailable: "The identity provider is not responding. Try again soon.",
 };
-const otherReason = "The sign-in was refused, took too long, or was begun in another browser. Begin again.";
+const otherReason = "The sign-in was refused, took too long, or was started in another browser. Start again.";
 
 /** The end of a sign-in, or of an attempt at one. */
 export function SignedOut() {

@@ -20,7 +20,7 @@ export function Loaded<Data>({
   return (
     <Notice
       tone="bad"
-      title="This did not load"
+      title="This could not be loaded"
       action={
         <Button onClick={() => void refetch()} isBusy={isFetching}>
           Try again

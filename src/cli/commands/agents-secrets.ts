@@ -5,7 +5,7 @@ import { repeatable } from "../options.ts";
 import { readSecret } from "../prompt.ts";
 
 const setHelp = `
-The value is asked for, or read from standard input; it is on no command line. In the machine the variable of this name
+The value is asked for, or read from standard input; it is on no command line. In the machine, the variable with this name
 holds a placeholder. Where a program sends it in the Authorization header (or the one given) to one of the hosts, the value goes in its
 place.
 
