@@ -114,7 +114,11 @@ test("the conversation goes on after its last response only", async () => {
   expect(second.previous_response_id).toBe(first.id);
   await expect(
     openai.responses.create({ model: agent, input: "three", previous_response_id: first.id }),
-  ).rejects.toMatchObject({ status: 409, code: "response_not_last", message: expect.stringContaining("has continued") });
+  ).rejects.toMatchObject({
+    status: 409,
+    code: "response_not_last",
+    message: expect.stringContaining("has continued"),
+  });
   const third = await openai.responses.create({ model: agent, input: "recall" });
   expect(third.output_text).toBe("one\ntwo\nrecall\n");
   const headers = { "x-berth-conversation": "new" };
