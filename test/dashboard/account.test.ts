@@ -35,13 +35,13 @@ test("credits are bought on the payment provider's page", async () => {
   await page.getByRole("button", { name: "Top up" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Credits").fill("nothing");
-  await dialog.getByRole("button", { name: "Go on to pay" }).click();
+  await dialog.getByRole("button", { name: "Continue to payment" }).click();
   await dialog
     .getByText(/credits/i, { exact: false })
     .nth(1)
     .waitFor();
   await dialog.getByLabel("Credits").fill("500");
-  await dialog.getByRole("button", { name: "Go on to pay" }).click();
+  await dialog.getByRole("button", { name: "Continue to payment" }).click();
   await page.waitForURL("https://pay.example/cs_1");
   expect(stripe.asked).toHaveLength(1);
 });
@@ -139,7 +139,7 @@ test("the palette has groups, is told apart by what is typed, and says when noth
   await page.getByRole("heading", { name: "Danger zone" }).waitFor();
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog", { name: "Go to" }).getByRole("combobox").fill("qqqq");
-  await page.getByText("Nothing has that name.").waitFor();
+  await page.getByText("No matches.").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog", { name: "Go to" }).waitFor({ state: "detached" });
 });

@@ -69,7 +69,7 @@ test("what is typed while the agent works waits, can be changed and removed, and
   await first.getByRole("status").waitFor();
   await send("carl", "the second");
   await send("carl", "not this");
-  const queue = page.getByRole("list", { name: "Messages that wait" });
+  const queue = page.getByRole("list", { name: "Queued messages" });
   await queue.getByRole("button", { name: "Remove: not this" }).click();
   await queue.getByRole("button", { name: "Edit: the second" }).click();
   await send("carl", "the second, changed");

@@ -55,7 +55,7 @@ describe.each(runtimesInMachines)("%s", { timeout: slowMs }, (runtime) => {
     await goTo("Keys");
     await page.getByRole("button", { name: "Make a key" }).click();
     await page.getByLabel("Name").fill(`for ${name}`);
-    await page.getByLabel("Kind").selectOption({ label: "Talks with some agents, and nothing else" });
+    await page.getByLabel("Kind").selectOption({ label: "Only chats with some agents" });
     await page.getByRole("checkbox", { name }).check();
     await page.getByRole("button", { name: "Make the key" }).click();
     const key = (await page.getByTestId("once").textContent())!;
