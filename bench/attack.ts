@@ -70,7 +70,7 @@ async function report(name: string, work: (counts: Counts) => Promise<void>): Pr
 
 /** Sends the request again and again, as a program in the machine would. */
 async function flood(body: Buffer, counts: Counts): Promise<void> {
-  // What is made to wait is given up with the round.
+  // Waiting requests are abandoned with the round.
   const signal = AbortSignal.timeout(seconds * 1000);
   const attack = async (path: string) => {
     while (!signal.aborted) {

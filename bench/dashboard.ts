@@ -9,16 +9,16 @@ import { allAbilities, type Prompt, type Runtime, type Session } from "../src/ru
 import { databaseOf } from "../test/support/accounts.ts";
 import { Dashboard } from "../test/support/dashboard.ts";
 
-// `node bench/dashboard.ts`: how much the dashboard loads at first, how smooth a long answer is while words arrive, beside
-// an empty page of the same browser in the same run, and how fast a conversation of many turns is. Build the dashboard
+// `node bench/dashboard.ts`: how much the dashboard loads at first, how smooth a long answer is while words arrive, compared
+// with an empty page of the same browser in the same run, and how fast a conversation of many turns is. Build the dashboard
 // first.
 
 const dist = new URL("../dashboard/dist/", import.meta.url);
-/** What has been said before the measurement, and how fast words come during it. */
+/** The messages before the measurement, and how fast words come during it. */
 const wordsBefore = 20_000;
 const wordsPerSecond = 50;
 const measuredMs = 8_000;
-/** What was said before, in the long conversation. */
+/** The earlier messages of the long conversation. */
 const pastTurns = 10_000;
 
 const paragraph = `${"Words of an agent that explains itself at length. ".repeat(12)}\n\n`;

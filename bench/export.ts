@@ -5,8 +5,8 @@ import { ScriptedService } from "../test/support/scripted-service.ts";
 import { VmService } from "../test/support/vm-service.ts";
 
 // `node bench/export.ts`: exports and imports an agent whose home has one large file and many small ones. First with the
-// runner as a process of the host, which shows what server and format cost; then in a real machine, beside its floors:
-// what the machine reads by itself, and what it sends of one file. MB/s of the archive.
+// runner as a process of the host, which shows what server and format cost; then in a real machine, compared with its
+// floors: the machine's own reading speed, and the speed of sending one file. MB/s of the archive.
 
 const largeBytes = 192 * 1024 ** 2;
 const smallFiles = 2_000;

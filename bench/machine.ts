@@ -8,8 +8,8 @@ import { Berth, outputBytes } from "@berth/client";
 import { VmService } from "../test/support/vm-service.ts";
 import { rawDownload, rawUpload } from "./raw-port.ts";
 
-// `node bench/machine.ts`: what an owner does in an agent's machine, each beside its floor in the same run: commands, a
-// key in a terminal, files, an archive, pages. Machines differ and are noisy, so read the ratios first.
+// `node bench/machine.ts`: an owner's operations in an agent's machine, each compared with its floor in the same run:
+// commands, a key in a terminal, files, an archive, pages. Machines differ and are noisy, so read the ratios first.
 
 const bytes = 100_000_000;
 const large = 2 * 1024 ** 3;

@@ -72,7 +72,7 @@ async function start(service: VmService, id: string, move: string) {
     if (stdout === "") throw new Error(`the program in the machine has ended: ${stderr}`);
     return Number(stdout);
   });
-  speed.catch(() => {}); // Whoever awaits it is told.
+  speed.catch(() => {}); // Its awaiting caller gets the error.
   const { port } = await service.record(id);
   const failed = speed.then(() => Promise.reject(new Error("the program in the machine has ended")));
   failed.catch(() => {}); // It always rejects in the end.

@@ -11,9 +11,8 @@ import { asleepPrefix } from "./relay/machines.ts";
 import { cpuSeconds, measure, print, quantile, readTurn, start } from "./relay/streams.ts";
 
 // `node bench/scale.ts`: how many agents one server leads. 1,000 agents are awake, each with a real runner that listens
-// on a port, and 9,000 sleep, as rows alone. It measures what the server uses while nothing happens, what a request
-// costs, and events of up to 400 turns at once. Runners, server and clients are a process each, with PostgreSQL beside
-// them.
+// on a port, and 9,000 sleep, as rows alone. It measures the server's use while idle, the cost of a request, and events
+// of up to 400 turns at once. Runners, server, clients and PostgreSQL are a process each.
 
 const awake = Number(process.argv[2] ?? 1_000);
 const asleep = 9 * awake;

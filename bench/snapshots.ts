@@ -9,7 +9,7 @@ import { quantile } from "./machine/agent-figures.ts";
 const rounds = 5;
 const forks = 10;
 
-/** When the guest was stopped and went on, in milliseconds. */
+/** When the guest was paused and resumed, in milliseconds. */
 const standing = { from: 0, ms: [] as number[] };
 await using vm = await VmMachines.start("claude-code", {
   step: async (name) => {

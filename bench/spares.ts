@@ -74,7 +74,7 @@ async function waitForSpare(): Promise<void> {
   await sleep(1_000);
 }
 
-/** What all machines' processes have used so far. */
+/** The CPU time of all machines' processes so far. */
 async function processorSeconds(): Promise<number> {
   const stats = await Promise.all(
     [...(await qemuProcesses()).values()].map((pid) => readFile(`/proc/${pid}/stat`, "utf8")),

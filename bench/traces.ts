@@ -22,7 +22,7 @@ for (const member of members.values()) {
 }
 const costs = new Map([...members.keys()].map((name) => [name, [] as Cost[]]));
 for (let round = 0; round < rounds; round++) {
-  // Whoever is first in one round is last in another.
+  // The first in one round is the last in another.
   const order = [...members].toSorted(([a], [b]) => (round % 2 ? a.localeCompare(b) : b.localeCompare(a)));
   for (const [name, member] of order) costs.get(name)!.push(await costOf(member));
 }

@@ -182,7 +182,7 @@ async function makeServicesApart(base: string, work: string, file: string): Prom
   await run(program!, args, { cwd: work });
 }
 
-/** The image for OpenClaw's machines: another one with other runtimes. Its name says of which. */
+/** The image for OpenClaw's machines: a separate one with other runtimes. Its name says which. */
 async function buildImageApart(image: string, services: string): Promise<void> {
   const name = `${basename(image)}.${apart}`;
   await inFolder(name, async (folder) => {
@@ -271,8 +271,8 @@ async function installPackages(folder: string, which: string[] = []): Promise<vo
 }
 
 /**
- * Runs prepare.sh where the runtimes have the paths and the user that they have in a machine, and nothing else of the host
- * can be written to. What OpenClaw need not do again is then in the folder `openclaw` beside `node_modules`.
+ * Runs prepare.sh where the runtimes have the paths and the user that they have in a machine, and no other part of the
+ * host is writable. Work that OpenClaw need not repeat is then in the folder `openclaw` next to `node_modules`.
  */
 async function prepareRuntimes(work: string, runtimes: string): Promise<void> {
   await run("sh", ["-c", `cp "${recipe}/prepare.sh" . && mkdir runtimes/openclaw`], { cwd: work });
@@ -313,7 +313,7 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   const packages = (await readFile(join(recipe, "packages.txt"), "utf8")).split("\n").filter(isPackage);
   const out = join(work, "out");
   await run("sh", ["-c", `cp -r "${recipe}/rootfs" "${recipe}/initrd" "${recipe}"/*.sh . && mkdir out`], { cwd: work });
-  // The runtimes are installed beside it.
+  // The runtimes are installed next to it.
   await run("sh", ["-c", "chmod a+rx . && chmod -R a+rX rootfs initrd *.sh && chmod 0700 out"], { cwd: work });
   if (process.getuid?.() !== 0) await giveToNamespace(out);
   const customize = [join(work, "customize.sh"), '"$1"', work, join(work, "runtimes"), out, diskGiB].join(" ");
@@ -323,7 +323,7 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
     // No cleanup after the hook: the root is thrown away. The hook has removed apt's settings with all of /tmp, so apt
     // would clean up the host's package lists instead.
     "--skip=cleanup",
-    // A build that is cut off begins anew. customize.sh takes it back.
+    // An interrupted build starts over. customize.sh undoes it.
     "--dpkgopt=force-unsafe-io",
     `--include=${packages.join(",")}`,
     `--customize-hook=${customize}`,
@@ -384,7 +384,7 @@ function stepOf(line: string): string | undefined {
   return (/^berth-step (.*)$/.exec(line) ?? /^I: ((?:downloading|extracting|installing) .*)\.\.\.$/.exec(line))?.[1];
 }
 
-/** What package tools need of the environment: where things are, and how the network is reached. No keys. */
+/** The environment of package tools: paths, and access to the network. No keys. */
 function buildEnvironment(): Record<string, string> {
   const needed =
     /^(PATH|HOME|USER|LOGNAME|LANG|(all|ftp|https?|no)_proxy|npm_config_.*|NODE_EXTRA_CA_CERTS|SSL_CERT_.*)$/i;

@@ -16,7 +16,7 @@ import { endRuntime } from "../src/runtimes/process.ts";
 import type { StartContext } from "../src/runtimes/runtime.ts";
 
 // Run by prepare.sh while the image is built. OpenClaw starts as it will in a machine: with the same paths, user and
-// configuration. What it need not do again is kept.
+// configuration. Work that it need not repeat is kept.
 
 const context: StartContext = {
   home: "/home/agent",
@@ -39,7 +39,7 @@ await mkdir(compileCacheOf(context));
 await startedFor(async () => {});
 await clearLeftovers(node, context, true);
 await keepPrepared(context);
-// Its turns load more code, for the cache. What they say and make is not kept.
+// Its turns load more code, for the cache. Their output is not kept.
 new ClientFunctions().listen(guestFunctionsPort).unref();
 using _model = await DemoServer.start([], guestGatewayPort);
 await startedFor(async (session) => {

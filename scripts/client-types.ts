@@ -58,7 +58,7 @@ function operations(): string {
   ].join("");
 }
 
-/** What a success has as that content type; `null` for nothing. */
+/** The type of a success as that content type; `null` for none. */
 function typeOf({ operationId, responses }: Operation, contentType: string): string {
   const success = Object.keys(responses).find((status) => status.startsWith("2"))!;
   const media = responses[success]!.content?.[contentType];

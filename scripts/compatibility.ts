@@ -161,7 +161,7 @@ function resolve(schema: Schema, { components }: OpenApiDocument): Schema {
   return schema.$ref === undefined ? schema : (components?.schemas?.[schema.$ref.split("/").at(-1)!] ?? {});
 }
 
-/** Compares types and enums. What a request could send must still be accepted. A type in an answer must not be new. */
+/** Compares types and enums. A valid request must still be accepted. A type in a response must not be new. */
 function values(at: string, before: Schema, after: Schema, direction: Direction): string[] {
   const [sent, taken] = direction === "request" ? [before, after] : [after, before];
   const [types, takenTypes] = [typesOf(sent), typesOf(taken)];

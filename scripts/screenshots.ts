@@ -126,7 +126,7 @@ async function seed(client: TestClient): Promise<void> {
   }
 }
 
-/** What has no address of its own: one turn, the palette, a form that is folded. */
+/** Views without an address of their own: one turn, the palette, a folded form. */
 async function shootByHand(page: Page, suffix: string): Promise<void> {
   const shoot = async (view: string) => {
     await sleep(700);

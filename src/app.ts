@@ -119,7 +119,7 @@ export async function openApp(context: AppContext): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: maximumBodyBytes,
     forceCloseConnections: true,
-    // What still comes on open connections is done, or passed on.
+    // Requests on open connections are still handled, or forwarded.
     return503OnClosing: passing === null,
     routerOptions: { maxParamLength: 200 },
     serverFactory: front.create,

@@ -78,7 +78,7 @@ export class AppContext extends Foundation {
   readonly archives = new ImportFolders(this.config.dataFolder, this.reserve);
   readonly backupFiles = new BackupStaging(this.config.dataFolder);
 
-  /** Who leads the host; null where no other server can: the database is in the data folder. */
+  /** The host's leader; null if no other server can lead: the database is in the data folder. */
   readonly leadership = this.config.databaseUrl === null ? null : this.sharing.openLeadership(this);
   /** Null: this server answers all requests itself. */
   readonly passing = this.leadership && new Passing(this.leadership, new ServerSeal(this.secretKey), this.metrics);
@@ -179,7 +179,7 @@ export class AppContext extends Foundation {
     this.#leading.use(startBackground(this));
   }
 
-  /** Stops what acts on machines and turns, which only a host's leader does. They go on. */
+  /** Stops the parts that act on machines and turns, which only a host's leader runs. Machines and turns continue. */
   async endLeading(): Promise<void> {
     await this.#leading.disposeAsync();
   }

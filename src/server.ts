@@ -27,9 +27,9 @@ export interface Server extends AsyncDisposable {
 }
 
 /**
- * Starts a whole server: the database, the machines that run, the turns that go on, the HTTP interface; where another
- * one leads the data folder's machines, it stands by. Rejects when the data folder, the database or the address cannot be
- * had. A missing image or QEMU is reported by `readiness`, and used once it is there. Disposing it leaves the machines and
+ * Starts a complete server: the database, the running machines and turns, the HTTP interface; if another one leads the
+ * data folder's machines, it stands by. Rejects if the data folder, the database or the address cannot be used. A
+ * missing image or QEMU is reported by `readiness`, and used once it is available. Disposing it leaves the machines and
  * their turns running.
  */
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {

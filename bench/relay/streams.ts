@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { createInterface } from "node:readline";
 
-// What the benchmarks of the relay share: its programs, and streams whose events carry the time at which they left.
+// Shared by the benchmarks of the relay: its programs, and streams whose events carry the time at which they left.
 
 /** When an event left, by the host's clock in nanoseconds, and its time in transit. */
 export interface Passage {
@@ -21,8 +21,8 @@ export function start(program: string, argument: string): { child: ChildProcess;
 }
 
 /**
- * Opens this many streams at once, of which each has `expected` events. Returns the milliseconds for the events that left while all were open, in ascending
- * order.
+ * Opens this many streams at once, with `expected` events each. Returns the milliseconds for the events that left while
+ * all were open, in ascending order.
  */
 export async function measure(
   streams: number,

@@ -25,7 +25,7 @@ const stalledMs = 60_000;
 const pieceCharacters = 64 * 1024;
 
 const leftOut =
-  "The values of secrets: settings.json has their names. Keys, credits and the log of connections. What was installed outside of the home folder: `installed` lists what apt and npm know of it.";
+  "The values of secrets: settings.json has their names. Keys, credits and the log of connections. Packages installed outside of the home folder: `installed` lists those that apt and npm report.";
 
 /** The parts of an archive as they are made. */
 type ExportedParts = Partial<

@@ -3,7 +3,7 @@ import type { Header } from "tar";
 import { blockBytes, paddingOf } from "./parts.ts";
 import { headerOf, invalid } from "./read.ts";
 
-/** What the tar of a folder may have. */
+/** The limits of a folder's tar. */
 export interface FolderLimits {
   /** In all, in bytes. */
   bytes: number;
@@ -34,7 +34,7 @@ interface OpenFolder {
   last: string | null;
 }
 
-/** What extended headers say of the entry after them. */
+/** The extended headers' fields for the next entry. */
 interface Extended {
   path?: string;
   linkpath?: string;
@@ -43,7 +43,7 @@ interface Extended {
   sparseName?: string;
 }
 
-/** What version 1.0 says of a file with holes. Their map is in the file's bytes. */
+/** The header fields of version 1.0 for a file with holes. Their map is in the file's bytes. */
 const sparseKeys = new Set(["GNU.sparse.major", "GNU.sparse.minor", "GNU.sparse.name", "GNU.sparse.realsize"]);
 
 /**
@@ -82,7 +82,7 @@ class FolderCheck {
   #entries = 0;
   /** How much is to be passed over. */
   #skipped = 0;
-  /** What is being gathered: a header, or what an extended header says. */
+  /** The part being read: a header, or the content of an extended header. */
   #gathered: Buffer = Buffer.alloc(0);
   #wanted = blockBytes;
   /** The extended header that is being gathered. */

@@ -29,7 +29,7 @@ export async function receivedIn(dataFolder: string): Promise<string[]> {
   return names.filter((name) => !name.includes(partialEnding));
 }
 
-/** What an archive says of itself, once the rest of it is received. */
+/** An archive's description, once the rest of it is received. */
 export interface ReceivedArchive {
   manifest: Manifest;
   settings: ArchivedSettings;

@@ -13,10 +13,10 @@ import { sendBytes } from "../files/transfers.ts";
 import { storableValue } from "../turns/storable.ts";
 import type { ImportFolders } from "./import-folders.ts";
 
-/** What the owner of an import is told of it. */
+/** The owner's report about an import. */
 export type ImportDetail = Omit<Import, "agent">;
 
-/** What an imported agent has beside its own row. */
+/** An imported agent's data in addition to its own row. */
 export type ImportedSettings = Pick<ArchivedSettings, "network" | "retold"> & { detail: ImportDetail };
 
 /** New agents from archives of others. */
@@ -34,9 +34,9 @@ export class Imports {
   }
 
   /**
-   * Creates an agent from an archive, all of which is received and checked first. Its machine gets the files while it is
-   * made. Throws what creating an agent throws, `archive_invalid`, `archive_unsupported`, `request_invalid` if the bytes
-   * break off, and `request_timeout` if `gone` aborts before all is stored; then nothing is left.
+   * Creates an agent from an archive, which is received and checked completely first. Its machine gets the files while
+   * it is made. Throws the errors of creating an agent, `archive_invalid`, `archive_unsupported`, `request_invalid` if
+   * the bytes break off, and `request_timeout` if `gone` aborts before everything is stored; then nothing is left.
    */
   async create(
     accountId: string,
@@ -78,7 +78,7 @@ export class Imports {
     }
   }
 
-  /** What the owner of the agent is told of its import. Throws `agent_not_found` where it is gone. */
+  /** The report about the agent's import. Throws `agent_not_found` if the agent was deleted. */
   async detail(agent: AgentState): Promise<ImportDetail> {
     const detail = await this.#context.stores.agents.importDetail(agent.id);
     if (!detail) throw new BerthError("agent_not_found", `There is no agent ${agent.name}.`);
@@ -130,7 +130,7 @@ export class Imports {
   }
 }
 
-/** What the new agent is asked to be. */
+/** The requested settings of the new agent. */
 function toCreate(
   { manifest, settings }: { manifest: Manifest; settings: ArchivedSettings },
   asked: Pick<ImportQuery, "name" | "model">,

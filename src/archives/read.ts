@@ -169,7 +169,7 @@ function cut(): BerthError {
   return new BerthError("archive_invalid", "The archive is not whole: it ends in the middle.");
 }
 
-/** The error for an archive. `why` goes on after "The archive cannot be imported: ". */
+/** The error for an archive. `why` continues "The archive cannot be imported: ". */
 export function invalid(why: string): BerthError {
   return new BerthError("archive_invalid", `The archive cannot be imported: ${why}.`);
 }

@@ -46,7 +46,7 @@ export function archiveRoutes(context: AppContext): FastifyPluginAsync {
           const latest = request.query.wait ? await agents.settled(agent) : agent;
           return { agent: agents.view(latest), ...(await imports.detail(agent)) };
         } finally {
-          // Whoever still sends is answered when all has arrived.
+          // A sender that is still sending gets its response when everything has arrived.
           body.resume();
         }
       });

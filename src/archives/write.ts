@@ -6,7 +6,7 @@ import { archiveParts, blockBytes, entryName, type PartName, paddingOf } from ".
 /** The least that an entry of a split part has, but the last, in bytes. It is in memory until its size is known. */
 const entryBytes = 1024 * 1024;
 
-/** What an archive is to have. A part that is missing has no bytes. */
+/** The content of an archive. A missing part has no bytes. */
 export type PartSources = Partial<Record<PartName, AsyncIterable<Buffer> | Iterable<Buffer>>>;
 
 /** The bytes of an archive, which are made as they are read. `at`: the time that its entries have. */

@@ -14,7 +14,7 @@ export interface AuditFilter {
   /** An agent's name. */
   agent: string | null;
   outcome: AuditOutcome | null;
-  /** What the operation, agent, address or code contains, in any case. */
+  /** Text in the operation, agent, address or code, ignoring case. */
   search: string | null;
 }
 

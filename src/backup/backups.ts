@@ -14,11 +14,11 @@ const atOnce = 4;
 const keptMs = 60 * 60_000;
 const stalledMs = 10 * 60_000;
 
-/** What keeps every agent from being kept. */
+/** The error that prevents a backup of any agent. */
 const ofAll: ReadonlySet<ErrorCode> = new Set(["disk_full", "database_unavailable", "shutting_down"]);
 
 const noSpace =
-  "There is no space for the backup: the database is copied beside itself, and agents' memories are saved. Free some.";
+  "There is not enough disk space for the backup: it needs a copy of the database, and agents' memories. Free some space.";
 
 /** A backup whose files are there. */
 interface Staged {
@@ -28,8 +28,8 @@ interface Staged {
 }
 
 /**
- * Backups of the whole installation, one at a time: each agent's machine at a moment of its own, then all rows at one
- * moment after these. The files get second names, so that the service goes on while they are read.
+ * Backups of the complete installation, one at a time: each agent's machine at its own time, then all rows at one time
+ * after these. The files are linked, so that the service continues while they are read.
  */
 export class Backups {
   readonly #context: AppContext;

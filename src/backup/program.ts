@@ -43,7 +43,7 @@ try {
   tell({ failed: (error as Error).message });
   process.exitCode = 1;
 }
-// What still writes into a pipe that is read no more.
+// The writer of a closed pipe.
 process.stdin.destroy();
 
 async function secretKeyFor(configured: string | null): Promise<SecretKey> {

@@ -3,9 +3,9 @@ import type { AgentHandle, CommandExited, TerminalOptions } from "@berth/client"
 import { outputBytes } from "@berth/client";
 import { CliError } from "./errors.ts";
 
-/** What a shell answers for a program that a signal has ended: 128 and the signal's number. */
+/** A shell's exit code for a program killed by a signal: 128 plus the signal's number. */
 export const signalBase = 128;
-/** What timeout(1) answers. */
+/** The exit code of timeout(1). */
 const timedOutCode = 124;
 
 /** The size of an output's terminal; a default if it is none. */

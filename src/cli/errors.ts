@@ -12,7 +12,7 @@ export class CliError extends Error {
     this.exitCode = exitCode;
   }
 
-  /** What `--json` prints instead of the message. */
+  /** The output of `--json` in place of the message. */
   toJSON(): unknown {
     return { message: this.message };
   }

@@ -10,7 +10,7 @@ import xterm from "@xterm/headless";
 
 const launcher = fileURLToPath(new URL("../../berth", import.meta.url));
 
-/** What the keys of a terminal send. */
+/** The codes that a terminal's keys send. */
 export const keys = {
   enter: "\r",
   altEnter: "\x1b\r",
@@ -82,7 +82,7 @@ export class ScriptedTerminal implements AsyncDisposable {
     this.#pty.resize(columns, rows);
   }
 
-  /** What can be seen, a line each, without blanks at the end. */
+  /** The visible screen, a line each, without trailing blanks. */
   screen(): string {
     const { active } = this.#screen.buffer;
     return this.#lines(active.baseY, active.baseY + this.#screen.rows);

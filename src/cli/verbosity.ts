@@ -1,4 +1,4 @@
-/** How much the tool says besides what was asked for, on stderr. */
+/** How much the tool prints in addition to the result, on stderr. */
 type Verbosity = "quiet" | "usual" | "verbose";
 
 let chosen: Verbosity = "usual";

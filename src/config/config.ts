@@ -2,7 +2,7 @@ import type { ModelPrice } from "../contract/models.ts";
 /** The validated configuration. */
 export interface Config {
   host: string;
-  /** What tells this server from the installation's others, in measurements and traces. */
+  /** This server's name in measurements and traces, which distinguishes it from the installation's others. */
   serverName: string;
   /** The variables that are set, as they are given, without those that hold secrets. */
   settings: Readonly<Record<string, string>>;
@@ -90,8 +90,8 @@ export interface Config {
   /** Null: text on a terminal, otherwise JSON. */
   logFormat: "json" | "text" | null;
   /**
-   * Where traces are sent, as OTLP in JSON over HTTP, and which part of them, from 0 to 1; null: there are none. Other
-   * variables, `OTEL_…`, the SDK reads by itself.
+   * The address for traces, as OTLP in JSON over HTTP, and the sampled fraction, from 0 to 1; null: no traces. The SDK
+   * reads other variables, `OTEL_…`, itself.
    */
   traces: { url: string; ratio: number } | null;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";

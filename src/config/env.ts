@@ -176,7 +176,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const set = withFiles(present(environment));
   const values = parse(variables, set);
   const pods = kubernetes(values);
-  // What room a cluster has its scheduler knows; the memory of the server's own node says nothing of it.
+  // A cluster's capacity is known to its scheduler; the memory of the server's own node does not matter.
   const usualMemoryMiB = pods
     ? values.BERTH_MAX_AGENTS * maximumMemoryMiB
     : Math.floor((totalmem() / mebibyte) * usualMemoryPart);
@@ -284,7 +284,7 @@ const secretVariables = [
   "BERTH_DATABASE_URL",
 ] as const;
 
-/** What is set and not secret: a backup tells it to whoever sets the service up again. */
+/** The non-secret settings that are set: a backup contains them for setting the service up again. */
 function plainSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
   const secret = new Set<string>(secretVariables);
   const names = [...Object.keys(variables.shape).filter((name) => !secret.has(name)), ...fileVariables()];

@@ -8,7 +8,7 @@ import { kill, startOf } from "../core/process-table.ts";
 const endMs = 5_000;
 const endPollMs = 20;
 
-/** Who has a data folder. */
+/** The owner of a data folder. */
 export interface Holder {
   pid: number;
   /** Its start in clock ticks since the machine's boot. */

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 
-/** What is unsafe about where previews are served: pages that agents wrote are as hostile as those of strangers. */
+/** Why previews are served unsafely: pages that agents wrote are as hostile as those of strangers. */
 export function previewWarnings({ previewDomain, publicUrl }: Pick<Config, "previewDomain" | "publicUrl">): string[] {
   if (publicUrl === null || previewDomain === "localhost") return [];
   const { protocol, hostname } = new URL(publicUrl);

@@ -41,7 +41,7 @@ const ModelId = z
 
 export const agentStatuses = ["provisioning", "ready", "suspended", "failed", "deleting"] as const;
 
-export const AgentStatus = z.enum(agentStatuses).meta({ description: "What the agent's machine is doing." });
+export const AgentStatus = z.enum(agentStatuses).meta({ description: "The state of the agent's machine." });
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
 /** The most memory that one machine may have. */

@@ -24,8 +24,8 @@ const Rules = z
 
 export const ChangeEgress = z
   .strictObject({
-    allow: Rules.meta({ description: 'What the agent\'s programs may connect to; `["*"]` for anything.' }),
-    deny: Rules.meta({ description: "What they may not connect to; takes precedence over `allow`." }),
+    allow: Rules.meta({ description: 'The allowed destinations of the agent\'s programs; `["*"]` for any.' }),
+    deny: Rules.meta({ description: "The denied destinations; takes precedence over `allow`." }),
   })
   .meta({ id: "ChangeNetwork", description: "Replaces both lists. Applies to new connections." });
 export type ChangeEgress = z.infer<typeof ChangeEgress>;

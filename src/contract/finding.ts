@@ -7,7 +7,7 @@ export const Finding = z.object({
   found: z.string(),
   /** A note about a check that passed. */
   note: z.string().optional(),
-  /** What is wrong, if the check failed. */
+  /** The problem, if the check failed. */
   problem: z.string().optional(),
   /** How to fix it. */
   fix: z.string().optional(),

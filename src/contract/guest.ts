@@ -92,7 +92,7 @@ export interface Hello {
   download?: Download;
 }
 
-/** What a download continues. */
+/** The continued tunnel of a download. */
 export interface Download {
   /** The tunnel's name. */
   tunnel: string;

@@ -5,9 +5,9 @@ export const MachineStep = z.object({
   name: z.string(),
   ok: z.boolean(),
   found: z.string(),
-  /** What is wrong, if the check failed. */
+  /** The problem, if the check failed. */
   problem: z.string().optional(),
-  /** What was measured, in milliseconds, in order. */
+  /** The measurements, in milliseconds, in order. */
   ms: z.array(z.number()),
 });
 export type MachineStep = z.infer<typeof MachineStep>;

@@ -28,7 +28,7 @@ export interface RouteDefinition {
   description?: string;
   params?: z.ZodObject;
   query?: z.ZodObject;
-  /** Headers that the route reads, beside those of every request. */
+  /** Headers that the route reads, in addition to those of every request. */
   headers?: z.ZodObject;
   body?: z.ZodType;
   /** The most bytes that a JSON body may have, where it is not the usual limit. */

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Who proves something about a channel, and what it was asked with. */
+/** The end that proves something about a channel, and the other end's nonce. */
 interface Claim {
   role: "server" | "guest";
   channel: string;
@@ -8,7 +8,7 @@ interface Claim {
   guestNonce: string;
 }
 
-/** What an end of a channel sends to be answered with a proof: 256 random bits. */
+/** A nonce that an end of a channel sends to request a proof: 256 random bits. */
 export function newNonce(): string {
   return randomBytes(32).toString("base64url");
 }

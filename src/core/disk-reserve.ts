@@ -38,7 +38,7 @@ export class DiskReserve {
     );
   }
 
-  /** What may be taken until less than the reserve is free, in bytes. */
+  /** The available space above the reserve, in bytes. */
   async left(): Promise<number> {
     return Math.max(0, (await this.#free()) - this.#bytes);
   }

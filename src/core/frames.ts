@@ -1,7 +1,7 @@
 import { Transform } from "node:stream";
 
-// Bytes whose end is told apart from a connection that was lost: frames, each with its length in four bytes (big-endian)
-// before it. The one of length zero is the last.
+// Frames, which distinguish the end of the bytes from a lost connection: each has its length in four bytes (big-endian)
+// before it. A frame of length zero is the last.
 
 /** The longest frame that is accepted. */
 const maximumFrame = 16 * 1024 * 1024;
@@ -11,7 +11,7 @@ const headerBytes = 4;
 export function toFrames(): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      // In one piece: a header by itself would be a frame of HTTP/2 of its own.
+      // In one piece: a separate header would become an HTTP/2 frame of its own.
       if (chunk.length > 0) this.push(Buffer.concat([header(chunk.length), chunk]));
       done();
     },
@@ -21,10 +21,10 @@ export function toFrames(): Transform {
   });
 }
 
-/** The bytes of frames. Fails if they end without the last one, or go on after it. */
+/** The bytes of frames. Fails if they end without the last one, or continue after it. */
 export function fromFrames(): Transform {
   let head = Buffer.alloc(0);
-  /** What is left of the current frame; null after the last. */
+  /** The rest of the current frame; null after the last. */
   let left: number | null = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {

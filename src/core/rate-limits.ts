@@ -8,7 +8,7 @@ export interface RateLimitPolicy {
 /** The window of every policy, seconds. */
 export const rateLimitWindow = 60;
 
-/** What remains in the current window. */
+/** The rest of the current window. */
 export interface Allowance {
   policy: RateLimitPolicy;
   /** False: the limit is exceeded. */

@@ -5,9 +5,9 @@ import { parseJson } from "./json-structure.ts";
 const maximumBytes = 1024;
 
 /**
- * Reads the next line from a socket that nothing else reads from, and parses it as JSON. What follows the line stays in
- * the socket's buffer, from which Node's HTTP/2 reads. Rejects when the other end leaves, when `signal` aborts, and for
- * what is no JSON or longer than 1 KiB.
+ * Reads the next line from a socket that nothing else reads from, and parses it as JSON. The bytes after the line stay
+ * in the socket's buffer, from which Node's HTTP/2 reads. Rejects when the other end disconnects, when `signal` aborts,
+ * and for invalid JSON or more than 1 KiB.
  */
 export async function readJsonLine(socket: Socket, signal: AbortSignal): Promise<unknown> {
   let received = Buffer.alloc(0);

@@ -147,7 +147,7 @@ for (const [name, check] of Object.entries(checks)) {
   console.log(JSON.stringify({ name, ...finding }));
 }
 
-/** What a part of the server complains of, with the command that its message ends in. */
+/** A configuration error of a part of the server, with the command that its message ends in. */
 function problemOf(error: unknown): Pick<Finding, "problem" | "fix"> {
   const message = error instanceof Error ? error.message : String(error);
   const fix = error instanceof BerthError ? /: ([^:]+)$/.exec(message)?.[1] : undefined;

@@ -47,7 +47,7 @@ async function run(connection: ClusterConnection, options: CheckOptions): Promis
 
 function failure(error: unknown, connection: ClusterConnection): Omit<Finding, "name"> {
   const { server } = connection.getCurrentCluster()!;
-  // What nobody may look at may be as it should.
+  // Objects that may not be read may still be correct.
   if (statusOf(error) === 403) return { ok: true, found: `not looked at: ${reasonOf(error)}` };
   if (statusOf(error) !== 401) {
     return { ok: false, found: server, problem: `The API server does not answer as it should: ${reasonOf(error)}.` };

@@ -13,8 +13,8 @@ import { qemuVersion } from "../machines/qemu/process.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { SelfTest } from "./self-test.ts";
 
-// `berth doctor --machine` runs this: the life of machines on this host, in a data folder of its own beside the
-// service's. It writes lines of JSON (`MachineReportLine`).
+// The program behind `berth doctor --machine`: the lifecycle of machines on this host, in a data folder of its own next to
+// the service's. It writes lines of JSON (`MachineReportLine`).
 
 const limitMs = 20 * 60_000;
 /** Short, since a Unix socket's path has 107 bytes at most (unix(7)). */
@@ -32,7 +32,7 @@ const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => interrupted.abort(new Error(`It was ended by ${signal}.`)));
 }
-// Whoever reads may be gone before the machines are removed.
+// The reader may have exited before the machines are removed.
 process.stdout.on("error", () => interrupted.abort(new Error("Nobody reads the report.")));
 
 const steps: MachineStep[] = [];

@@ -8,7 +8,7 @@ import type { AccountEventStore } from "./store.ts";
 
 /** How often a reader without events looks at the balance. */
 const lookEveryMs = 5_000;
-/** The balance is told no more often than this. */
+/** The minimum interval between two balance events. */
 const balanceEveryMs = 3_000;
 
 /** Events of an account after one, the oldest first, bounded in number; and the account's balance. */
@@ -19,7 +19,7 @@ export interface AccountEventPage {
   balanceMicro: number;
 }
 
-/** What happens in accounts, as their owners follow it. */
+/** The events of accounts, for their owners. */
 export class AccountEvents {
   readonly #rows: AccountEventStore;
   readonly #watch: AccountWatch;
@@ -74,14 +74,14 @@ export class AccountEvents {
 }
 
 /**
- * The balance that a reader knows. It is looked up beside the events and not told by the ledger, which would have to write
- * an event with each model call, followed by nobody most of the time.
+ * The balance that a reader knows. It is read separately: events from the ledger would mean a write with each model
+ * call, usually without any reader.
  */
 class ToldBalance {
   #micro: number | null = null;
   #toldAt = Number.NEGATIVE_INFINITY;
 
-  /** The event for a balance that the reader does not know yet; none, too, if it was told another a moment ago. */
+  /** The event for a balance that the reader does not know yet; none if it received another a moment ago. */
   at(micro: number, cursor: number): AccountEvent[] {
     if (micro === this.#micro || performance.now() < this.#toldAt + balanceEveryMs) return [];
     this.#micro = micro;

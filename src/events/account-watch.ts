@@ -3,7 +3,7 @@ import { Backoff, pause } from "../core/retry.ts";
 const watchEveryMs = 250;
 const mostRetryMs = 15_000;
 
-/** What is new in all accounts. */
+/** New events of all accounts. */
 export interface News {
   /** The last number given to an event. */
   last: number;

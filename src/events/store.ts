@@ -9,7 +9,7 @@ const numberedAtOnce = 10_000;
 /** How many events a page has at most. */
 const pageSize = 500;
 
-/** What happens in accounts. Only the database's triggers write it (migration 18). */
+/** The events of accounts. Only the database's triggers write them (migration 18). */
 export class AccountEventStore {
   readonly #database: Database;
 

@@ -34,7 +34,7 @@ const creating = [
 ];
 const extracting = ["--extract", "--file=-", "--same-owner", "--same-permissions", "--delay-directory-restore"];
 
-/** Of the state: it has placeholders of secrets, and comes anew with each turn. */
+/** A part of the state: it has placeholders of secrets, and is rewritten with each turn. */
 const notMoved = "mcp-servers.json";
 
 /**
@@ -67,14 +67,17 @@ async function sendFolder({ home, stateFolder }: Folders, folder: AgentFolder): 
   return outputOf(child, { codes: [0, 1] });
 }
 
-/** The files in which runner and runtime say where they are. What is in folders is of this machine: its keys, its turns. */
+/**
+ * The files with which runner and runtime locate themselves. The content of folders belongs to this machine: its keys,
+ * its turns.
+ */
 async function stateFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isFile() && entry.name !== notMoved).map(({ name }) => name);
   return names.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
 }
 
-/** Unpacks beside the home folder, and takes its place in one step that a crash can only leave before or after. */
+/** Unpacks next to the home folder, and replaces it in one step; a crash leaves it either before or after. */
 async function receiveHome(
   { home }: Folders,
   bytes: Readable,

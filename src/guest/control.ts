@@ -143,7 +143,7 @@ async function sendLines(stream: ServerHttp2Stream, batches: AsyncIterable<unkno
   stream.end();
 }
 
-/** Joins the caller with the opened stream. Each direction ends by itself; a broken end breaks the other. */
+/** Connects the caller with the opened stream. The directions close independently; a broken end breaks the other. */
 async function join(stream: ServerHttp2Stream, opened: Duplex): Promise<void> {
   if (stream.destroyed) return void opened.destroy();
   stream.respond({ ":status": 200, "content-type": "application/octet-stream" });

@@ -127,7 +127,7 @@ export class Conversation {
     return opened;
   }
 
-  /** Forgets the session. The next turn starts the runtime anew and ends what is left of this one. */
+  /** Drops the session. The next turn restarts the runtime and stops the rest of this one. */
   #forget(state: Health["runtime"], reason: string | null): void {
     this.#session = null;
     this.#entered = Promise.resolve(); // The next runtime must not wait for what this one hangs in.
@@ -135,10 +135,10 @@ export class Conversation {
     this.#reason = reason;
   }
 
-  /** Ends the runtime in order, if it runs. The next turn goes on in its conversation. */
+  /** Stops the runtime in order, if it runs. The next turn continues its conversation. */
   async #end(): Promise<void> {
     if (!this.#session) return;
-    await this.#session.catch(() => {}); // What is still starting is let start: it is ended as a whole.
+    await this.#session.catch(() => {}); // A runtime that is still starting is allowed to start: it is stopped as a whole.
     this.#forget("idle", null);
     await endRuntime(this.#context, { inOrder: true });
   }

@@ -18,8 +18,8 @@ interface Arriving {
 }
 
 /**
- * What tunnels bring into the machine. The first bytes of each come over its stream, and pass through this program. The
- * server may send the rest over a connection of its own, a download, which `splice` moves on to the program.
+ * The bytes from tunnels into the machine. The first bytes of each come over its stream, and pass through this program.
+ * The server may send the rest over a separate connection, a download, which `splice` moves on to the program.
  */
 export class Downloads {
   readonly #splice: string;

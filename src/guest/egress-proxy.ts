@@ -207,7 +207,7 @@ function headText({ statusCode, statusMessage }: IncomingMessage, rawHeaders: re
 /** A message's raw headers, as alternating names and values, without those of its connection. */
 function passed({ rawHeaders, headers }: IncomingMessage): string[] {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
-  // Chunks have their own lengths, whatever a careless server says beside them.
+  // Chunks have their own lengths, whatever a careless server sends in addition.
   const lengths = headers["transfer-encoding"] === undefined ? [] : ["content-length"];
   const left = new Set([...connectionHeaders, "expect", ...named, ...lengths, "host"]);
   const kept: string[] = [];

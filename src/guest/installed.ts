@@ -10,7 +10,7 @@ const packageFolder = "/var/lib/dpkg/info";
 const packageFormat = "--showformat=${binary:Package}\t${Version}\n";
 const most = 10_000;
 
-/** What was installed in this machine beside what its image has, by name. */
+/** Packages installed in this machine in addition to its image, by name. */
 export async function installed(): Promise<Installed> {
   // The image's packages were all there before its link to Node was made.
   const built = await lstat("/usr/local/bin/node").then(
@@ -40,7 +40,7 @@ async function aptPackages(since: number): Promise<Installed["apt"]> {
   });
 }
 
-/** What `npm install -g` has installed. */
+/** Packages installed by `npm install -g`. */
 async function npmPackages(): Promise<Installed["npm"]> {
   const found = await packagesIn("/usr/local/lib/node_modules");
   return found.filter(({ name }) => name !== "npm" && name !== "corepack");

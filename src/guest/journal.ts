@@ -108,7 +108,7 @@ function bounded(event: TurnEvent): TurnEvent {
   return told;
 }
 
-/** Journals that are kept. The server has stored a turn's events by the time that its end is told. */
+/** The number of journals kept. The server has stored a turn's events before its end is reported. */
 const maximumKept = 8;
 
 /** The journals of the last turns of this agent, one file each in `folder`. */

@@ -18,7 +18,7 @@ export class RuntimeMcpServers {
     this.#file = join(context.stateFolder, "mcp-servers.json");
   }
 
-  /** What is on the disk has been replaced. */
+  /** The files on the disk have been replaced. */
   forget(): void {
     this.#current = null;
   }

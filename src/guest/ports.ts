@@ -26,7 +26,7 @@ export const portHandlers: Pick<GuestHandlers, "listPorts" | "connectPort"> = {
   connectPort: ({ port }) => connectPort(port),
 };
 
-/** What listens on a TCP port, in the order of ports. A port that is listened on at several addresses is there once. */
+/** The listening TCP ports, in order. A port that is listened on at several addresses is listed once. */
 async function listeningPorts(): Promise<ListeningPort[]> {
   const tables = await Promise.all(["tcp", "tcp6"].map((table) => readFile(`/proc/net/${table}`, "latin1")));
   const sockets = new Map<number, ListeningSocket>();
@@ -41,7 +41,7 @@ async function listeningPorts(): Promise<ListeningPort[]> {
 }
 
 /**
- * A connection to the port at the machine's own address. Ends as TCP does: each direction by itself. Throws
+ * A connection to the port at the machine's own address. Closes as TCP does: the directions independently. Throws
  * `port_not_listening`.
  */
 async function connectPort(port: number): Promise<Socket> {

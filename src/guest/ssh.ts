@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const program = "/usr/sbin/sshd";
 /** The folder that sshd wants for its unprivileged part. */
 const privilegeFolder = "/run/sshd";
-/** What a user who is not the agent has of their own. */
+/** The own files of a user other than the agent. */
 const ofAgent = new Set(["HOME", "USER", "LOGNAME", "SHELL"]);
 /** How long a session may take to end after its connection has. */
 const lastWordsMs = 5_000;
@@ -64,7 +64,7 @@ export class Ssh {
     const [known, of] = await Promise.all(
       [`${file}.pub`, owner].map((path) => readFile(path, "utf8").catch(() => null)),
     );
-    // Keys of earlier versions are told to be nobody's; only the machine itself had them.
+    // Keys of earlier versions are reported as unowned; only the machine itself had them.
     if (known && (of ?? machineId) === machineId) {
       if (of === null) await replaceFile(owner, machineId);
       return known.trim();

@@ -14,7 +14,10 @@ import { connectionHeaders, flushHead } from "../core/http-head.ts";
 /** How long a call waits for a disconnected server, for example during a restart. */
 const awaySeconds = 60;
 
-/** What HTTP/2 accepts as an authority, valid or not. For anything else it ends the stream without an answer. */
+/**
+ * The characters that HTTP/2 accepts as an authority, valid or not. For any others it ends the stream without a
+ * response.
+ */
 const isAuthority = /^[A-Za-z0-9._~%:[\]-]+$/;
 
 /** Headers that are not forwarded. */

@@ -6,9 +6,7 @@ export interface HostFile {
   kind: "machine" | "snapshot" | "import";
 }
 
-/**
- * What the database says of files: a row names them, they were removed on request, or it has never heard of them.
- */
+/** The database's answer about files: a row names them, they were removed on request, or they are unknown. */
 export type FileState = "named" | "removed" | "unknown";
 
 /** The most ids that a refusal lists. */

@@ -51,7 +51,7 @@ export interface LeaseRows {
   hostOf(accountId: string, agent: AgentReference): Promise<string | null>;
 }
 
-/** What proves on one machine that no other process acts on the host's machines: the lock of the data folder. */
+/** Proves on one machine that no other process acts on the host's machines: the lock of the data folder. */
 interface HostLock {
   /** The server whose process held the lock and is certainly gone; null if there is none. */
   dead(): Promise<string | null>;
@@ -72,13 +72,13 @@ export interface LeadershipOptions {
 }
 
 /**
- * Which server leads a host's agents. Of those on one data folder one has the lease; the others look four times a
+ * Decides which server leads a host's agents. Of those on one data folder one has the lease; the others check four times a
  * second whether it is free:
  *
- *     standby --(the lease is free, and what the last leader could still do has ended)--> leading --> ended
+ *    standby --(the lease is free, and the last leader's remaining work has ended)--> leading --> ended
  *
- * A leader that cannot renew goes on, since nobody else can take over without the database either; whoever does take
- * over ends its process and its database sessions first. One that finds itself replaced is `deposed`, and ends.
+ * A leader that cannot renew continues, since no other server can take over without the database either; a server that
+ * takes over ends its process and its database sessions first. One that finds itself replaced is `deposed`, and ends.
  */
 export class Leadership {
   readonly host: string;
@@ -276,7 +276,7 @@ export class Leadership {
       this.#validUntil = asked + leaseMs - marginMs;
       return;
     }
-    // It keeps its term, so that the database goes on refusing its sessions.
+    // It keeps its term, so that the database continues to refuse its sessions.
     this.#state = "ended";
     this.#isDeposed = true;
     this.#stop.abort();

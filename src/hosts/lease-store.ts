@@ -73,7 +73,7 @@ export class HostLeaseStore implements LeaseRows {
   }
 }
 
-/** What a server's database sessions are for: its process and, while it leads a host, its term. */
+/** The use of a server's database sessions: its process and, while it leads a host, its term. */
 export interface SessionOwner {
   readonly server: string;
   readonly term: Term | null;

@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 /** The quarantine: files that no row of the database named when a server found them. */
 export class Orphans {
   readonly #context: AppContext;
-  /** What is given back is not removed in the meantime. */
+  /** Recovered files are not removed in the meantime. */
   readonly #changes = new SerialQueue();
 
   constructor(context: AppContext) {

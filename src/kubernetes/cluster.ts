@@ -62,7 +62,7 @@ export class MachineObjects {
     return nullIfMissing(this.#core.readNamespacedPod({ name: `${this.#nameOf(id)}-0`, namespace: this.#namespace }));
   }
 
-  /** What Kubernetes last complained of in making the machine's pod; null for nothing that is known. */
+  /** Kubernetes' last complaint about making the machine's pod; null if none is known. */
   async warning(id: string): Promise<string | null> {
     for (const name of [`${this.#nameOf(id)}-0`, this.#nameOf(id)]) {
       const fieldSelector = `type=Warning,involvedObject.name=${name}`;
@@ -79,18 +79,18 @@ export class MachineObjects {
     return nullIfMissing(this.#core.readNode({ name }));
   }
 
-  /** What the machine's keeper wants to see. Null if there is no such machine. */
+  /** The observation by the machine's keeper. Null if there is no such machine. */
   async token(id: string): Promise<string | null> {
     return this.#kept(id, "token");
   }
 
-  /** Keeps a text with the machine, beside its token. Up to 1 MiB. */
+  /** Stores a text with the machine, next to its token. Up to 1 MiB. */
   async keepLog(id: string, log: string): Promise<void> {
     const of = { name: this.#nameOf(id), namespace: this.#namespace };
     await nullIfMissing(this.#core.patchNamespacedSecret({ ...of, body: { stringData: { log } } }, mergePatch));
   }
 
-  /** What `keepLog` kept last; null if there is none. */
+  /** The text last stored by `keepLog`; null if there is none. */
   async log(id: string): Promise<string | null> {
     return this.#kept(id, "log");
   }

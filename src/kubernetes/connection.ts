@@ -80,13 +80,13 @@ export function reasonOf(error: unknown): string {
   return (cause?.code && reasons[cause.code]) || cause?.message || message;
 }
 
-/** What an answer of the kind `Status` says. */
+/** The fields of a `Status` response. */
 function messageIn(body: string): string {
   try {
     const { message } = JSON.parse(body) as { message?: unknown };
     if (typeof message === "string") return message;
   } catch {
-    // What is before the API server answers in its own way.
+    // A response from in front of the API server.
   }
   return body.slice(0, 300);
 }

@@ -25,7 +25,7 @@ async function isTaken(dataFolder: string): Promise<boolean> {
   return false;
 }
 
-/** What is wrong with a disk otherwise is for its driver. */
+/** Other problems with a disk are left to its driver. */
 async function isLocked(disk: string): Promise<boolean> {
   return promisify(execFile)("qemu-img", ["info", disk], { env: childEnvironment }).then(
     () => false,

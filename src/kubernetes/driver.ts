@@ -42,10 +42,10 @@ interface KubernetesOptions {
 }
 
 /**
- * Virtual machines as QEMU in pods of a Kubernetes cluster: each machine is a StatefulSet of no or one pod with a volume of
- * its own. In the pod a keeper drives QEMU, as one machine's host does. This driver sees to the pod, and asks the keeper
- * for the rest. Files that one machine needs of another pass through this server. What was last seen of a machine is kept
- * with its StatefulSet, for the time in which it has no pod.
+ * Virtual machines as QEMU in pods of a Kubernetes cluster: each machine is a StatefulSet of no or one pod with its own
+ * volume. In the pod a keeper drives QEMU, like a host with one machine. This driver manages the pod, and calls the
+ * keeper for the rest. Files that one machine needs from another pass through this server. A machine's last observation
+ * is stored with its StatefulSet, for the time in which it has no pod.
  */
 export class KubernetesDriver implements Driver {
   readonly accelerator = "kubernetes";
@@ -83,7 +83,9 @@ export class KubernetesDriver implements Driver {
     return this.#templates.sweep();
   }
 
-  /** A clone where a template was made that fits the machine's node. What is not made yet is begun, and not waited for. */
+  /**
+   * A clone if a template exists that fits the machine's node. A missing template is started, without waiting for it.
+   */
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     await this.destroy(spec.id);
     const isUsual = isDeepStrictEqual(spec.resources, this.#usual(spec.runtime));
@@ -94,7 +96,7 @@ export class KubernetesDriver implements Driver {
     if (isUsual) progress.begin("template");
     const template = isUsual ? await this.#passTemplate(spec) : null;
     signal?.throwIfAborted();
-    // What comes before is none of the steps that the keeper tells.
+    // Earlier work is not among the steps that the keeper reports.
     const later: Progress = { plan: () => {}, begin: (step) => step === "machine" && progress.begin(step) };
     const options = { progress: later, ...(signal ? { signal } : {}) };
     const machine = await this.#change(spec.id, "create", [spec], options);
@@ -353,7 +355,7 @@ export class KubernetesDriver implements Driver {
       } catch {
         if (this.#pods.closed.aborted) break;
         const now = await this.#objects.pod(id).catch(() => undefined);
-        // What the API server does not tell may go on.
+        // Machines that the API server does not report may still run.
         if (now !== undefined && (runOf(now) !== run || (await this.#pods.isLost(now)))) return;
         await this.#pods.pause().catch(() => {});
       }

@@ -15,7 +15,7 @@ const short = z.string().max(1_000);
 const count = z.int().min(0);
 const nothing = z.unknown().transform(() => undefined);
 
-/** What a machine's keeper has seen of it. */
+/** A keeper's observation of its machine. */
 export const Observation = z.object({
   id: short,
   generation: count,
@@ -59,7 +59,7 @@ const results = {
   ended: nothing,
 } satisfies { [Call in KeeperCall]: z.ZodType<Outcome<Call> | undefined> };
 
-/** What a machine's driver may complain of. Other codes are of the service, and mean something to its clients. */
+/** The error codes of a machine's driver. Other codes belong to the service, and have a meaning to its clients. */
 const codes = [
   "accelerator_unavailable",
   "agent_elsewhere",
@@ -92,7 +92,7 @@ export const AnswerLine = z.union([
   z.object({ result: z.unknown() }),
 ]);
 
-/** A call's result as it was told. Throws for what is none, and for one of another machine than the one that was asked about. */
+/** A call's reported result. Throws for an invalid one, and for one of another machine than the requested one. */
 export function resultOf<Call extends KeeperCall>(call: Call, sent: readonly unknown[], told: unknown): Outcome<Call> {
   const result: unknown = results[call].parse(told);
   const [subject] = sent;

@@ -3,13 +3,13 @@ import type { ErrorCode } from "../contract/errors.ts";
 import type { Driver } from "../machines/driver.ts";
 import { driverCalls } from "../machines/driver-calls.ts";
 
-/** What a keeper drives: one machine. */
+/** A keeper's driver: one machine. */
 export interface KeeperDriver extends Driver {
   /** Of what kind a runtime's templates are that fit this node: 16 hexadecimal digits. */
   templateKind(runtime: string): Promise<string>;
 }
 
-/** What a server asks of the keeper in a machine's pod: the calls of a driver that has this one machine. */
+/** A server's calls of the keeper in a machine's pod: the calls of a driver that has this one machine. */
 export type KeeperCall =
   | "templateKind"
   | {
@@ -30,12 +30,12 @@ export type Sent<Call extends KeeperCall> = Call extends "create"
     ? [string]
     : Parameters<KeeperDriver[Call]>;
 
-/** What a call resolves with. */
+/** A call's result. */
 export type Outcome<Call extends KeeperCall> = Awaited<ReturnType<KeeperDriver[Call]>>;
 
 /**
- * A line of an answer. Steps come while the call goes on, and empty lines where nothing else does; the last line has the
- * result or the error.
+ * A line of a response. Steps arrive while the call runs, and empty lines otherwise; the last line has the result or
+ * the error.
  */
 export type KeeperLine =
   | { plan: readonly InstallStepName[] }
@@ -44,8 +44,8 @@ export type KeeperLine =
   | { error: { code: ErrorCode; message: string } };
 
 /**
- * What a keeper gives: a snapshot, by its id, with all that it lies on; a template, by its name; or a snapshot's disk that it
- * has packed. A disk is given once, and taken by no keeper.
+ * The files that a keeper sends: a snapshot, by its id, with all files that it is based on; a template, by its name; or
+ * a snapshot's packed disk. A disk is sent once, and received by no keeper.
  */
 export interface Passed {
   kind: "snapshots" | "templates" | "disks";
@@ -64,7 +64,7 @@ export function pathOf({ kind, name }: Passed): string {
   return `/files/${kind}/${name}`;
 }
 
-/** What a path asks for; null for another path. */
+/** The files that a path requests; null for another path. */
 export function passedAt(path = ""): Passed | null {
   const [, kind, name] = filesPath.exec(path) ?? [];
   return name === undefined ? null : { kind: kind as Passed["kind"], name };

@@ -24,7 +24,10 @@ const connectMs = 3_000;
 const silenceMs = 4 * pulseMs;
 /** Its files are given once what it is at has ended, which may be a suspension. */
 const filesSilenceMs = 300_000;
-/** The longest call that changes a machine, and any other. A keeper that only goes on talking holds nobody up for longer. */
+/**
+ * The limit of a call that changes a machine, and of any other. A keeper that only keeps sending lines delays no caller
+ * for longer.
+ */
 const changeMs = 30 * 60_000;
 const askMs = 30_000;
 const maximumRefusal = 64 * 1024;
@@ -106,7 +109,7 @@ async function responseTo(asked: ClientRequest): Promise<IncomingMessage> {
       reject(new Error("it did not answer the call"));
     });
   });
-  // Who reads it is told. It may also end after that.
+  // Its reader gets the error. It may also end after that.
   return response.on("error", () => {});
 }
 

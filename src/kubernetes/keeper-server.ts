@@ -27,7 +27,7 @@ import { switching, type TemplateUplinks } from "./template-uplinks.ts";
 
 const maximumBody = 256 * 1024;
 
-/** How long a caller that is refused may go on to send. */
+/** How long a refused caller may continue to send. */
 const drainMs = 10_000;
 
 interface KeeperOptions {
@@ -79,7 +79,7 @@ export class KeeperServer implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Resolves when `work` was done, with no call beside it and none after it. */
+  /** Resolves when `work` was done, with no concurrent call and none after it. */
   async finally<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#inTurn(work);
     this.#last = new Promise(() => {});
@@ -121,7 +121,7 @@ export class KeeperServer implements AsyncDisposable {
     }
   }
 
-  /** Gives the machine's files away. What goes wrong before the first of them is told as JSON. */
+  /** Sends the machine's files. An error before the first of them is reported as JSON. */
   async #give(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       await this.#admit(request);
@@ -141,7 +141,7 @@ export class KeeperServer implements AsyncDisposable {
   /** Takes another machine's files over, unless the caller goes away or is deposed before they are whole. */
   async #take(passed: Passed, request: IncomingMessage, gone: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([gone, this.#term.signal]);
-    // Not the request itself: what is refused ends the source, and the caller is to be told.
+    // Not the request itself: a refusal ends the source, and the caller must still get a response.
     const source = request.pipe(new PassThrough());
     await using received = await this.#files.receive(passed, source, signal);
     await this.#inTurn(async () => {
@@ -155,8 +155,8 @@ export class KeeperServer implements AsyncDisposable {
     const added = call === "create" ? [progress, gone] : call === "suspend" || call === "packDisk" ? [gone] : [];
     const method = this.#driver[call].bind(this.#driver) as (...all: unknown[]) => Promise<unknown>;
     const work = () => method(...given, ...added);
-    // Changes wait for each other: a caller that was lost may have left one that goes on. A machine whose pod ends must not
-    // wait until its disk is packed, which changes nothing of it.
+    // Changes wait for each other: a lost caller's change may still be running. A machine whose pod ends must not wait
+    // until its disk is packed, which changes nothing of it.
     return changes(call) && call !== "packDisk" ? this.#inTurn(work) : work();
   }
 

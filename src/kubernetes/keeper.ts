@@ -9,8 +9,8 @@ import { KeeperServer } from "./keeper-server.ts";
 import { PassedFiles } from "./passed-files.ts";
 import { TemplateUplinks } from "./template-uplinks.ts";
 
-// The program in a machine's pod. It has the machine's volume at /data, and the guest images in /images. When it is told to
-// end it saves the machine's memory first.
+// The program in a machine's pod. It has the machine's volume at /data, and the guest images in /images. On SIGTERM it
+// saves the machine's memory first.
 
 /** Below it, nothing new begins. */
 const reserveBytes = 64 * 1024 ** 2;

@@ -4,9 +4,9 @@ import type { KeptSnapshot, MachineObservation } from "../machines/driver.ts";
 import { KeptSnapshots, Observation } from "./keeper-answers.ts";
 import { observedAnnotation, quarantinedAnnotation, snapshotsAnnotation } from "./objects.ts";
 
-// What is noted with a machine's StatefulSet, for the time in which it has no pod. Whoever may edit it may edit it badly.
+// Notes stored with a machine's StatefulSet, for the time in which it has no pod. They may have been edited badly.
 
-/** What a machine's keeper told last. Null: nothing. `unreadable`: something that nobody can tell. */
+/** The keeper's last report about a machine. Null: none. `unreadable`: invalid. */
 export function observedOf({ metadata }: V1StatefulSet): MachineObservation | null | "unreadable" {
   const text = metadata?.annotations?.[observedAnnotation];
   return text === undefined ? null : (noted(text, Observation) ?? "unreadable");

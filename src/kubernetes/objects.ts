@@ -4,7 +4,7 @@ import { translationCacheMiB } from "../machines/qemu/command.ts";
 import { keeperPort } from "./keeper-calls.ts";
 import { mebibytes } from "./quantities.ts";
 
-/** What a machine is there for: an agent, or to make a template and keep it for other machines. */
+/** A machine's purpose: an agent, or making a template and serving it to other machines. */
 export type Kind = "machine" | "template";
 
 /** The label of all objects of machines of a kind: the machine's id. */
@@ -12,7 +12,10 @@ export function labelOf(kind: Kind): string {
   return `berth.dev/${kind}`;
 }
 
-/** The observation that the machine's keeper told last, as JSON, and its snapshots: only those that a server asked it for. */
+/**
+ * The last observation that the machine's keeper reported, as JSON, and its snapshots: only those that a server
+ * requested.
+ */
 export const observedAnnotation = "berth.dev/observed";
 export const snapshotsAnnotation = "berth.dev/snapshots";
 /** When the machine was quarantined, in ISO 8601. */
@@ -23,16 +26,18 @@ export const wantedAnnotation = "berth.dev/wanted";
 
 /** The user and group of everything in a machine's pod. */
 const user = 10_001;
-/** What QEMU and the keeper take beside the guest's memory. */
+/** The memory of QEMU and the keeper, in addition to the guest's. */
 const overheadMiB = 512;
-/** Of the volume, beside the disk, a saved memory and a template's memory: a template's disk among others. */
+/**
+ * The volume's space in addition to the disk, a saved memory and a template's memory: a template's disk, for example.
+ */
 const volumeOverheadMiB = 4096;
 /** A large guest's memory has to reach the volume before its node goes. */
 const graceSeconds = 300;
 
 export const containerName = "keeper";
 
-/** What machines' pods are made of. */
+/** The parts of machines' pods. */
 export interface PodOptions {
   namespace: string;
   /** The image with the keeper, QEMU and the guest image. */
@@ -100,8 +105,8 @@ export function statefulSetOf(
 }
 
 /**
- * What a machine's pod takes of a node's memory; of one without a guest, which only serves files, if `guestMiB` is null. More,
- * and the kernel kills it.
+ * The memory of a machine's pod on a node; of one without a guest, which only serves files, if `guestMiB` is null. If
+ * it uses more, the kernel kills it.
  */
 export function podMemoryMiB(guestMiB: number | null, kvmResource: string | null): number {
   if (guestMiB === null) return overheadMiB;

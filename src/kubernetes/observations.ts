@@ -37,12 +37,12 @@ export class Observations {
       if (seen) return seen;
       if (await this.#pods.isOutOfReach(pod)) return { ...last, phase: "lost" };
       if (isEnding || runOf(pod) === null) return asleep;
-      // What the cluster says of a pod is some moments old, so it may have ended.
+      // The cluster's view of a pod is slightly delayed, so it may have ended.
       if (performance.now() > until) return { ...last, phase: "lost" };
     }
   }
 
-  /** What the keeper says of a machine, whose pod comes for that. Lost where it does not. */
+  /** The keeper's report about a machine, whose pod is started for it. Lost if it does not start. */
   async #askAgain(id: string): Promise<MachineObservation> {
     this.#log(`what was last seen of machine ${id} cannot be read: the annotation ${observedAnnotation}. It is asked`);
     try {

@@ -11,7 +11,7 @@ import { bounded } from "./passed-files.ts";
 /** How much may be written until the server's disk is looked at again. */
 const lookEvery = 64 * 1024 ** 2;
 
-/** Machines' disks, each as one file of this server while it is exported. What keepers send is not trusted. */
+/** Machines' disks, each as one file on this server during an export. Keepers' data is not trusted. */
 export class PackedDisks {
   readonly #folder: string;
   readonly #reserve: DiskReserve;
@@ -21,7 +21,7 @@ export class PackedDisks {
     this.#reserve = reserve;
   }
 
-  /** What an earlier server left in `folder` is removed. */
+  /** Removes files that an earlier server left in `folder`. */
   static async open(folder: string, reserve: DiskReserve): Promise<PackedDisks> {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -9,7 +9,7 @@ import type { QemuDriver } from "../machines/qemu/driver.ts";
 import { nullWhereMissing } from "../machines/qemu/files.ts";
 import { type Passed, packedFile } from "./keeper-calls.ts";
 
-/** What gives and takes the files. */
+/** The sender and the receiver of the files. */
 type Keeping = Pick<QemuDriver, "stage" | "stageTemplate" | "takeStaged" | "fits" | "packedDisk">;
 
 /** A folder that is removed in the end. */
@@ -25,8 +25,8 @@ const records = { snapshots: "snapshot.json", templates: "template.json", disks:
 const maximumFiles = 1_000;
 
 /**
- * A machine's files that pass from one keeper to another. What another keeper sends is not trusted: whoever has taken it over
- * could have sent it.
+ * A machine's files that pass from one keeper to another. Another keeper's data is not trusted: an attacker who has
+ * taken it over could have sent it.
  */
 export class PassedFiles {
   readonly #keeping: Keeping;
@@ -37,7 +37,7 @@ export class PassedFiles {
     this.#folder = folder;
   }
 
-  /** `folder`: on the file system of the machine's files. What an earlier keeper left there is removed. */
+  /** `folder`: on the file system of the machine's files. Files that an earlier keeper left there are removed. */
   static async open(keeping: Keeping, folder: string): Promise<PassedFiles> {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o700 });

@@ -17,7 +17,7 @@ export function stateOf(pod: V1Pod | null): string {
   return waiting?.message ?? waiting?.reason ?? pod?.status?.phase ?? "there is none";
 }
 
-/** What the pod's container waits for; undefined if it does not. */
+/** Why the pod's container waits; undefined if it does not. */
 export function waitingOf({ status }: V1Pod): V1ContainerStateWaiting | undefined {
   return status?.containerStatuses?.[0]?.state?.waiting;
 }

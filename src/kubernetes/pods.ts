@@ -196,7 +196,7 @@ export class Pods {
       signal?.throwIfAborted();
       const pod = await this.objects.pod(id);
       if (pod && isReady(pod)) return;
-      // What is left of its last run is on a node that nobody hears of, and another pod comes only when it is gone.
+      // The rest of its last run is on an unreachable node, and another pod starts only when it is gone.
       if (pod?.metadata?.deletionTimestamp && (await this.isLost(pod))) {
         throw new BerthError("machine_lost", "The agent's machine is out of reach: its node is.");
       }

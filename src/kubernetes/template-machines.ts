@@ -25,7 +25,10 @@ interface TemplateMachinesOptions {
   log: (message: string) => void;
 }
 
-/** Where a new machine is, as its keeper told before there was a guest: its node, and the kind of templates that fit there. */
+/**
+ * The location of a new machine, as its keeper reported before there was a guest: its node, and the kind of templates
+ * that fit there.
+ */
 export interface Place {
   node: string;
   kind: string;
@@ -81,8 +84,8 @@ export class TemplateMachines {
   }
 
   /**
-   * Records that a clone of a template did not come to life. The first time, it may have been ended; the second time in a row,
-   * the template is blamed and made anew.
+   * Records that a clone of a template did not respond. The first time, it may have been killed; the second time in a
+   * row, the template is blamed and recreated.
    */
   async blame(id: string): Promise<void> {
     const { pods, log } = this.#options;
@@ -135,7 +138,8 @@ export class TemplateMachines {
       const keeper = await pods.address(id);
       await this.#requireKind(id, keeper, runtime, kind);
       const name = await this.#madeBy(keeper, runtime);
-      // It serves files from here on. Before it is told of: a server that ends in between makes it again, which finds it made.
+      // It serves files from here on. Before it is announced: if a server stops in between, the next one makes it again
+      // and finds it made.
       await pods.objects.shrink(id);
       await this.#wanted(id, name);
       log(`made the template ${id} in ${((performance.now() - began) / 1000).toFixed(1)} s`);

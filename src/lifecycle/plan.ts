@@ -11,7 +11,7 @@ export type Action =
   | { do: "suspend" }
   | { do: "fail"; error: Fault };
 
-/** What the next step depends on. */
+/** The inputs of the next step. */
 export type ObservedMachine = Pick<MachineObservation, "phase" | "restarts" | "restores">;
 
 type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores" | "snapshot">;

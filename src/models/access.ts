@@ -101,7 +101,7 @@ export class ModelAccess {
 
   #payerOf(agentId: string, account: () => Promise<AgentAccount>): () => Payer {
     const { ledger, running, stores, asking } = this.#context;
-    /** What was left after the last hold, minus what has been requested since. */
+    /** The rest after the last hold, minus the requests since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
     return () => {
       const turn = running.ofAgent(agentId)?.turn ?? null;

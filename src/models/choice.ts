@@ -12,7 +12,7 @@ export interface RuntimeFacts {
   /** Its npm package. */
   package: string;
   abilities: Record<AbilityName, true | { supported: boolean; reason: string }>;
-  /** The providers whose models it can use, besides the demo model. */
+  /** The providers whose models it can use, in addition to the demo model. */
   providers: readonly Exclude<ModelProvider, "demo">[];
   /** Its default models as id prefixes, best first; null: the runtime chooses. */
   defaultModels: readonly string[] | null;

@@ -57,7 +57,7 @@ export class Meter {
     return this.#tokens;
   }
 
-  /** What the model has written so far, in bytes of UTF-8. Without streaming, only if the answer has no counts. */
+  /** The size of the model's output so far, in bytes of UTF-8. Without streaming, only if the answer has no counts. */
   get written(): number {
     return this.#written;
   }

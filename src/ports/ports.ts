@@ -16,14 +16,14 @@ export class Ports {
     this.#leases = leases;
   }
 
-  /** What listens, by port. */
+  /** The listening programs, by port. */
   async list(agent: AgentState, caller: Asking): Promise<ListeningPort[]> {
     return (await this.#leases.use(agent, caller, (guest) => guest.listPorts({}), "again")).data;
   }
 
   /**
-   * A connection to a port, each direction of which ends by itself. It keeps the machine awake while bytes move and for
-   * a minute after, and breaks when the machine sleeps. Given up when `gone` aborts. Throws `port_not_listening`.
+   * A connection to a port, whose directions close independently. It keeps the machine awake while bytes move and for a
+   * minute after, and breaks when the machine sleeps. Abandoned when `gone` aborts. Throws `port_not_listening`.
    */
   async connect(agent: AgentState, caller: Asking, port: number, gone?: AbortSignal): Promise<Duplex> {
     const call = (guest: GuestClient) => guest.connectPort({ port }, { signal: gone });

@@ -11,8 +11,8 @@ export interface Upgrading {
 }
 
 /**
- * Sends a request over `connection`, and the answer back, both as they come. Either end parses what it gets, and writes
- * it anew. Resolves when both have ended; rejects if there is no answer.
+ * Sends a request over `connection`, and the response back, both as they arrive. Both directions are parsed and
+ * serialized again. Resolves when both have ended; rejects if there is no response.
  */
 export async function forward(
   request: IncomingMessage,

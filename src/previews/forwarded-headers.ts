@@ -3,12 +3,12 @@ import { connectionHeaders, messageHeaders } from "../core/http-head.ts";
 import { notLeadingHeader, passportHeader } from "../hosts/passing/passport.ts";
 import { hostOnly, withoutSessions } from "./session-cookie.ts";
 
-/** What a client may not claim. `expect` has been answered already. */
+/** Headers that a client may not set. `expect` has been answered already. */
 const ofClient = new Set(["expect", "forwarded", "x-real-ip", passportHeader]);
 
 /**
- * What a page may not say: whom else it lets read it, where else it is, what a browser forgets of the whole domain, whom
- * it reports to, and what only servers say to each other.
+ * Headers that a page may not set: who else may read it, its other addresses, site data for the complete domain,
+ * reporting, and headers between servers.
  */
 const ofPage = new Set([
   notLeadingHeader,

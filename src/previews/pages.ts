@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { type ErrorCode, errorStatuses } from "../contract/errors.ts";
 
-/** What a visitor is told in place of a page. */
+/** The message for a visitor in place of a page. */
 export interface Notice {
   status: number;
   code: ErrorCode | "share_ended" | "sign_in_required" | "preview_not_found";

@@ -26,7 +26,7 @@ const sharePath = "/__berth/share/";
 
 /** The most requests and connections of one port at once. */
 const maximumAtOnce = 256;
-/** How long a request may go on after its visitor has lost access. */
+/** How long a request may continue after its visitor has lost access. */
 const checkMs = 3_000;
 
 /** The path of a one-time link into a preview. */
@@ -89,7 +89,7 @@ export class PreviewServer {
       await this.#serve(request, response, upgrading);
     } catch (error) {
       this.#refuse(request, response, error instanceof Refusal ? error.notice : this.#noticeOf(error));
-      // What has begun cannot be answered any more.
+      // A response that has started cannot be replaced.
       if (upgrading && !response.writableEnded) upgrading.socket.destroy();
     }
   }

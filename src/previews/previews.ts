@@ -9,13 +9,13 @@ export const sessionMs = 12 * 60 * 60 * 1000;
 /** How many hexadecimal digits of an account's id are in the host names of its previews: 48 random bits. */
 const accountDigits = 12;
 
-/** What a host name stands for. */
+/** The target of a host name. */
 export interface PreviewTarget {
   agent: AgentState;
   port: number;
 }
 
-/** Who sees a port's pages, and on whose credits: a caller, or anybody with a share. */
+/** The viewer of a port's pages, who pays for them: a caller, or anyone with a share. */
 export interface Visitor extends Pick<Caller, "accountId" | "keyId" | "token"> {
   /** The share's id; null for a caller. */
   share: string | null;
@@ -29,7 +29,7 @@ interface Session extends Visitor {
   until: number;
 }
 
-/** What cookies are bound to: no other text that the service seals can be one. */
+/** Cookies are bound to this text: no other text that the service seals has this form. */
 const sealContext = "preview session";
 
 /** The purpose of a ticket for a port's pages. */
@@ -42,7 +42,7 @@ export function previewLabel({ name, accountId }: Pick<AgentState, "name" | "acc
   return `${port}--${name}--${hexOf(accountId).slice(0, accountDigits)}`;
 }
 
-/** What a host name's first label says. */
+/** The content of a host name's first label. */
 interface PreviewLabel {
   port: number;
   /** The agent's name. */
@@ -59,7 +59,7 @@ export function parseLabel(label: string): PreviewLabel | null {
   return { port: Number(port), name, digits };
 }
 
-/** Who may see the pages that agents serve. */
+/** Decides who may see the pages that agents serve. */
 export class Previews {
   readonly #context: AppContext;
 

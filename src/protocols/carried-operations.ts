@@ -63,7 +63,7 @@ export class CarriedOperation {
     this.#context = context;
   }
 
-  /** As `findAgent`, for an operation of which a request may carry several. */
+  /** As `findAgent`, for an operation that may occur several times in a request. */
   async findAgent(name: string): Promise<AgentState> {
     const { caller } = this.#request;
     this.#agent = await this.#context.agents.find(caller.accountId, name);

@@ -54,7 +54,7 @@ export interface AcpConnection {
   begin(): Promise<void>;
 }
 
-/** How long a runtime may take to end a cancelled turn by itself before its process is killed. */
+/** How long a runtime may take to end a cancelled turn before its process is killed. */
 const cancelGraceMs = 5_000;
 
 /** Starts a runtime and opens its session over ACP. Rejects with `runtime_failed` if it exits or refuses. */

@@ -55,13 +55,13 @@ export const claudeCode: Runtime = {
             },
           },
         },
-        // Tells the adapter that a gateway holds the credentials. Otherwise it runs `claude auth status` beside every
+        // The adapter learns that a gateway holds the credentials. Otherwise it runs `claude auth status` with every
         // prompt: five CPU-seconds on a slow machine, when speed matters most.
         authenticationMethod: "gateway",
         clear: async (acp) => void (await acp.say("/clear")),
         chooseModel,
         errorText: "API Error: ",
-        // Claude Code is a separate process beside its adapter.
+        // Claude Code is a separate process from its adapter.
         sessionLostText: /^Resource not found|start a new session/i,
       },
       context,

@@ -77,8 +77,8 @@ function reasoningModel(id: string): object {
 }
 
 /**
- * The same at every start while the MCP servers are: OpenClaw runs its migrations anew whenever this changes, which takes
- * minutes under emulation. So what is unique does not stand in it. https://docs.openclaw.ai/gateway/configuration-reference
+ * The same at every start while the MCP servers are: OpenClaw repeats its migrations whenever this changes, which takes
+ * minutes under emulation. So it contains nothing unique. https://docs.openclaw.ai/gateway/configuration-reference
  */
 function configuration({ home, gatewayUrl, functionsUrl, runtimePort, mcpServers }: StartContext) {
   return {

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
 /**
- * What OpenClaw's gateway sends over its WebSocket: an event, or the response to a request. `agent` gets two responses:
- * first `accepted`, and another when the run has ended. https://docs.openclaw.ai/gateway/protocol/transport
+ * A message of OpenClaw's gateway over its WebSocket: an event, or the response to a request. `agent` gets two
+ * responses: first `accepted`, and another when the run has ended. https://docs.openclaw.ai/gateway/protocol/transport
  */
 const Frame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: z.string(), payload: z.unknown() }),

@@ -54,7 +54,7 @@ const changes: Change[] = [
   ["state/openclaw.sqlite", "DELETE FROM state_leases"],
 ];
 
-/** What identifies an installation, or is derived from that. OpenClaw makes it anew. */
+/** Files that identify an installation, or are derived from its identity. OpenClaw recreates them. */
 const unique: { changes: Change[]; files: string[] } = {
   changes: ["device_identities", "config_revision_keys", "diagnostic_events"].map((table) => [
     "state/openclaw.sqlite",

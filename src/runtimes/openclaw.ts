@@ -66,7 +66,7 @@ export const openclaw: Runtime = {
   },
 };
 
-/** How long OpenClaw may take to end a cancelled turn by itself before its process is killed. It takes 0.1 s. */
+/** How long OpenClaw may take to end a cancelled turn before its process is killed. It takes 0.1 s. */
 const cancelGraceMs = 5_000;
 
 /** How long an interrupted run may take to report that. */
@@ -142,7 +142,7 @@ class OpenclawSession implements Session {
 
   /**
    * Interrupts a run as soon as OpenClaw knows it. Its model call and its commands end with it. Its response may come
-   * seconds later, and the next turn waits for that by itself.
+   * seconds later; the next turn waits for it.
    */
   async #cancel(runId: string, over: AbortSignal): Promise<void> {
     while (!over.aborted) {

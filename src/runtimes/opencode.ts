@@ -261,7 +261,7 @@ function configuration(gatewayUrl: string) {
   return {
     autoupdate: false,
     share: "disabled",
-    // Otherwise a Git repository beside the agent's, for an undo that nobody can request.
+    // Otherwise opencode keeps a second Git repository next to the agent's, for an undo that no user can request.
     snapshot: false,
     // Tools need no approval: the machine is the sandbox.
     permission: "allow",

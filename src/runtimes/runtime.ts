@@ -32,7 +32,7 @@ export interface RuntimeContext {
   log: (line: string) => void;
 }
 
-/** What a runtime is started with: it keeps these servers until it ends. */
+/** A runtime's settings at its start: it keeps these servers until it ends. */
 export interface StartContext extends RuntimeContext {
   /** The agent's own MCP servers by name, with the placeholders of its secrets. */
   mcpServers: McpServers;
@@ -85,7 +85,7 @@ export interface Runtime {
   /** The providers whose models it can use. */
   readonly providers: readonly Exclude<ModelProvider, "demo">[];
   /**
-   * Default models if none was chosen, best first, as prefixes of model ids. Null if it chooses by itself, from its
+   * Default models if none was chosen, best first, as prefixes of model ids. Null if the runtime chooses, from its
    * first provider.
    */
   readonly defaultModels: readonly string[] | null;

@@ -33,7 +33,7 @@ export interface Authority {
   key: string;
 }
 
-/** What the agent's machine receives: placeholders and the authority, never the values. */
+/** The machine's part: placeholders and the authority, never the values. */
 export async function guestSecrets(
   rows: Pick<SecretStore, "list" | "authority">,
   agentId: string,

@@ -1,4 +1,4 @@
-/** What Koa's context has for cookies. */
+/** Koa's context for cookies. */
 interface Context {
   cookies: {
     get(name: string, options: { signed: boolean }): string | undefined;

@@ -49,7 +49,7 @@ export class SignInAttempts implements AttemptLimits {
   async begin(attempt: SignInAttempt): Promise<number | null> {
     for (const [limiter, key] of this.#countsOf(attempt)) {
       const wait = await secondsToWait(limiter, key);
-      // Does not go on to the name: what one address is refused must not close it for others.
+      // Skips the name: a refusal for one address must not lock it for others.
       if (wait > 0) return wait;
     }
     return null;
@@ -58,7 +58,7 @@ export class SignInAttempts implements AttemptLimits {
   /** The attempt succeeded, and does not count. */
   async succeeded(attempt: SignInAttempt): Promise<void> {
     for (const [limiter, key] of this.#countsOf(attempt)) {
-      // Who knows the password may begin anew where only they can have been wrong.
+      // Resets the count when a correct password shows that all errors were the user's own.
       if (limiter === this.#devices || limiter === this.#namesAtAddress) await limiter.delete(key);
       else await limiter.reward(key);
     }

@@ -43,7 +43,7 @@ export async function decideConsent(ctx: Context, parts: ConsentParts, asked: In
   redirect(ctx, await provider.interactionResult(ctx.req, ctx.res, { consent }, { mergeWithLastSubmission: true }));
 }
 
-/** Who stands for a program's name: the host of its document, or nobody. */
+/** The guarantor of a program's name: the host of its document, or none. */
 function ownerOf(clientId: string): string | null {
   return URL.parse(clientId)?.host ?? null;
 }

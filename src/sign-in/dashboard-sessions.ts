@@ -11,7 +11,7 @@ const renewBeforeMs = 60_000;
 const renewalMs = 10_000;
 const pollMs = 200;
 
-/** What a provider gave for a sign-in. */
+/** A provider's tokens for a sign-in. */
 export interface SessionTokens {
   accessToken: string;
   /** In milliseconds since 1970. */
@@ -112,7 +112,7 @@ export class DashboardSessions {
     return isFresh(tokens) && (await this.#context.principals.find(tokens.accessToken)) !== null;
   }
 
-  /** What comes in the place of tokens that are no longer good. Null if the sign-in has ended. */
+  /** Replaces tokens that are no longer valid. Null if the sign-in has ended. */
   #renewed(stored: StoredSession, spent: SessionTokens): Promise<SessionTokens | null> {
     const name = stored.idHash.toString("hex");
     const renewal = this.#renewals.get(name) ?? this.#renew(stored, spent).finally(() => this.#renewals.delete(name));

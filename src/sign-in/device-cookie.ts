@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** What Koa's context has for cookies. */
+/** Koa's context for cookies. */
 interface Context {
   cookies: {
     get(name: string, options: { signed: boolean }): string | undefined;

@@ -54,7 +54,10 @@ export class LocalSignIn {
     this.#provider = new LocalProvider({ ...this.#parts, ...keys, publicUrl: this.#publicUrl });
   }
 
-  /** Replaces the keys that tokens and cookies are signed with. What older keys signed is valid until `retiresAt`. */
+  /**
+   * Replaces the keys that tokens and cookies are signed with. Tokens signed with older keys are valid until
+   * `retiresAt`.
+   */
   async replaceKeys(retiresAt: Date): Promise<void> {
     await this.#parts.keys.replace(retiresAt);
     await this.refreshKeys();

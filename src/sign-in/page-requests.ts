@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import type { Provider } from "oidc-provider";
 import { errorPage } from "./pages.ts";
 
-// What the pages of the identity provider have in common: requests, answers, and what is logged of them.
+// Shared by the pages of the identity provider: requests, responses, and logging.
 
 export type Middleware = Parameters<Provider["use"]>[0];
 export type Context = Parameters<Middleware>[0];

@@ -73,12 +73,12 @@ export function deviceConfirmPage(options: {
     "Is this your device?",
     html`<p>${client} asks to act as you, from the address ${address}. It must show this code:</p>
 <p class="code">${code}</p>
-<p>Have you not begun this yourself, or does it show another code? Then refuse.</p>
+<p>Did you not start this yourself, or does it show another code? Then refuse.</p>
 <form method="post" action="${action}">
 <input type="hidden" name="xsrf" value="${xsrf}">
 <input type="hidden" name="user_code" value="${code}">
 <input type="hidden" name="confirm" value="yes">
-<button>It is mine: go on</button>
+<button>It is mine: continue</button>
 <button class="second" name="abort" value="yes">Refuse</button>
 </form>`,
   );

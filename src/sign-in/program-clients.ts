@@ -10,7 +10,7 @@ const maximumUris = 8;
 const maximumUriLength = 400;
 const maximumNameLength = 80;
 const registeredPrefix = "registered.";
-/** Schemes that a browser runs or shows by itself, instead of handing them to a program. */
+/** Schemes that a browser runs or shows itself, instead of opening a program. */
 const browserSchemes = /^(javascript|data|file|blob|about|vbscript|view-source|filesystem|ws|wss|ftp|mailto|tel):$/;
 
 /** Whether a client is the service's own: users need not consent to it. */
@@ -38,7 +38,7 @@ function mayBeRedirectUri(uri: string): boolean {
 const rule =
   "A redirect URI is an https address, an http address of 127.0.0.1, [::1] or localhost, or one with the scheme of a program";
 
-/** What a program says about itself. Fields beyond these are ignored: the service needs none of them. */
+/** A program's own metadata. Fields beyond these are ignored: the service needs none of them. */
 export const ProgramMetadata = z.object({
   client_name: z.string().trim().min(1).max(maximumNameLength).catch("A program without a name"),
   redirect_uris: z
@@ -77,7 +77,7 @@ export function registeredClient(clientId: string, keys: readonly string[]): Pro
   return metadataIn(payload);
 }
 
-/** What users see of a program that is signed in, whose id was checked then. */
+/** The user's view of a signed-in program, whose id was checked then. */
 export function describeProgram(clientId: string): { name: string; address: string | null } {
   const url = URL.parse(clientId);
   if (!clientId.startsWith(registeredPrefix)) return { name: url?.host ?? "", address: clientId };

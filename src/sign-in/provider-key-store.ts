@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
 
-/** What the identity provider signs with a key. */
+/** The purposes of the identity provider's keys. */
 export type KeyPurpose = "tokens" | "cookies";
 
 /**

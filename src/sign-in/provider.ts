@@ -23,7 +23,7 @@ import { type TokenAudience, type VerifiedToken, verifyToken } from "./tokens.ts
 
 /** The audience of its tokens. Not the service's address, which may change. */
 export const localAudience = "urn:berth:api";
-/** What tokens for `/mcp` alone are issued for: the address that MCP clients know it by. */
+/** The audience of tokens for `/mcp` alone: the address that MCP clients know it by. */
 function mcpResource(publicUrl: string): string {
   return `${publicUrl}/mcp`;
 }
@@ -253,7 +253,7 @@ function featuresOf(mount: string, mcp: string): NonNullable<Configuration["feat
       enabled: true,
       defaultResource: (_ctx, { clientId }) => (isOwnClient(clientId) ? localAudience : mcp),
       useGrantedResource: () => true,
-      // What a program of others gets opens `/mcp` alone.
+      // A third-party program's token opens `/mcp` alone.
       getResourceServerInfo: (_ctx, indicator, { clientId }) => {
         if (indicator !== (isOwnClient(clientId) ? localAudience : mcp)) throw new errors.InvalidTarget();
         const format = { accessTokenFormat: "jwt", jwt: { sign: { alg: signature } } } as const;
@@ -291,7 +291,7 @@ function featuresOf(mount: string, mcp: string): NonNullable<Configuration["feat
   };
 }
 
-/** Who signs out of the dashboard signs out of the browser, too: the next sign-in asks for the password. */
+/** Signing out of the dashboard also signs the browser out: the next sign-in asks for the password. */
 async function maySignOut(
   { oidc }: KoaContextWithOIDC,
   client: { clientId: string },

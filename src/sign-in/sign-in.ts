@@ -14,7 +14,7 @@ import { errorPage, signInPage, welcomePage } from "./pages.ts";
 import { hashPassword, isPassword } from "./passwords.ts";
 import { register, registrationPath } from "./registration.ts";
 
-/** What signing in needs of the local users. */
+/** The sign-in's access to local users. */
 export interface SignInUsers {
   byName(name: string): Promise<{ id: string; passwordHash: string | null; disabledAt: Date | null } | null>;
   byId(id: string): Promise<{ disabledAt: Date | null } | null>;

@@ -10,7 +10,7 @@ import {
 import { z } from "zod";
 import { BerthError } from "../contract/errors.ts";
 
-/** What a valid token says. `issuedAt` is null if it does not say. */
+/** A valid token's claims. `issuedAt` is null if it has none. */
 export interface VerifiedToken {
   subject: string;
   issuedAt: Date | null;
@@ -20,7 +20,7 @@ export interface VerifiedToken {
   expiresAt: Date | null;
 }
 
-/** What a token is presented to: the API, or `/mcp`, which also accepts tokens for itself alone. */
+/** The endpoint that a token is presented to: the API, or `/mcp`, which also accepts tokens for itself alone. */
 export type TokenAudience = "api" | "mcp";
 
 /** A verified token with its issuer. */

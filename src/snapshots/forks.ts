@@ -10,7 +10,7 @@ import type { SnapshotState } from "./snapshot.ts";
 /** A request for new agents with the state of another. */
 type AskedFork = CreateAgent & { from: ForkSource };
 
-/** What a fork begins with. */
+/** A fork's initial state. */
 interface Moment extends Pick<SnapshotState, "id" | "runtime" | "conversation" | "retold"> {
   /** The snapshot's; null for the agent as it is now. */
   name: string | null;

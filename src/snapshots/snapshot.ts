@@ -9,10 +9,10 @@ export interface SnapshotState {
   /** Which runtime the agent had. */
   runtime: string;
   conversation: number;
-  /** What its runtime was told of the conversation before, by its id. */
+  /** The replay of an earlier conversation for its runtime, by its id. */
   retold: string | null;
   hasMemory: boolean;
-  /** On the host's disk, beside what it shares with others. */
+  /** On the host's disk, without data shared with others. */
   bytes: number;
   /** The turn that ran then. */
   turnId: string | null;

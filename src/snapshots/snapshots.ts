@@ -46,7 +46,7 @@ export class Snapshots {
   }
 
   /**
-   * Keeps the agent as it is now; a turn that runs goes on. Throws `snapshot_exists`, `too_many_snapshots`, `disk_full`,
+   * Creates a snapshot of the agent's current state; a running turn continues. Throws `snapshot_exists`, `too_many_snapshots`, `disk_full`,
    * `machine_lost`.
    */
   async take(agent: AgentState, asked: CreateSnapshot, { resourceId, earlier }: Attempt): Promise<SnapshotState> {
@@ -74,8 +74,8 @@ export class Snapshots {
   }
 
   /**
-   * Keeps the agent as it is before a turn, and the newest `kept` of these moments. A turn does not fail for want of it:
-   * what goes wrong is logged.
+   * Creates a snapshot of the agent before a turn, and keeps the newest `kept` of these. A turn does not fail without
+   * it: errors are logged.
    */
   async beforeTurn(agentId: string, kept: number): Promise<void> {
     const { lifecycle, reserve, log } = this.#context;
@@ -160,8 +160,8 @@ export class Snapshots {
   }
 
   /**
-   * Makes the agent as it was: files, programs and conversation. Turns after that stay in the history, as undone. What it
-   * is now is kept as a snapshot. Answers the agent as it is meanwhile. Throws `turn_in_progress`, `snapshot_not_found`,
+   * Rolls the agent back: files, programs and conversation. Later turns stay in the history, as undone. Saves the current
+   * state as a snapshot. Returns the agent's state in the meantime. Throws `turn_in_progress`, `snapshot_not_found`,
    * `insufficient_credits`.
    */
   async rollBack(agent: AgentState, reference: string, attempt: Attempt): Promise<AgentState> {
@@ -178,8 +178,8 @@ export class Snapshots {
   }
 
   /**
-   * Boots the agent's machine with the newest image. What it is before is kept as a snapshot. Answers the agent as it is
-   * meanwhile, and one that has that image as it is. Throws `turn_in_progress`, `insufficient_credits`.
+   * Boots the agent's machine with the newest image. Saves the state before as a snapshot. Returns the agent's state in
+   * the meantime; unchanged if it already has that image. Throws `turn_in_progress`, `insufficient_credits`.
    */
   async upgrade(agent: AgentState): Promise<AgentState> {
     requireAllowed("restart", agent);
@@ -201,8 +201,8 @@ export class Snapshots {
   }
 
   /**
-   * Has `begin` start the machine anew and store the snapshot of what it is now; does nothing where the agent is so
-   * already.
+   * Lets `begin` restart the machine and store the snapshot of its current state; does nothing if the agent is already
+   * in that state.
    */
   async #anew(
     agent: AgentState,
@@ -287,7 +287,7 @@ export class Snapshots {
     return { id, agentId: agent.id, name, reason, ...then, ...facts };
   }
 
-  /** What an agent is before it starts anew; null where its machine is lost, so that there is nothing to keep. */
+  /** An agent's state before a restart; null if its machine is lost, so that there is nothing to save. */
   async #before(agent: AgentState, id: string, reason: SnapshotReason, label: string): Promise<SnapshotState | null> {
     const name = `${label.slice(0, 70)}, ${new Date().toISOString()}`;
     return this.#filesOf(agent, id, { name, reason, memory: true }).catch((error: unknown) => {

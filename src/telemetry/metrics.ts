@@ -176,7 +176,7 @@ export class Metrics {
     });
   }
 
-  /** What only the leader of a host tells. */
+  /** Metrics that only the leader of a host reports. */
   #watchHost(context: AppContext): void {
     const { stores, lifecycle } = context;
     new Gauge({

@@ -1,6 +1,6 @@
 /**
- * What a span says beside its times: numbers, and words that the service itself chose. Never what a user, an agent or a
- * provider has written.
+ * A span's content in addition to its times: numbers, and words that the service itself chose. Never text from a user,
+ * an agent or a provider.
  */
 export type Facts = Readonly<Record<string, string | number | boolean>>;
 

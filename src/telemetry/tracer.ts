@@ -9,7 +9,10 @@ interface TracerParts {
   cleanup: AsyncDisposableStack;
 }
 
-/** What sends traces, where they are on; `cleanup` sends the last. Null: they are off, and their library is not loaded. */
+/**
+ * The exporter of traces, if they are on; `cleanup` sends the last. Null: they are off, and their library is not
+ * loaded.
+ */
 export async function openTracer(
   { traces, serverName: server }: Pick<Config, "traces" | "serverName">,
   version: string,

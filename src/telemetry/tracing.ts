@@ -16,7 +16,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import type { Facts, Span, TraceOrigin, Tracer } from "./span.ts";
 
-// Loaded only where traces are on. What is not given here the SDK reads from its own variables, `OTEL_…`.
+// Loaded only if traces are on. The SDK reads other settings from its own variables, `OTEL_…`.
 
 /** How long an ending server waits for its last spans to be sent. */
 const lastSpansMs = 1_000;
@@ -109,7 +109,7 @@ class TracedSpan implements Span {
   }
 }
 
-/** The context of a request. What is no `traceparent` is ignored. */
+/** The context of a request. An invalid `traceparent` is ignored. */
 function contextOf({ traceparent, isOurs }: TraceOrigin): Context {
   const parent = traceparent === null ? null : parseTraceParent(traceparent);
   // The sampler takes the word of a parent that is not remote.

@@ -21,7 +21,7 @@ export interface TurnSettings {
 /** How long the runtime has to retry or give up after a refusal it may be able to fix. */
 const recoveryGraceMs = 20_000;
 
-/** What a running turn needs from the service. */
+/** A running turn's access to the service. */
 export interface TurnHooks {
   /** The limit of a turn's events, in bytes; a turn that exceeds it fails. */
   maximumSize: number;

@@ -33,7 +33,7 @@ export interface TurnFilter {
   status: TurnStatus | null;
 }
 
-/** What a turn starts or resumes with. */
+/** The start or resumption of a turn. */
 interface TurnStart {
   /** The replay of an earlier conversation for its runtime; null: none. */
   retold: string | null;

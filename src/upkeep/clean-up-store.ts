@@ -14,7 +14,7 @@ export interface Retention {
 
 /** Rows measured or removed by one statement, so that none locks many rows for long. */
 const batch = 1_000;
-/** How long one statement may take, and a whole step; the next clean-up goes on with the rest. */
+/** The time limit of one statement, and of a complete step; the next clean-up continues with the rest. */
 const statementMs = 600_000;
 const stepMs = 300_000;
 
@@ -31,7 +31,10 @@ const keptKeys = 10_000;
 const keptEventDays = 7;
 const keptEvents = 100_000;
 
-/** Removes the oldest events of each account, and keeps up to which. A reader who asks for more is told. */
+/**
+ * Removes the oldest events of each account, and records the last removed one, so that a reader who requests older ones
+ * is informed.
+ */
 const eventRemoval = sql`
   with beyond as (
     select account_id, max(number) as number from (
@@ -86,7 +89,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
     ["dashboard sessions", removal("dashboard_sessions", sql`expires_at < now()`)],
     ["users' links", removal("user_links", sql`expires_at < now()`)],
     ["tickets", removal("tickets", sql`expires_at < now()`)],
-    // A host without a server for that long is gone, or comes back and takes its lease anew.
+    // A host without a server for that long is gone, or returns and takes its lease again.
     ["host leases", removal("host_leases", sql`renewed_at < now() - interval '7 days'`)],
     // Files that are found after that go to the quarantine, which removes them by age.
     ["removals", removal("removals", sql`removed_at < now() - interval '30 days'`)],
@@ -128,7 +131,7 @@ interface Cut {
   id: string;
 }
 
-/** The newest connection beyond the number that each agent keeps. What agents cause to be written is limited so, too. */
+/** The newest connection beyond the number that each agent keeps. This limits an agent's rows. */
 export const connectionCuts = sql<Cut>`
   select agents.id as owner, cut.started_at::text as at, cut.id
   from agents cross join lateral (
@@ -161,7 +164,7 @@ const turnCuts = (maximumBytes: number) => sql<Cut>`
   where total > ${maximumBytes}::bigint
   order by account_id, finished_at desc, id desc`;
 
-/** Removes turns with their events. What they cost stays in the ledger. */
+/** Removes turns with their events. Their cost stays in the ledger. */
 const removeTurns = ({ owner, at, id }: Cut) =>
   sql`delete from turns where id in (
     select turns.id from turns join agents on agents.id = agent_id

@@ -53,7 +53,7 @@ test("what is missing is told with what mends it, and what may not be looked at 
   expect(bare.stdout).toContain("✘ network policies none\n");
   const { code, stdout } = await doctor({ KUBECONFIG: await kubeconfigOfAda() });
   expect(code).toBe(1);
-  expect(stdout).toContain("✘ rights           12 of 14\n    Who asks may not create statefulsets, get nodes.\n");
+  expect(stdout).toContain("✘ rights           12 of 14\n    Missing permissions: create statefulsets, get nodes.\n");
   expect(stdout).toContain('✔ nodes            not looked at: nodes is forbidden: User "ada"');
 });
 

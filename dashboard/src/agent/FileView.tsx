@@ -13,7 +13,7 @@ const pictures = /\.(png|jpe?g|gif|webp|avif)$/i;
 
 type Shown = { kind: "picture"; url: string } | { kind: "text"; text: string };
 
-/** What is in a file: a picture or text. Anything else can be downloaded. */
+/** The content of a file: a picture or text. Anything else can be downloaded. */
 export function FileView({ name, entry, onClose }: { name: string; entry: FileEntry; onClose: () => void }) {
   const [shown, setShown] = useState<Shown | null>(null);
   const [problem, setProblem] = useState<string | null>(

@@ -5,7 +5,7 @@ import { agentQuery, secretsQuery } from "../api/queries.ts";
 import { Section } from "../ui/View.tsx";
 import { McpServerList } from "./McpServerList.tsx";
 
-/** Servers whose tools the agent has beside its runtime's own. */
+/** Servers whose tools the agent has in addition to its runtime's own. */
 export function McpServers({ name, servers }: { name: string; servers: Servers }) {
   const queries = useQueryClient();
   const { data: secrets } = useQuery(secretsQuery(name));

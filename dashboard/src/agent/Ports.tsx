@@ -19,7 +19,7 @@ import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { Tab } from "./Tab.tsx";
 
-/** What listens in the machine, and who may see it. */
+/** The listening ports of the machine, and their visibility. */
 export function Ports() {
   const name = useAgentName();
   const queries = useQueryClient();

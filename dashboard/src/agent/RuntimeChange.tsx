@@ -10,7 +10,7 @@ import { Field, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { useAction } from "../ui/use-action.ts";
 
-/** Has another runtime go on with the agent's files and conversation. */
+/** Switches the agent to another runtime, with its files and conversation. */
 export function RuntimeChange({ agent }: { agent: Agent }) {
   const [isOpen, setOpen] = useState(false);
   return (

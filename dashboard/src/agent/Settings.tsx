@@ -40,7 +40,7 @@ export function Settings() {
   );
 }
 
-/** What holds from the next turn on. */
+/** Settings that apply from the next turn on. */
 function Behaviour({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
   const { data: models = [] } = useQuery(modelsQuery);

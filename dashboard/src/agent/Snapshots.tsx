@@ -55,7 +55,7 @@ export function Snapshots() {
   );
 }
 
-/** What it is called here: the time of those that were made by themselves stands beside it. */
+/** Its name here: automatic snapshots show their time next to it. */
 function labelOf({ name, reason }: Snapshot): string {
   if (reason === "turn") return "Before a turn";
   return reason === "asked" ? name : name.replace(/^b(.*), \S+$/, "B$1");
@@ -177,7 +177,7 @@ function SnapshotForm({ name, onDone, onCancel }: FormProps) {
   );
 }
 
-/** How many moments before turns are kept. What another client has set stays a choice. */
+/** How many automatic snapshots are kept. A value set by another client remains a choice. */
 function BeforeTurns({ agent: { name, autoSnapshot } }: { agent: Agent }) {
   const queries = useQueryClient();
   const save = useAction(async (count: number) => {

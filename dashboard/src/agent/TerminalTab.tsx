@@ -10,7 +10,7 @@ import { Notice } from "../ui/Notice.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { withConstructedStyles } from "./constructed-styles.ts";
 
-/** A shell in the agent's machine. Who comes back finds the same one. */
+/** A shell in the agent's machine. A returning user finds the same one. */
 export function TerminalTab() {
   const name = useAgentName();
   const [opened, setOpened] = useState(0);
@@ -92,7 +92,7 @@ async function run(
     sessionStorage.removeItem(kept);
     return "The shell has ended.";
   } catch (error) {
-    // Who only leaves the view, or has lost the service, finds the shell again.
+    // A user who only leaves the view, or has lost the service, finds the shell again.
     if (error instanceof ApiError) sessionStorage.removeItem(kept);
     throw error;
   } finally {

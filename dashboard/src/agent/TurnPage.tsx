@@ -15,7 +15,7 @@ import { TurnBadge } from "./TurnBadge.tsx";
 
 const number = new Intl.NumberFormat("en");
 
-/** One turn by itself: what was said and done, and what it took. */
+/** A single turn: its messages, its tools, and its usage. */
 export function TurnPage() {
   const name = useAgentName();
   const { turnId } = useParams({ from: "/shell/agents/$name/turns/$turnId" });

@@ -13,7 +13,7 @@ import { TurnBadge } from "./TurnBadge.tsx";
 
 const number = new Intl.NumberFormat("en");
 
-/** What the agent did, with what it took. */
+/** The agent's turns, with their usage. */
 export function Turns() {
   const name = useAgentName();
   const { query, turns } = useTurns(name);

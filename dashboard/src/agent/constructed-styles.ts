@@ -1,6 +1,6 @@
 /**
- * Lets a library make what it makes with style elements, of which the page's policy allows none: each such element's
- * text becomes a style sheet that a script constructs, which is allowed. Only what is made before `make` returns.
+ * Lets a library create style elements, which the page's policy forbids: the text of each becomes a constructed style
+ * sheet, which is allowed. Only for elements created before `make` returns.
  */
 export function withConstructedStyles(make: () => void): void {
   const createElement = Document.prototype.createElement.bind(document);

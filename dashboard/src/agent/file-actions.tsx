@@ -15,7 +15,7 @@ import { useAction } from "../ui/use-action.ts";
 import { childOf } from "./paths.ts";
 import { download } from "./save-as.ts";
 
-/** What can be done with a file or folder. */
+/** The actions for a file or folder. */
 export function EntryActions({ name, folder, entry }: { name: string; folder: string; entry: FileEntry }) {
   const queries = useQueryClient();
   const [isRenaming, setRenaming] = useState(false);

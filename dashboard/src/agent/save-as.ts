@@ -1,6 +1,6 @@
 /**
- * Has the browser download an address by itself, whatever its size. `name`: where the address tells none. What fails
- * shows up among its downloads.
+ * Lets the browser download an address itself, whatever its size. `name`: if the address has none. Failures show up
+ * among its downloads.
  */
 export function download(url: string, name = ""): void {
   const link = document.createElement("a");

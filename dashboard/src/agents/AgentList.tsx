@@ -173,7 +173,7 @@ function Row({ agent: { name, status, runtime, model, lastActiveAt, image }, isC
   );
 }
 
-/** What can be done with several at once. */
+/** The actions for several agents at once. */
 function Selected({ agents, onDone }: { agents: readonly Agent[]; onDone: () => void }) {
   const queries = useQueryClient();
   const [failures, setFailures] = useState<string[]>([]);

@@ -1,6 +1,6 @@
 import { Field, Select } from "../ui/Field.tsx";
 
-/** What is given of a machine's size. The rest is the usual. */
+/** The given part of a machine's size. The rest is the default. */
 export interface Size {
   cpus?: number;
   memoryMiB?: number;

@@ -32,7 +32,7 @@ export function ModelField({ models, value, usual = null, hint, onChange }: Mode
   );
 }
 
-/** What the agent is told in every turn. */
+/** The agent's instructions for every turn. */
 export function InstructionsField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   return (
     <Field label="Instructions" hint="Instructions for every turn: its role, its tasks, its style. Optional.">

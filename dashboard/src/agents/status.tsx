@@ -6,13 +6,13 @@ type Status = Agent["status"];
 interface StatusWords {
   word: string;
   tone: Tone;
-  /** It goes on. */
+  /** It is still in progress. */
   isLive: boolean;
   /** Whether the service takes a suspend. */
   maySuspend: boolean;
 }
 
-/** What each status is called, and what can be done in it. */
+/** Each status's label, and the actions that it allows. */
 export const statuses = {
   provisioning: { word: "being set up", tone: "accent", isLive: true, maySuspend: false },
   ready: { word: "awake", tone: "good", isLive: false, maySuspend: true },

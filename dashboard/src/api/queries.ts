@@ -2,7 +2,8 @@ import { type Agent, ApiError } from "@berth/client";
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { berth } from "./client.ts";
 
-// What views read, each under one name. What changes by itself is read again when use-live.ts reports it.
+// The data that views read, each under one name. Data that changes on the server is read again when use-live.ts reports
+// it.
 
 /** More agents than anybody looks through. */
 const mostAgents = 1_000;
@@ -19,10 +20,10 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 30_000,
-      // The client tries again by itself what is worth it. A token that was refused is replaced.
+      // The client retries automatically where useful. A refused token is replaced.
       retry: (count, error) => count === 0 && error instanceof ApiError && error.statusCode === 401,
       retryDelay: 0,
-      // The client finds out by itself; a page of this machine works without a network, too.
+      // The client finds out itself; a page of this machine works without a network, too.
       networkMode: "always",
     },
     mutations: { networkMode: "always" },
@@ -99,7 +100,7 @@ export function turnsFrom(name: string, cursor: string | null, limit: number) {
   return berth.connection.call("listTurns", { path: { name }, query });
 }
 
-/** What all agents were asked, the newest first; `since`: those that run, or have ended since. */
+/** The turns of all agents, newest first; `since`: running, or ended since then. */
 export function recentTurnsQuery(since: string | null) {
   return infiniteQueryOptions({
     queryKey: ["recent turns", since],
@@ -215,7 +216,7 @@ export const orphansQuery = queryOptions({ queryKey: ["orphans"], queryFn: () =>
 
 export const readinessQuery = queryOptions({
   queryKey: ["readiness"],
-  // What is not ready is an answer, too.
+  // A failed readiness check is a result, too.
   queryFn: async () => {
     const response = await berth.connection.send("GET", "/readyz");
     return (await response.json()) as Awaited<ReturnType<typeof berth.connection.call<"getReadiness">>>;

@@ -17,7 +17,7 @@ type Outcome = NonNullable<AuditFilter["outcome"]>;
 /** How long a search waits for its next letter. */
 const typingMs = 300;
 
-/** Who did what, from where, and what came of it. */
+/** The audit log: actor, operation, address and outcome. */
 export function Audit() {
   const { agent } = useSearch({ from: "/shell/audit" });
   const navigate = useNavigate();

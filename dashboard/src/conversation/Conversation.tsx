@@ -91,7 +91,7 @@ interface TurnsProps {
 /** From here on, the end is in view. */
 const nearEnd = 120;
 
-/** The turns, of which only those in view are in the page. */
+/** The turns. Only those in view are in the page. */
 function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSendAgain }: TurnsProps) {
   const scroller = useRef<HTMLElement>(null);
   const virtualizer = useVirtualizer({

@@ -7,7 +7,7 @@ import type { ToolPart } from "./turn-state.ts";
 /** More would make the page slow; all of it is in the turn's events. */
 const shownCharacters = 20_000;
 
-/** What a tool was asked and what it answered, folded. */
+/** A tool's input and output, folded. */
 export function ToolCall({ tool }: { tool: ToolPart }) {
   const { title, status, input, output, startedAt, endedAt } = tool;
   const isRunning = status === "in_progress" || status === "pending";

@@ -1,8 +1,8 @@
 import { createBundledHighlighter } from "shiki/core";
 import { createJavaScriptRegexEngine } from "shiki/engine/javascript";
 
-// What takes the place of `shiki` in the build: the languages that agents write, in place of three hundred, of which some
-// are larger than all of the dashboard. Code in any other is shown as plain text.
+// Replaces `shiki` in the build: the languages that agents write, in place of three hundred, some of them larger than
+// all of the dashboard. Code in any other is shown as plain text.
 
 export const bundledLanguages = {
   c: () => import("shiki/langs/c.mjs"),

@@ -10,7 +10,7 @@ const atOnce = 4;
 /** How many turns that are over are remembered. */
 const remembered = 200;
 
-/** What is known of a turn, and what has gone wrong with reading it. */
+/** The state of a turn, and errors of reading it. */
 interface LiveTurn {
   state: TurnState;
   /** The connection is broken and is being opened again. */
@@ -99,7 +99,7 @@ export function liveTurnsOf(agent: string): LiveTurns {
 
 type Turnstile = (read: () => Promise<void>) => Promise<void>;
 
-/** One reading of a turn's events. Readers are told once a frame at most. */
+/** One reading of a turn's events. Readers are notified at most once per frame. */
 class Reading {
   #live = unread;
   readonly #open: (onBroken: () => void) => Reply;
@@ -142,7 +142,7 @@ class Reading {
     if (this.#live.error !== null && this.#changed.size > 0) this.begin();
   }
 
-  /** Who scrolls by does not wait for what they have passed. */
+  /** Drop requests for turns that have scrolled out of view. */
   async #readIfWanted(): Promise<void> {
     if (this.#changed.size > 0) return this.#read();
     this.#isBegun = false;
@@ -181,7 +181,7 @@ class Reading {
   }
 }
 
-/** What is known of a turn, live; its events are read while somebody `isReading`. */
+/** The state of a turn, live; its events are read while any component `isReading`. */
 export function useLiveTurn(agent: string, turnId: string, isRunning: boolean, isReading: boolean): LiveTurn {
   const reading = liveTurnsOf(agent).of(turnId, isRunning);
   return useSyncExternalStore(isReading ? reading.subscribe : nothing, () => reading.current);

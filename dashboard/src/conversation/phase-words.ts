@@ -5,7 +5,7 @@ import type { Phase } from "./turn-state.ts";
 const shortestWakeMs = 50;
 const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
-/** What a turn that has not ended is doing. `isAsleep`: its machine was, when that was last known. */
+/** A running turn's activity. `isAsleep`: its machine was, when last known. */
 export function phaseWords(phase: Phase, isAsleep: boolean, hasSaid: boolean): string {
   switch (phase.name) {
     case "sent":

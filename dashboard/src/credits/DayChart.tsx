@@ -3,7 +3,7 @@ import { credits } from "../ui/credits.ts";
 
 const dayName = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
 
-/** What was spent on each day, as columns. Its table is for those who cannot see them. */
+/** Spending per day, as columns. Its table is for users who cannot see them. */
 export function DayChart({ sums, since, days }: { sums: readonly UsageSum[]; since: string; days: number }) {
   const spentOn = new Map(sums.map(({ group, credits: spent }) => [group?.slice(0, 10), Number(spent)]));
   const columns = Array.from({ length: days }, (_, at) => {

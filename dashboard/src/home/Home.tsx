@@ -16,7 +16,7 @@ import { Section, View } from "../ui/View.tsx";
 /** Below this part of what was spent this month, credits are low. */
 const lowPart = 0.1;
 const expiresSoonMs = 14 * 86_400_000;
-/** Who has never said that they looked is shown the last week. */
+/** A user who has never marked events as seen gets the last week. */
 const firstLookMs = 7 * 86_400_000;
 const lookedStored = "berth looked at";
 
@@ -217,7 +217,7 @@ function endedNeed({ key, newest, count }: Group<TurnSummary>): ReactNode {
   );
 }
 
-/** The words of a reply, without what Markdown has beside them. */
+/** The words of a reply, without Markdown's syntax. */
 function plainOf(reply: string): string {
   return reply
     .replaceAll(/^```.*$|^[#>|\s-]+|[*`|]/gm, " ")
@@ -268,7 +268,7 @@ function Working({ turns }: { turns: readonly TurnSummary[] }) {
   );
 }
 
-/** What was asked last, seen or not. */
+/** The last message, seen or not. */
 function Recent() {
   const query = useInfiniteQuery(recentTurnsQuery(null));
   const turns = query.data?.pages.flatMap(({ data }) => data) ?? [];

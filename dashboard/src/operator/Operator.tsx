@@ -28,7 +28,7 @@ import { useAction } from "../ui/use-action.ts";
 import { Section, View } from "../ui/View.tsx";
 import { Quarantine } from "./Quarantine.tsx";
 
-/** What the operator of the installation looks after. */
+/** The operator's pages. */
 export function Operator() {
   return (
     <View title="Operator">

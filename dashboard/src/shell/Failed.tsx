@@ -6,7 +6,7 @@ import { Button } from "../ui/Button.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 
-/** Stands where a view failed. It tries again by itself when the service answers again. */
+/** Replaces a failed view. It retries automatically when the service responds again. */
 export function Failed({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const again = () => {

@@ -11,7 +11,7 @@ import { useShortcuts } from "./shortcuts.ts";
 
 const Palette = lazy(async () => ({ default: (await import("./Palette.tsx")).Palette }));
 
-/** What surrounds each view. */
+/** The frame around each view. */
 export function Shell() {
   const { data: account } = useSuspenseQuery(accountQuery);
   const places = placesOf(account);
@@ -134,7 +134,7 @@ function BottomLink({ place: { to, name, icon: Icon } }: { place: Place }) {
   );
 }
 
-/** Said once, and gone by itself. */
+/** A message that disappears automatically. */
 function Unreachable() {
   if (useIsReachable()) return null;
   return (

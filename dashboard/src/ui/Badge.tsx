@@ -11,7 +11,7 @@ const tones: Readonly<Record<Tone, string>> = {
   bad: "bg-bad-soft text-bad",
 };
 
-/** A word about a state. `isLive`: it is going on. */
+/** A word for a state. `isLive`: it is in progress. */
 export function Badge({
   tone = "neutral",
   isLive = false,

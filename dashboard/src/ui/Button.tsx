@@ -12,11 +12,11 @@ const kinds: Readonly<Record<Kind, string>> = {
 
 interface ButtonProps extends ComponentProps<"button"> {
   kind?: Kind;
-  /** The action goes on. */
+  /** The action is still in progress. */
   isBusy?: boolean;
 }
 
-/** What a link or button of this kind looks like. */
+/** The appearance of a link or button of this kind. */
 export function buttonClasses(kind: Kind = "plain", more?: string): string {
   return classes(
     "inline-flex min-h-9 items-center justify-center gap-2 rounded-lg px-3 py-1.5 text-sm font-medium whitespace-nowrap",

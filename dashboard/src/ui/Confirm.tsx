@@ -7,11 +7,11 @@ import { messageOf } from "./message.ts";
 import { Notice } from "./Notice.tsx";
 
 interface ConfirmProps {
-  /** What the button that asks looks like. */
+  /** The appearance of the button that opens it. */
   trigger: (open: () => void) => ReactNode;
   title: string;
   children: ReactNode;
-  /** What the button says that does it. */
+  /** The label of the button that confirms. */
   action: string;
   /** Has to be typed first: for what cannot be undone. */
   word?: string;

@@ -11,7 +11,7 @@ interface DialogProps {
   children?: ReactNode;
 }
 
-/** A window over the view. Escape and a click beside it close it; focus goes back to where it was. */
+/** A window over the view. Escape and a click outside close it; focus returns to its previous element. */
 export function Dialog({ isOpen, onClose, title, description, isWide = false, children }: DialogProps) {
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => open || onClose()}>

@@ -2,9 +2,9 @@ import { Button } from "./Button.tsx";
 import { Failure } from "./Failure.tsx";
 
 interface DialogEndProps {
-  /** What the form does. Without `error` a field says why it failed. */
+  /** The form's action. Without `error` a field says why it failed. */
   of: { isBusy: boolean; error?: unknown };
-  /** What its button says. */
+  /** Its button's label. */
   action: string;
   disabled?: boolean;
   onCancel: () => void;

@@ -1,7 +1,7 @@
 import { messageOf } from "./message.ts";
 import { Notice } from "./Notice.tsx";
 
-/** What went wrong last, in place; nothing where nothing did. */
+/** The last error, in place; nothing if there is none. */
 export function Failure({ of: error }: { of: unknown }) {
   return error !== null && <Notice tone="bad">{messageOf(error)}</Notice>;
 }

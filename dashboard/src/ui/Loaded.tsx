@@ -5,7 +5,7 @@ import { Button } from "./Button.tsx";
 import { messageOf } from "./message.ts";
 import { Loading, Notice } from "./Notice.tsx";
 
-/** What was asked for, or that it is on its way, or why it did not come. */
+/** The loaded data, a loading state, or an error. */
 export function Loaded<Data>({
   query: { data, error, refetch, isFetching },
   children,

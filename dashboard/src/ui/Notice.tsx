@@ -14,7 +14,7 @@ const tones = {
   bad: "border-bad/40 bg-bad-soft",
 };
 
-/** Something that the reader should know before going on. */
+/** A notice that the reader should see before continuing. */
 export function Notice({ tone = "neutral", title, children, action }: NoticeProps) {
   return (
     <div

@@ -3,7 +3,7 @@ import { Button } from "./Button.tsx";
 import { Failure } from "./Failure.tsx";
 
 interface SubmitProps {
-  /** What the form does. */
+  /** The form's action. */
   of: { isBusy: boolean; error: unknown };
   kind?: "primary" | "plain";
   disabled?: boolean;

@@ -8,7 +8,7 @@ interface TableProps {
   children: ReactNode;
 }
 
-/** A table that scrolls by itself where it is wider than the screen. */
+/** A table that scrolls separately if it is wider than the screen. */
 export function Table({ label, head, onlyWide = [], children }: TableProps) {
   const hidden = head.flatMap((each, at) => (onlyWide.includes(String(each)) ? [`c${at + 1}`] : []));
   return (

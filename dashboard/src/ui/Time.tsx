@@ -35,7 +35,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-/** What is shown anew is not judged by an older time than this. */
+/** New content is not compared with an older time than this. */
 const staleMs = 1_000;
 let now = Date.now();
 

@@ -27,7 +27,7 @@ export function Section({ title, actions, children }: { title: string; actions?:
   );
 }
 
-/** What the tab is called. */
+/** The tab's label. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Berth`;

@@ -1,4 +1,4 @@
-/** What a person is told of a failure. */
+/** A failure's message for users. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -6,7 +6,7 @@ interface Action<Arguments extends unknown[]> {
   error: unknown;
 }
 
-/** Something that a button does: whether it goes on, and what went wrong with it last. */
+/** A button's action: whether it is in progress, and its last error. */
 export function useAction<Arguments extends unknown[] = []>(
   act: (...given: Arguments) => Promise<unknown>,
 ): Action<Arguments> {

@@ -9,7 +9,7 @@ export type CommandLine = Omit<Sendable<RunCommand>, "detach">;
 
 /** How a command's output is read. */
 export interface CommandReadOptions {
-  /** When aborted, nothing is awaited any more. The command goes on. */
+  /** When aborted, waiting ends. The command continues. */
   signal?: AbortSignal | undefined;
   /** Called when the connection breaks, before the client reconnects. */
   onBroken?: () => void;
@@ -116,7 +116,7 @@ export class RunningCommand implements AsyncIterable<CommandEvent> {
     const headers = { accept: "text/event-stream" };
     const response = await this.#connection.request("runCommand", { path: this.#path, body, headers, signal });
     this.#id = response.headers.get("x-command-id");
-    if (this.#id === null) throw new NotBerthError("What answers there is not Berth: its answer names no command.");
+    if (this.#id === null) throw new NotBerthError("The server there is not Berth: its response names no command.");
     this.#begun(this.#id);
     return response;
   }

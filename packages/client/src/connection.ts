@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   fetch?: (request: Request) => Promise<Response>;
 }
 
-/** What a request's body can be. */
+/** The types of a request's body. */
 export type Bytes = string | Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
 /** A request as sent. */
@@ -80,8 +80,8 @@ interface Asked extends RequestOptions {
 }
 
 /**
- * What each body that is being read was asked for with. Node has a request's signal reach the body as long as the request
- * is not collected (undici holds it weakly), so that an abort would go unheard.
+ * The request of each body that is being read. Node lets a request's signal reach the body as long as the request is
+ * not collected (undici holds it weakly); without this an abort would have no effect.
  */
 const askedFor = new WeakMap<ReadableStream, Request>();
 
@@ -111,7 +111,7 @@ export class Connection {
     }
     const init: RequestInit = { method, headers: all, redirect: "manual" };
     if (body !== undefined) init.body = body;
-    // What fetch requires of a body that is a stream; TypeScript's DOM does not know it.
+    // Required by fetch for a body that is a stream; TypeScript's DOM does not know it.
     if (body instanceof ReadableStream) Object.assign(init, { duplex: "half" });
     if (signal) init.signal = signal;
     const request = toRequest(this.url + path, init);
@@ -196,7 +196,7 @@ export class Connection {
       raw.body = JSON.stringify(body);
     }
     if (bytes !== undefined) raw.body = bytes;
-    // What was done and not heard of is not done twice.
+    // Do not repeat a request that may have been applied.
     if (method === "POST" && !raw.headers.has("idempotency-key")) raw.headers.set("idempotency-key", newKey());
     const retries = once || bytes instanceof ReadableStream ? 0 : this.#retries;
     const response = await this.#untilAnswered(method, pathOf(template, path, query), raw, retries);
@@ -226,7 +226,7 @@ export class Connection {
     try {
       return (text === "" ? null : JSON.parse(text)) as Value;
     } catch {
-      throw new NotBerthError(`What answers at ${this.url} is not Berth: its answer is not JSON.`);
+      throw new NotBerthError(`The server at ${this.url} is not Berth: its response is not JSON.`);
     }
   }
 }

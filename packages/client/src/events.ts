@@ -69,7 +69,7 @@ async function reopen(open: () => Promise<Response>): Promise<Response | null> {
  */
 async function* messages(response: Response, signal: AbortSignal | undefined, isAlive: () => void) {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-    throw new NotBerthError("What answers there is not Berth: an event stream was expected.");
+    throw new NotBerthError("The server there is not Berth: an event stream was expected.");
   }
   const found: { id: string | undefined; data: string }[] = [];
   const parser = createParser({ onEvent: ({ id, data }) => found.push({ id, data }), onComment: isAlive });
@@ -93,6 +93,6 @@ function parse<Event>(data: string): Event {
   try {
     return JSON.parse(data) as Event;
   } catch {
-    throw new NotBerthError("What answers there is not Berth: an event is not JSON.");
+    throw new NotBerthError("The server there is not Berth: an event is not JSON.");
   }
 }

@@ -32,7 +32,7 @@ export class AgentFiles {
     this.#name = name;
   }
 
-  /** What is in a folder, by name; with `recursive`, also in its folders, down to `depth` levels. */
+  /** A folder's entries, by name; with `recursive`, also those of its subfolders, down to `depth` levels. */
   list(
     path: string,
     { recursive, depth, user, ...options }: FileOptions & { recursive?: boolean; depth?: number } = {},
@@ -46,7 +46,7 @@ export class AgentFiles {
     });
   }
 
-  /** What is at a path, links followed. */
+  /** The entry at a path, after following links. */
   async stat(path: string, { user, ...options }: FileOptions = {}): Promise<FileEntry> {
     const query = { user, stat: "true" as const };
     const answer: Answer<"readFile"> = await this.#connection.call("readFile", {

@@ -2,7 +2,7 @@ import type { RequestOptions } from "./connection.ts";
 import { PortsMethods } from "./generated/methods.gen.ts";
 import type { Share } from "./generated/types.gen.ts";
 
-/** What listens in an agent's machine. Every method throws as `Connection.call`. */
+/** The listening ports of an agent's machine. Every method throws as `Connection.call`. */
 export class AgentPorts extends PortsMethods {
   /** The address of a port's page for a browser, which then stays admitted. Good once, for 30 s. */
   async preview(port: number, { path = "/", ...options }: RequestOptions & { path?: string } = {}): Promise<string> {
@@ -16,7 +16,7 @@ export class AgentPorts extends PortsMethods {
     return this.connection.socketUrl("port", { ...this.path, path: `ports/${port}/connection` }, options);
   }
 
-  /** A public link to the port's pages. `expiresAt`: ISO 8601. The link is in the answer, and told only once. */
+  /** A public link to the port's pages. `expiresAt`: ISO 8601. Only this response contains the link. */
   share(port: number, { expiresAt, ...options }: RequestOptions & { expiresAt?: string } = {}): Promise<Share> {
     const body = { public: true as const, ...(expiresAt === undefined ? {} : { expiresAt }) };
     return this.connection.call("createShare", { path: { ...this.path, port }, body, ...options });

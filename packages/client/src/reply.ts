@@ -8,9 +8,9 @@ export type Inclusion = NonNullable<ChatRequest["include"]>[number];
 
 /** How a message is sent. */
 export interface ChatOptions {
-  /** Event kinds to include besides the reply's text and its end. */
+  /** Event kinds to include in addition to the reply's text and its end. */
   include?: readonly Inclusion[];
-  /** When aborted, nothing is awaited any more. The turn goes on; see `Reply.cancel`. */
+  /** When aborted, waiting ends. The turn continues; see `Reply.cancel`. */
   signal?: AbortSignal | undefined;
   /** Called when the connection breaks, before the client reconnects. */
   onBroken?: () => void;
@@ -105,7 +105,7 @@ export class Reply implements AsyncIterable<TurnEvent> {
     const body = { message: "message" in turn ? turn.message : "", include };
     const response = await this.#connection.request("chat", { path: { name: this.#agent }, body, signal });
     this.#turnId = response.headers.get("x-turn-id");
-    if (this.#turnId === null) throw new NotBerthError("What answers there is not Berth: its answer names no turn.");
+    if (this.#turnId === null) throw new NotBerthError("The server there is not Berth: its response names no turn.");
     this.#begun.resolve(this.#turnId);
     return response;
   }

@@ -13,7 +13,7 @@ export interface TerminalOptions {
   user?: "agent" | "root";
   /** The session to join; without it, a new one begins. */
   session?: string;
-  /** When aborted, the terminal is left. The session goes on. */
+  /** When aborted, the terminal is left. The session continues. */
   signal?: AbortSignal | undefined;
   /** Called when the connection breaks, before the client reconnects. */
   onBroken?: () => void;
@@ -40,7 +40,7 @@ interface Input {
 }
 
 /**
- * A terminal in an agent's machine, over a WebSocket. A connection that breaks is opened again: output goes on after the
+ * A terminal in an agent's machine, over a WebSocket. A broken connection is opened again: output resumes after the
  * last event received, and input that was not accepted yet is sent again, and read once. Nothing is opened before its
  * events are read.
  */
@@ -122,7 +122,7 @@ export class Terminal implements AsyncIterable<CommandEvent> {
           yield event as CommandEvent;
         }
       }
-      // Any other end is a connection that broke; any other failure was a frame's, and the session went on.
+      // Any other end is a broken connection; any other failure concerned one frame, and the session continued.
       if (frames.closeCode === closedByError && failure) throw new ApiError(500, failure as Partial<ErrorBody>, null);
     } finally {
       this.#socket = null;

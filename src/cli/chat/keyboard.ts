@@ -1,6 +1,6 @@
 import { emitKeypressEvents, type Key } from "node:readline";
 
-/** What the user did. */
+/** A user's action. */
 export type Input = { kind: "key"; key: Key; text: string } | { kind: "paste"; text: string };
 
 /** The limit of a paste: more than any message may have. */

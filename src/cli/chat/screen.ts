@@ -48,7 +48,7 @@ export class Screen {
     this.#output.write(`${codes.beginFrame}${this.#toTop()}${codes.clearBelow}${this.#below(lines, live, cursor)}`);
   }
 
-  /** Clears what can be seen, then as `draw`. What has scrolled away stays as it was. */
+  /** Clears the visible screen, then as `draw`. The scrollback stays unchanged. */
   redraw(lines: readonly Line[], live: readonly Line[], cursor: Place): void {
     this.#output.write(`${codes.beginFrame}${codes.clearScreen}${this.#below(lines, live, cursor)}`);
   }

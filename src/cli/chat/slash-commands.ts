@@ -17,7 +17,7 @@ export interface CommandContext {
 interface SlashCommand {
   help: string;
   run: (context: CommandContext, argument: string) => Promise<void> | void;
-  /** What the argument may be. */
+  /** The argument's possible values. */
   candidates?: (context: Pick<CommandContext, "client">) => Promise<string[]>;
 }
 

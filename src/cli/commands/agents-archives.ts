@@ -67,7 +67,7 @@ async function opened(file: string): Promise<Readable> {
   return createReadStream(file, { highWaterMark: 1024 * 1024 });
 }
 
-/** What the archive names and the new agent lacks. */
+/** Items in the archive that the new agent lacks. */
 function remarks({ agent, installed, secrets, agents, hadDisk }: Import): string[] {
   const name = printable(agent.name);
   return [

@@ -58,7 +58,7 @@ WantedBy=${isSystem ? "multi-user.target" : "default.target"}
 `;
 }
 
-/** What needs no privilege: a user's manager can make no mount namespaces for a service that makes its own. */
+/** Settings that need no privilege: a user's manager can make no mount namespaces for a service that makes its own. */
 const userConfinement = `
 NoNewPrivileges=yes
 LockPersonality=yes

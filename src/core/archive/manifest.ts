@@ -7,5 +7,5 @@ export const manifestFile = "manifest.json";
 const ManifestEntry = z.object({ path: z.string(), size: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
 export type ManifestEntry = z.infer<typeof ManifestEntry>;
 
-/** What an archive ends with. */
+/** An archive's last entry. */
 export const Manifest = z.object({ files: z.array(ManifestEntry) });

@@ -22,11 +22,11 @@ export interface ArchivedFile {
 /** A member of a tar archive. */
 type Entry = Extract extends AsyncIterable<infer Member> ? Member : never;
 
-/** What an archive may hold. */
+/** The allowed content of an archive. */
 interface Expected {
-  /** What the archive is, in errors: `backup`. */
+  /** The archive's name in errors: `backup`. */
   what: string;
-  /** Whether a file may have this path, which nobody has checked. What it admits must be safe to join to a folder. */
+  /** Whether a file may have this unchecked path. An accepted path must be safe to join to a folder. */
   admits: (path: string) => boolean;
 }
 
@@ -78,7 +78,7 @@ export async function readArchive(
 
 const cutOff = (what: string) => `The ${what} is cut off: its end is missing. Take another one.`;
 
-/** Errors of the archive's form, in words. What writing to the disk throws is passed on. */
+/** Errors of the archive's format, in words. Errors of writing to the disk are thrown unchanged. */
 function asArchiveError(error: unknown, what: string, hasBegun: boolean): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof ArchiveError || code !== undefined) return error;
@@ -105,7 +105,7 @@ async function whole(entry: Entry, what: string): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** What a file of JSON holds. `look` sees it before its schema does. Throws `ArchiveError` with the file's `name`. */
+/** The content of a JSON file. `look` sees it before its schema does. Throws `ArchiveError` with the file's `name`. */
 export function parsed<Schema extends z.ZodType>(
   bytes: Buffer,
   schema: Schema,

@@ -75,7 +75,7 @@ async function* sparseBytes(file: string, map: Buffer, extents: readonly Extent[
   yield* piecesOf(file, extents);
 }
 
-/** What a file holds at these places. Rejects if it has become shorter. */
+/** A file's content at these places. Rejects if the file has become shorter. */
 async function* piecesOf(file: string, extents: readonly Extent[]): AsyncGenerator<Buffer> {
   await using handle = await open(file, "r");
   for (const { offset, length } of extents) {
@@ -96,7 +96,7 @@ async function* hashed(source: AsyncIterable<Buffer>, hash: Hash): AsyncGenerato
   }
 }
 
-/** What is told of a file beside its content. */
+/** A file's header fields. */
 interface Member {
   name: string;
   size: number;

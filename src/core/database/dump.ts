@@ -6,7 +6,7 @@ import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { z } from "zod";
 
-/** What a dump has beside its tables' rows. */
+/** A dump's content in addition to its tables' rows. */
 export const DumpRecord = z.object({
   /** The names of the migrations that the schema has had, in their order. */
   migrations: z.array(z.string()),
@@ -27,16 +27,16 @@ interface DumpedAgent {
   name: string;
 }
 
-/** The schema's own bookkeeping, which migrations write anew, and what holds for some seconds only. */
+/** The schema's own bookkeeping, which migrations recreate, and rows that are valid for a few seconds only. */
 const bookkeeping = /^(kysely_|host_leases$|tickets$)/;
 
 /** No row is read for longer than this, in milliseconds: a reader that hangs would keep old rows in the database. */
 const statementTimeoutMs = 30 * 60_000;
 
 /**
- * Writes all rows of all tables as they are at one moment, while others go on writing: PostgreSQL's text format, a file for
- * each table. The timers' tables are not among them: what must happen follows from the rows. Returns this host's agents that
- * have a machine at that moment.
+ * Writes all rows of all tables from one snapshot, while others keep writing: PostgreSQL's text format, a file for each
+ * table. Leaves out the timers' tables, since timers follow from the rows. Returns this host's agents that have a
+ * machine in that snapshot.
  */
 export async function dumpDatabase(connection: pg.PoolConfig, folder: string, host: string): Promise<DumpedAgent[]> {
   await mkdir(folder, { mode: 0o700 });

@@ -24,7 +24,7 @@ const settlePollMs = 100;
 const stopWaitMs = 60_000;
 
 const logName = "postgres.log";
-/** Of the log, in bytes. What is cut off is gone but for its last part, in `postgres.log.old`. */
+/** The maximum size of the log, in bytes. Truncated output is lost except its last part, in `postgres.log.old`. */
 const maximumLogBytes = 8 * 1024 ** 2;
 const keptLogBytes = 1024 ** 2;
 

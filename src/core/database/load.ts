@@ -8,7 +8,7 @@ import type { KeptMachine } from "../../contract/backups.ts";
 import { migrate, migrationNames, openDatabase } from "./database.ts";
 import { DumpRecord, dumpRecordFile, tableFile } from "./dump.ts";
 
-/** What changes in the rows of a backup when they are restored. */
+/** Changes to a backup's rows when they are restored. */
 export interface Restoration {
   /** The data folder whose machines are in the backup. */
   hostId: string;
@@ -101,8 +101,8 @@ async function inOrder(client: pg.Client, tables: readonly string[]): Promise<st
 }
 
 /**
- * What has happened to the rows' agents: they sleep, as of their machines' moments. Turns that ended after these are undone,
- * as after a rollback. Nothing is charged for the time since.
+ * Updates to the agents' rows: they sleep, as of their machines' times. Turns that ended later are undone, as after a
+ * rollback. Nothing is charged for the time since.
  */
 async function restore(client: pg.Client, { hostId, machines, operatorKey }: Restoration): Promise<void> {
   await client.query(

@@ -11,7 +11,7 @@ const windowMs = rateLimitWindow * 1000;
 /** Beyond so many, those whose window has ended are forgotten. */
 const maximumBuckets = 10_000;
 
-/** What this server may still allow to one client. */
+/** This server's remaining allowance for one client. */
 interface Bucket {
   /** Taken from the shared count but not used. */
   left: number;
@@ -83,7 +83,7 @@ class SharedRateLimiter implements RateLimiter {
     }
     const taken = this.#policy.limit - result.consumedPoints >= 0 ? this.#share : 0;
     const now = performance.now();
-    // What was left of a window that has ended is not carried into the next.
+    // The rest of an expired window is not carried over.
     bucket.left = (now < bucket.until ? bucket.left : 0) + taken;
     bucket.remaining = taken === 0 ? 0 : result.remainingPoints;
     bucket.until = now + result.msBeforeNext;

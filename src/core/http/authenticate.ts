@@ -8,7 +8,7 @@ export type FindCaller = (credential: string) => Promise<Caller | null>;
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the request's ticket is for; absent without a ticket. */
+    /** The purpose of the request's ticket; absent without a ticket. */
     ticket?: Pick<Admission, "agentId" | "path">;
     /** Set by `authenticate` before the handler runs. */
     caller: Caller;

@@ -1,7 +1,7 @@
 import type { Credential } from "../../contract/keys.ts";
 import type { Span } from "../../telemetry/span.ts";
 
-/** What outlives a request of the token that it came with: enough to find out whether that is still good. */
+/** The part of a request's token that outlives the request: enough to check whether it is still valid. */
 interface TokenFacts {
   subject: string;
   /** The program that it was issued to; null if it does not say. */
@@ -12,7 +12,7 @@ interface TokenFacts {
   expiresAt: string | null;
 }
 
-/** Who makes a request. */
+/** The caller of a request. */
 export interface Caller {
   accountId: string;
   credential: Credential;
@@ -32,7 +32,7 @@ export interface Caller {
   span?: Span;
 }
 
-/** Whose limits a request counts against: the key's, or the account's for a signed-in user. */
+/** The key, or the account of a signed-in user, whose limits apply to a request. */
 export function countedAs({ keyId, accountId }: Caller): string {
   return keyId ?? accountId;
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { BerthError } from "../../contract/errors.ts";
 
-/** Aborts when the client goes away, or has gone already. What it asked for may go on. */
+/** Aborts when the client disconnects, or if it has already. The requested work may continue. */
 export function goneOf({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once("close", () => gone.abort());

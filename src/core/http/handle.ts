@@ -22,7 +22,7 @@ export type RequestOf<R extends RouteDefinition> = FastifyRequest<{
   Body: Output<R["body"]>;
 }>;
 
-/** What a handler may return: a value for the route's schemas, or the reply that it has sent itself. */
+/** A handler's result: a value for the route's schemas, or the reply that it has sent itself. */
 type HandlerAnswer<R extends RouteDefinition> = AnswerOf<R> | FastifyReply;
 
 /**

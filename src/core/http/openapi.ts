@@ -49,7 +49,7 @@ interface Document {
 
 const reference = /"#\/components\/schemas\/(\w+)"/g;
 
-/** What every operation may answer. */
+/** The responses of every operation. */
 const refused = {
   description: "The request was refused, or it failed.",
   content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },

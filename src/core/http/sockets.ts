@@ -48,9 +48,10 @@ function requireOwnOrigin({ headers }: FastifyRequest, allowedOrigins: readonly 
 }
 
 /**
- * Adds a route that is a WebSocket. `prepare` runs before the upgrade: what it throws is an ordinary error response. A
- * connection that it returns is destroyed when the client's socket closes, before or after the upgrade. `serve` has the socket until it settles; `gone` aborts when the socket closes. What `serve` throws is sent as a frame
- * of JSON, `{type: "error", code, message}`.
+ * Adds a route that is a WebSocket. `prepare` runs before the upgrade: its errors are ordinary error responses. A
+ * connection that it returns is destroyed when the client's socket closes, before or after the upgrade. `serve` has the
+ * socket until it settles; `gone` aborts when the socket closes. An error of `serve` is sent as a frame of JSON,
+ * `{type: "error", code, message}`.
  */
 export function handleSocket<R extends Route, Prepared>(
   app: FastifyInstance,

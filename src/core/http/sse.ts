@@ -48,7 +48,7 @@ export async function sendEvents(
   }
 }
 
-/** Streams events that are text already, comments included. The source is told when the reader has gone. */
+/** Streams events that are text already, including comments. The source is notified when the reader disconnects. */
 export async function sendText(reply: FastifyReply, source: AsyncIterable<Uint8Array>): Promise<void> {
   const gone = open(reply, {});
   await sendAll(reply, source, gone, deadAfterMs);

@@ -23,7 +23,7 @@ export interface ProcessListener {
 /** A command's process: the leader of a session and group of its own. */
 export interface CommandProcess {
   readonly pid: number;
-  /** False if it does not read its input, of which too much waits already. */
+  /** False if the command does not read its input and its buffer is full. */
   write(data: Buffer): boolean;
   /** Closes its input. */
   end(): void;
@@ -152,7 +152,7 @@ function onTerminal(
       return true;
     },
     end: () => pty.write(endOfInput),
-    // Whoever looks at a terminal wants its newest output. node-pty drops what a paused one still holds at its end.
+    // A terminal's viewer wants its newest output. node-pty drops the rest of a paused one at its end.
     hold: () => {},
     resize: ({ cols, rows }) => pty.resize(cols, rows),
   };

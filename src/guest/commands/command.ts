@@ -17,7 +17,7 @@ import { OutputDecoder } from "./output-text.ts";
 /** How many inputs are remembered, so that one that is sent again is not read twice. */
 const rememberedInputs = 1_000;
 
-/** What is on the disk of a command beside its output. */
+/** A command's files in addition to its output. */
 interface Stored {
   record: CommandRecord;
   /** The leader of its group, and when that began; null before it has started. */
@@ -66,8 +66,8 @@ export class Command {
   }
 
   /**
-   * The command that an earlier runner left in `folder`; null if there is no whole one. What still runs of it is ended,
-   * because nobody reads its output any longer.
+   * The command that an earlier runner left in `folder`; null if there is no complete one. Kills its remaining
+   * processes, because nothing reads their output any longer.
    */
   static async load(folder: string): Promise<Command | null> {
     const { record, leader } = readStored(folder) ?? {};
@@ -150,7 +150,7 @@ export class Command {
     this.#process = null;
   }
 
-  /** Synchronous, like the output's files. On a full disk the command goes on, and is forgotten with its runner. */
+  /** Synchronous, like the output's files. On a full disk the command continues, and is forgotten with its runner. */
   #store(): void {
     const pid = this.#process?.pid;
     const start = pid === undefined ? null : startOf(pid);

@@ -21,7 +21,7 @@ export class OutputDecoder {
     return whole === 0 ? null : toText(bytes.subarray(0, whole));
   }
 
-  /** What still waits; null if nothing does. */
+  /** The waiting text; null if there is none. */
   end(): OutputText | null {
     const bytes = this.#pending;
     this.#pending = Buffer.alloc(0);

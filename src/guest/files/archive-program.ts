@@ -28,7 +28,7 @@ export interface Wholeness {
 }
 
 /**
- * What a program writes, in frames, which have an end if its exit code says that it is whole. What it is sent is ignored.
+ * A program's output in frames, which end with a last frame only if its exit code reports success. Ignores its input.
  * Rejects if it cannot be started.
  */
 export async function outputOf(child: ChildProcess, { codes, nothing }: Wholeness): Promise<Duplex> {

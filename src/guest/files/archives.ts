@@ -9,12 +9,11 @@ import type { Unfinished } from "./unfinished.ts";
 import { type Rights, spawnedAs, type Worker } from "./workers.ts";
 
 /**
- * What the machine's programs for archives are called with, and the exit codes with which an archive is whole. Holes are
- * sent as zeros: programs that lack GNU's formats for sparse files, such as node-tar, unpack them as other files, without
- * an error.
+ * The arguments of the machine's archive programs, and the exit codes of a complete archive. Holes are sent as zeros:
+ * programs that lack GNU's formats for sparse files, such as node-tar, unpack them as other files, without an error.
  */
 const creators: Readonly<Record<ArchiveFolder["kind"], { command: string[]; whole: Wholeness }>> = {
-  // 1: a file changed meanwhile (GNU tar's manual, "Return values"). What may not be read is left out.
+  // 1: a file changed meanwhile (GNU tar's manual, "Return values"). Unreadable files are left out.
   tar: { command: ["tar", ...tarOptions(), "."], whole: { codes: [0, 1] } },
   "tar.gz": { command: ["tar", "--use-compress-program=gzip -1", ...tarOptions(), "."], whole: { codes: [0, 1] } },
   // 12: nothing to do; 18: a file could not be read (zip(1), "Diagnostics").
@@ -66,7 +65,7 @@ export async function receiveArchive(
   const temporary = await worker.ask("unfinishedName", { path: path === "/" ? "/." : path });
   const record = await unfinished.add(worker.user, temporary);
   const giveUp = async () => {
-    // What cannot be removed now is removed by the next worker, by its record.
+    // Files that cannot be removed now are removed by the next worker, by its record.
     const removed = worker.ask("removeUnfinished", { paths: [temporary] });
     await removed.then(
       () => record.remove(),

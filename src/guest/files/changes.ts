@@ -65,7 +65,7 @@ async function toFreePlace(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
 }
 
-/** Copies beside the target first, so that no half of a copy is seen at its place. */
+/** Copies to a temporary name next to the target first, so that no partial copy is visible. */
 async function copy(from: string, to: string, gone: AbortSignal): Promise<void> {
   const temporary = unfinishedName(to);
   try {

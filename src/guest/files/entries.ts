@@ -10,7 +10,7 @@ const longestListed = 4_095;
 
 const sortedNames = new SortedNames();
 
-/** What kind of thing that is. */
+/** The entry's type. */
 export function typeOf(stat: BigIntStats): FileType {
   if (stat.isFile()) return "file";
   if (stat.isDirectory()) return "folder";
@@ -98,7 +98,9 @@ interface Walked {
   full: Buffer;
 }
 
-/** What is below a folder, after the entry with these parts, a folder before what is in it. Links are not followed. */
+/**
+ * The entries below a folder, after the entry with these parts, a folder before its contents. Does not follow links.
+ */
 async function* walk(at: Buffer, parents: Buffer[], after: Buffer[], depth: number): AsyncGenerator<Walked> {
   await using folder = await Folder.open(at);
   const [first, ...rest] = after;
@@ -113,7 +115,7 @@ async function* walk(at: Buffer, parents: Buffer[], after: Buffer[], depth: numb
   }
 }
 
-/** What a walk yields until it meets a folder that cannot be read. */
+/** The entries of a walk until it meets a folder that cannot be read. */
 async function* readable(walk: AsyncGenerator<Walked>): AsyncGenerator<Walked> {
   try {
     yield* walk;

@@ -10,7 +10,7 @@ export class FileFault extends Error {
   }
 }
 
-/** How the names of unfinished files and folders begin, which are beside what they become. */
+/** The name prefix of unfinished files and folders, which are next to their targets. */
 export const unfinishedPrefix = ".berth-upload-";
 
 const faults: Readonly<Record<string, [GuestRefusalCode, string]>> = {
@@ -34,8 +34,8 @@ const faults: Readonly<Record<string, [GuestRefusalCode, string]>> = {
 };
 
 /**
- * What a system call's error means to the caller, and for which entry; `asked` is the request's path. Any other error is
- * returned as it is.
+ * A system call's error for the caller, with its entry; `asked` is the request's path. Any other error is returned
+ * unchanged.
  */
 export function faultOf(error: unknown, asked: string): Error {
   const { code = "", path } = error as NodeJS.ErrnoException;

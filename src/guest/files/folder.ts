@@ -34,7 +34,7 @@ export class Folder implements AsyncDisposable {
     return Buffer.concat([this.path, slash, name]);
   }
 
-  /** What is in it, in the order of the file system. */
+  /** Its entries, in the order of the file system. */
   async *entries(): AsyncGenerator<{ name: Buffer; path: Buffer; isFolder: boolean }> {
     // Node's types know names as text only.
     const options = { encoding: "buffer" as BufferEncoding, bufferSize: 256 };

@@ -45,7 +45,7 @@ export async function receiveFile(worker: Worker, unfinished: Unfinished, reques
       // The rename must not outlive the bytes where the machine loses its power.
       await handle.datasync();
       const received = await worker.ask("commitUpload", { temporary });
-      // What is answered outlives the machine's power: ext4 commits the rename together with the file's own times.
+      // The result survives a power loss: ext4 commits the rename together with the file's own times.
       await handle.sync();
       return received;
     } catch (error) {
@@ -58,7 +58,7 @@ export async function receiveFile(worker: Worker, unfinished: Unfinished, reques
   });
 }
 
-/** Writes to a file, and leaves it open. What arrives during a write is written together. */
+/** Writes to a file, and leaves it open. Bytes that arrive during a write are written together. */
 function into(handle: FileHandle): Writable {
   const write = async (chunks: Buffer[]) => {
     const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
@@ -80,8 +80,7 @@ async function reopened(worker: Worker, descriptor: number, flags: number): Prom
 }
 
 /**
- * Sends a part of a file, or all of it where `length` is null. What it receives is ignored. Breaks off if the file ends
- * before the length.
+ * Sends a part of a file, or all of it if `length` is null. Ignores input. Fails if the file ends before the length.
  */
 class FileSender extends Duplex {
   readonly #handle: FileHandle;

@@ -10,7 +10,7 @@ import { removeTree } from "./removal.ts";
 
 const usualMode = 0o644;
 
-/** A new name beside `path`. */
+/** A new name next to `path`. */
 export function unfinishedName(path: string): string {
   return join(dirname(path), unfinishedPrefix + randomBytes(12).toString("hex"));
 }
@@ -24,7 +24,7 @@ interface Upload {
   handle: FileHandle;
   /** The unfinished file. */
   temporary: string;
-  /** What it becomes. */
+  /** The target. */
   path: string;
   request: WriteFile;
 }

@@ -24,7 +24,7 @@ import { requireZippable } from "./zippable.ts";
 const uploads = new Uploads();
 const readers = new Map<number, FileHandle>();
 
-/** What a worker does. Paths are absolute. */
+/** A worker's task. Paths are absolute. */
 const operations = {
   stat: async ({ path }: { path: string }): Promise<StatResult> => {
     const found = await stat(path, { bigint: true }).catch(async (error: NodeJS.ErrnoException) => {

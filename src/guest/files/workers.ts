@@ -11,7 +11,7 @@ interface Asked {
   reject(error: Error): void;
 }
 
-/** Who a process in the guest runs as. */
+/** The user of a process in the guest. */
 export interface Rights {
   uid: number;
   gid: number;
@@ -23,8 +23,8 @@ export function spawnedAs(rights: Rights): Partial<Rights> {
 }
 
 /**
- * What Node is given to run a worker: from the sources its own file, in the guest the one bundle, whose argument says
- * what it is to be.
+ * Node's arguments for a worker: from the sources its own file, in the guest the single bundle, whose argument selects
+ * the worker.
  */
 function workerProgram(): string[] {
   const here = fileURLToPath(import.meta.url);

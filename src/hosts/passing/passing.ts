@@ -14,7 +14,7 @@ import { type Passage, relay } from "./relay.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What another server says of a request that it has passed on; absent for a client's own. */
+    /** Another server's description of a request that it has forwarded; absent for a client's own. */
     passport?: Passport;
     /** Whether its host is known only once its body is parsed: found out once, since hosts come and go. */
     isNamedInBody?: boolean;
@@ -68,7 +68,7 @@ export class Passing {
   }
 
   /**
-   * What another server says of the request; null for a client's own. Throws `agent_elsewhere` where the other took
+   * Another server's description of the request; null for a client's own. Throws `agent_elsewhere` if the other mistook
    * this server for another.
    */
   admit(request: FastifyRequest, reply: FastifyReply): Passport | null {
@@ -199,7 +199,7 @@ export class Passing {
       const leader = await this.#leaders.leaderOf(host, refused, until, gone.signal);
       const isThis = leader.server === this.#leaders.server;
       if (isThis && !this.#leaders.leads) continue;
-      // This server has become the leader. What it has read of the body already it sends to itself.
+      // This server has become the leader. It sends the part of the body that it has already read to itself.
       if (isThis && !passage.request.readableDidRead) {
         this.#passed.delete(response);
         count(this.#here, response);
@@ -250,7 +250,7 @@ function count(open: Open, response: ServerResponse): void {
     socket?.off("close", leave);
   };
   response.once("close", leave);
-  // A response that has become a tunnel is not told of its end.
+  // A response that has become a tunnel reports no end.
   socket?.once("close", leave);
 }
 
@@ -268,7 +268,7 @@ function agentOf(
   return typeof given === "string" ? { name: given } : null;
 }
 
-/** What a body of any shape has in the place of the agent's name. */
+/** The agent's name in a body of any shape. */
 function nameIn(body: unknown, { agentIn: field }: Route): unknown {
   if (field === "calls")
     return [body]
@@ -300,7 +300,7 @@ function isRepeatable(end: "refused" | "unknown", { request, isUpgrade }: Passag
   return !isUpgrade && (isRead || request.headers["idempotency-key"] !== undefined);
 }
 
-/** What a passport is for. */
+/** The purpose of a passport. */
 function nameOf({ method, url }: IncomingMessage): string {
   return `${method} ${url}`;
 }

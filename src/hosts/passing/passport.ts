@@ -17,7 +17,7 @@ export interface Seal {
   open(sealed: string): string | null;
 }
 
-/** What is known of a request that was passed on. */
+/** The facts about a forwarded request. */
 export interface Passport {
   /** The client's address. */
   address: string;

@@ -17,7 +17,7 @@ const connectMs = 2_000;
 /** Headers that are not forwarded. `expect` was handled by this server. */
 const neverForwarded = new Set([...connectionHeaders, "expect"]);
 
-/** Headers of which this server and the other each say their own. */
+/** Headers that this server and the other each set themselves. */
 const ofBoth = new Set(["ratelimit", "ratelimit-policy"]);
 
 /** A request to be passed on, once or several times. */
@@ -25,7 +25,7 @@ export interface Passage {
   request: IncomingMessage;
   response: ServerResponse;
   isUpgrade: boolean;
-  /** What this server answers beside the other's headers. */
+  /** This server's response headers in addition to the other's. */
   answerHeaders: () => OutgoingHttpHeaders;
   /** Called when the answer begins: from then on the response is the other server's. */
   begun: () => void;

@@ -1,7 +1,7 @@
 import type { Check } from "./check.ts";
 import { applyManifests } from "./check.ts";
 
-/** What Berth was tested with: 1.TESTED. Older ones have not all that it asks for. */
+/** The tested version of Kubernetes, 1.TESTED. Older ones lack parts of the API. */
 const testedMinor = 20;
 
 interface Right {
@@ -12,7 +12,7 @@ interface Right {
   isNamespaced: boolean;
 }
 
-/** What the server does in a cluster, as deploy/kubernetes/base/roles.yaml allows it. */
+/** The server's permissions in a cluster, as in deploy/kubernetes/base/roles.yaml. */
 export const serverRights: readonly Right[] = [
   {
     group: "apps",
@@ -63,7 +63,7 @@ export const rights: Check = async (cluster, { namespace }) => {
   return {
     ok: false,
     found: `${asked.length - missing.length} of ${asked.length}`,
-    problem: `Who asks may not ${missing.join(", ")}.`,
+    problem: `Missing permissions: ${missing.join(", ")}.`,
     fix: "kubectl apply -f deploy/kubernetes/base/roles.yaml, and ask as the server's service account",
   };
 };

@@ -17,7 +17,7 @@ import {
 } from "@kubernetes/client-node";
 import { type ClusterConnection, statusOf } from "../connection.ts";
 
-/** What a check of the cluster looks at. Throws the client's errors; `statusOf` 403 is what nobody let us see. */
+/** A check's view of the cluster. Throws the client's errors; `statusOf` 403: this user may not read it. */
 export class ClusterView {
   readonly server: string;
   readonly #connection: ClusterConnection;
@@ -69,7 +69,7 @@ export class ClusterView {
     return (await apps.listNamespacedStatefulSet({ namespace: this.#namespace })).items;
   }
 
-  /** What went wrong in the machines' namespace lately; the newest first. */
+  /** Recent problems in the machines' namespace, newest first. */
   async warnings(): Promise<CoreV1Event[]> {
     const of = { namespace: this.#namespace, fieldSelector: "type=Warning" };
     const { items } = await this.#core.listNamespacedEvent(of);

@@ -26,7 +26,7 @@ export const room: Check = async (cluster, { usual, kvmResource }) => {
   const neededMiB = podMemoryMiB(usual.memoryMiB, kvmResource);
   const fitting = usable.map((node) => Math.floor(mebibytes(node.status?.allocatable?.memory) / neededMiB));
   const count = fitting.reduce((sum, each) => sum + each, 0);
-  const found = `memory for ${count} usual agents of ${neededMiB} MiB, beside what else runs`;
+  const found = `memory for ${count} default agents of ${neededMiB} MiB, in addition to other pods`;
   if (count === 0) {
     return { ok: false, found, problem: "No node has the memory of one agent.", fix: "add nodes with more memory" };
   }
@@ -37,7 +37,7 @@ export const room: Check = async (cluster, { usual, kvmResource }) => {
 export const processorKinds: Check = async (cluster) => {
   const kinds = new Set((await cluster.nodes()).filter(isUsable).map(processorOf));
   const [kind] = kinds;
-  if (kinds.has(null)) return { ok: true, found: "not told by the cluster", note: sleepers("Where nodes' differ") };
+  if (kinds.has(null)) return { ok: true, found: "not reported by the cluster", note: sleepers("Where nodes' differ") };
   if (kinds.size <= 1) return { ok: true, found: `of one kind: ${kind ?? "no node"}` };
   const note = `${sleepers("Nodes' processors may differ")} Each kind has templates of its own.`;
   return { ok: true, found: [...kinds].join("; "), note };

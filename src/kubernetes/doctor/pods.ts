@@ -73,7 +73,7 @@ function isReady({ status }: V1Pod): boolean {
   return status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
 }
 
-/** A node tells of its fifty largest images. A name without a registry is told with one. */
+/** A node reports its fifty largest images. A name without a registry is reported with one. */
 function hasImage({ status }: V1Node, image: string): boolean {
   const names = (status?.images ?? []).flatMap(({ names }) => names ?? []);
   return names.some((name) => name === image || name.endsWith(`/${image}`));

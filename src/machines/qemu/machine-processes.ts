@@ -32,7 +32,7 @@ export class MachineProcesses {
     return this.#processes.has(id);
   }
 
-  /** Adds a process whose guest is running, or is stopped but may resume by itself. */
+  /** Adds a process whose guest is running, or is stopped but may resume without help. */
   add(id: string, qemu: QemuProcess): void {
     this.#processes.set(id, qemu);
     qemu.onFullDisk(() => void this.outlastFullDisk(id, qemu));

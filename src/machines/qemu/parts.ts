@@ -47,7 +47,7 @@ export interface QemuOptions {
   step?: Step;
 }
 
-/** What opening takes time for. */
+/** The slow parts of opening. */
 interface Found {
   layout: Layout;
   sandbox: Sandbox;

@@ -23,7 +23,7 @@ export interface MachineUser {
   gid: number;
 }
 
-/** The paths that one QEMU sees besides /usr. */
+/** The paths that one QEMU sees in addition to /usr. */
 export interface SandboxPaths {
   readable: readonly string[];
   writable: readonly string[];

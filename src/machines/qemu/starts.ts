@@ -21,7 +21,7 @@ export class Starts {
     this.#parts = parts;
   }
 
-  /** What the templates of a runtime depend on. */
+  /** The inputs of a runtime's templates. */
   basisOf(runtime: string, image: Image): TemplateBasis {
     const { host, usualResources } = this.#parts;
     return { ...host, image, runtime, resources: usualResources(runtime) };

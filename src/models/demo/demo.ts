@@ -113,7 +113,7 @@ const asides: readonly RegExp[] = [
   /^\s*\[\w{3} \d{4}-\d\d-\d\d [^\]\n]*\]/,
 ];
 
-/** What the user and the tools said, without the runtime's notes. */
+/** The user's and the tools' texts, without the runtime's notes. */
 function withoutAsides(parts: Part[]): Part[] {
   return parts
     .map((part) => {

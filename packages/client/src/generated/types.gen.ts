@@ -109,7 +109,7 @@ export type AccountEvent = {
     runtime: string;
     model: string | null;
     /**
-     * What the agent's machine is doing.
+     * The state of the agent's machine.
      */
     status: 'provisioning' | 'ready' | 'suspended' | 'failed' | 'deleting';
     /**
@@ -132,7 +132,7 @@ export type AccountEvent = {
     runtime: string;
     model: string | null;
     /**
-     * What the agent's machine is doing.
+     * The state of the agent's machine.
      */
     status: 'provisioning' | 'ready' | 'suspended' | 'failed' | 'deleting';
     /**
@@ -265,7 +265,7 @@ export type Agent = {
      */
     autoSnapshot: number;
     /**
-     * What the agent's machine is doing.
+     * The state of the agent's machine.
      */
     status: 'provisioning' | 'ready' | 'suspended' | 'failed' | 'deleting';
     /**
@@ -544,11 +544,11 @@ export type ChangeBilling = {
  */
 export type ChangeNetwork = {
     /**
-     * What the agent's programs may connect to; `["*"]` for anything.
+     * The allowed destinations of the agent's programs; `["*"]` for any.
      */
     allow: Array<string>;
     /**
-     * What they may not connect to; takes precedence over `allow`.
+     * The denied destinations; takes precedence over `allow`.
      */
     deny: Array<string>;
 };
