@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { AccountWatch, type News } from "./account-watch.ts";
+import { AccountWatch } from "./account-watch.ts";
+import type { News } from "./store.ts";
 
 const forEver = 1_000_000;
 const { signal } = new AbortController();

@@ -1,23 +1,8 @@
 import { Backoff, pause } from "../core/retry.ts";
+import type { AccountEventStore, News } from "./store.ts";
 
 const watchEveryMs = 250;
 const mostRetryMs = 15_000;
-
-/** New events of all accounts. */
-export interface News {
-  /** The last number given to an event. */
-  last: number;
-  /** The accounts that have new events. */
-  accounts: readonly string[];
-}
-
-/** The accounts' events, by numbers. A number is given after the event is committed, and after all smaller ones. */
-export interface NewsRows {
-  /** Numbers what has none, and returns the last number given. */
-  last(): Promise<number>;
-  /** The same, with the accounts that have events after that number. */
-  news(after: number): Promise<News>;
-}
 
 /**
  * Wakes those who follow an account when it has news. While anybody does, the database is asked four times a second, once
@@ -25,13 +10,13 @@ export interface NewsRows {
  * take, whether or not anybody follows.
  */
 export class AccountWatch {
-  readonly #rows: NewsRows;
+  readonly #rows: Pick<AccountEventStore, "last" | "news">;
   readonly #failed: (error: unknown) => void;
   readonly #followers = new Map<string, Set<Follower>>();
   #ended = new AbortController();
 
   /** `failed` is called when the rows could not be read, before they are read again. */
-  constructor(rows: NewsRows, failed: (error: unknown) => void) {
+  constructor(rows: Pick<AccountEventStore, "last" | "news">, failed: (error: unknown) => void) {
     this.#rows = rows;
     this.#failed = failed;
   }

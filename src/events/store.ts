@@ -1,13 +1,20 @@
 import { sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
 import type { AccountEventPage } from "./account-events.ts";
-import type { News } from "./account-watch.ts";
 
 /** How many events `number_account_events` numbers at a time. */
 const numberedAtOnce = 10_000;
 
 /** How many events a page has at most. */
 const pageSize = 500;
+
+/** New events of all accounts. */
+export interface News {
+  /** The last number given to an event. */
+  last: number;
+  /** The accounts that have new events. */
+  accounts: readonly string[];
+}
 
 /** The events of accounts. Only the database's triggers write them (migration 18). */
 export class AccountEventStore {

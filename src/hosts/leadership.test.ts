@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { type HostLease, Leadership, type LeaseRows } from "./leadership.ts";
+import { Leadership } from "./leadership.ts";
+import type { HostLease } from "./lease-store.ts";
 
 /** The lease of one host that nobody else asks for. */
-class OneLease implements LeaseRows {
+class OneLease {
   lease: HostLease | null = null;
 
   async all() {

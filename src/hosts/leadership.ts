@@ -1,9 +1,9 @@
+import type { FolderLock } from "../config/folder-lock.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import type { Log } from "../core/log.ts";
 import { pause } from "../core/retry.ts";
+import { type AgentReference, type HostLease, type HostLeaseStore, leaseMs, type Term } from "./lease-store.ts";
 
-/** How long a lease is good for, by the database's clock. */
-export const leaseMs = 6_000;
 /** How often the leader renews it. */
 const renewMs = 2_000;
 /** A leader takes its lease for over this long before it is. */
@@ -16,56 +16,12 @@ const refusedMs = 1_000;
 export const takeOverMs = 10_000;
 const waitPollMs = 50;
 
-/** A server's time as a host's leader. */
-export interface Term {
-  host: string;
-  server: string;
-  /** Rises with each take-over. */
-  epoch: number;
-}
-
-export interface HostLease extends Term {
-  /** Where the server is reached by the others. */
-  url: string;
-  isValid: boolean;
-  /** For how long it was not renewed, in milliseconds. */
-  restedMs: number;
-  /** Given back by a server that ended in order. */
-  isReleased: boolean;
-}
-
-/** An agent, by its name or by a response (a uuid) that it gave. */
-export type AgentReference = { name: string } | { response: string };
-
-/** The leases' rows. */
-export interface LeaseRows {
-  all(): Promise<HostLease[]>;
-  /** Takes a lease that has expired, or is that of the server `dead`. The new epoch; null where it is another's. */
-  take(lease: Omit<Term, "epoch"> & { url: string }, dead: string | null): Promise<number | null>;
-  /** False where the term is over. */
-  renew(term: Term): Promise<boolean>;
-  release(term: Term): Promise<void>;
-  /** Ends all database sessions of a server. Rejects if some are left. */
-  endSessions(server: string): Promise<void>;
-  /** The host of an agent of the account; null without such an agent. */
-  hostOf(accountId: string, agent: AgentReference): Promise<string | null>;
-}
-
-/** Proves on one machine that no other process acts on the host's machines: the lock of the data folder. */
-interface HostLock {
-  /** The server whose process held the lock and is certainly gone; null if there is none. */
-  dead(): Promise<string | null>;
-  /** Takes the lock. Ends the process of the server `before` if it still has it. Rejects if it cannot be had. */
-  take(server: string, before: string | null): Promise<void>;
-  release(): Promise<void>;
-}
-
 export interface LeadershipOptions {
   host: string;
   /** A random id of this process. */
   server: string;
-  rows: LeaseRows;
-  lock: HostLock;
+  rows: Pick<HostLeaseStore, "all" | "take" | "renew" | "release" | "endSessions" | "hostOf">;
+  lock: Pick<FolderLock, "dead" | "take" | "release">;
   /** Begins to lead. */
   lead: () => Promise<void>;
   log: Log;

@@ -3,7 +3,30 @@ import type pg from "pg";
 import { BerthError } from "../contract/errors.ts";
 import type { Database } from "../core/database/database.ts";
 import { pause } from "../core/retry.ts";
-import { type AgentReference, type HostLease, type LeaseRows, leaseMs, type Term } from "./leadership.ts";
+
+/** How long a lease is good for, by the database's clock. */
+export const leaseMs = 6_000;
+
+/** A server's time as a host's leader. */
+export interface Term {
+  host: string;
+  server: string;
+  /** Rises with each take-over. */
+  epoch: number;
+}
+
+export interface HostLease extends Term {
+  /** Where the server is reached by the others. */
+  url: string;
+  isValid: boolean;
+  /** For how long it was not renewed, in milliseconds. */
+  restedMs: number;
+  /** Given back by a server that ended in order. */
+  isReleased: boolean;
+}
+
+/** An agent, by its name or by a response (a uuid) that it gave. */
+export type AgentReference = { name: string } | { response: string };
 
 /** How long the database's sessions of another server may take to end. */
 const endTimeoutMs = 5_000;
@@ -11,7 +34,7 @@ const endPollMs = 50;
 const leaseSpan = `${leaseMs} milliseconds`;
 
 /** The hosts' leases, by the database's clock. Takes a pool of its own: a renewal waits for no other query. */
-export class HostLeaseStore implements LeaseRows {
+export class HostLeaseStore {
   readonly #database: Database;
 
   constructor(database: Database) {

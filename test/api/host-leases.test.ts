@@ -3,8 +3,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Database, migrate, openDatabase } from "../../src/core/database/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
-import type { Term } from "../../src/hosts/leadership.ts";
-import { admitSessions, HostLeaseStore } from "../../src/hosts/lease-store.ts";
+import { admitSessions, HostLeaseStore, type Term } from "../../src/hosts/lease-store.ts";
 import { newFolder } from "../support/config.ts";
 
 // The lease of a host in the database, and what it does to the sessions of a server whose term is over.

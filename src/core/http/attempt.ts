@@ -54,19 +54,6 @@ export type Found =
   /** There is an answer, encrypted with a secret key that this server does not have. */
   | { state: "unreadable" };
 
-/** The keys' rows. A claim expires a few seconds after its last renewal. */
-export interface IdempotencyRows {
-  /** Claims the request's work if nobody has begun it, or if whoever did is gone. */
-  claim(request: KeyedRequest): Promise<Found>;
-  renew(claim: Claim): Promise<void>;
-  /** Changes the id of what the request creates. */
-  move(claim: Claim, resourceId: string): Promise<void>;
-  /** Stores the answer for 24 hours. False if another request has taken over the work. */
-  answer(claim: Claim, answer: KeptAnswer): Promise<boolean>;
-  /** Ends the claim without an answer. The next such request repeats the work for the same resource. */
-  release(claim: Claim): Promise<void>;
-}
-
 /** Takes the parsed body, whose fields are in schema order, however they were sent. */
 export function fingerprintOf(method: string, url: string, body: unknown): Buffer {
   return createHash("sha256")

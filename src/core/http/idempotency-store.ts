@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
-import type { Claim, Found, IdempotencyRows, KeptAnswer, KeyedRequest } from "./attempt.ts";
+import type { Claim, Found, KeptAnswer, KeyedRequest } from "./attempt.ts";
 
 /** Encrypts what the database must not reveal. `context` says what it belongs to; `open` needs the same one. */
 export interface Sealing {
@@ -14,7 +14,7 @@ export interface Sealing {
 const lease = sql<Date>`now() + interval '10 seconds'`;
 
 /** Idempotency keys. */
-export class IdempotencyStore implements IdempotencyRows {
+export class IdempotencyStore {
   readonly #database: Database;
   readonly #sealing: Sealing;
 

@@ -2,9 +2,9 @@ import fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BerthError } from "../../contract/errors.ts";
 import { routes } from "../../contract/routes.ts";
-import type { Claim, IdempotencyRows, KeptAnswer } from "./attempt.ts";
+import type { Claim, KeptAnswer } from "./attempt.ts";
 import { handleError } from "./errors.ts";
-import { Idempotency } from "./idempotency.ts";
+import { Idempotency, type Rows } from "./idempotency.ts";
 
 const away = async () => {
   throw new BerthError("database_unavailable", "The database is not responding.");
@@ -12,7 +12,7 @@ const away = async () => {
 
 let app: FastifyInstance;
 /** The rows' behaviour in each test. */
-let rows: IdempotencyRows;
+let rows: Rows;
 let worked: number;
 let [looks, streams] = [0, 0];
 /** What the handler waits for. */

@@ -3,16 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ErrorBody } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { Backoff, pause } from "../retry.ts";
-import {
-  type Attempt,
-  type Claim,
-  fingerprintOf,
-  type IdempotencyRows,
-  isKept,
-  type KeptAnswer,
-  type KeyedRequest,
-} from "./attempt.ts";
+import { type Attempt, type Claim, fingerprintOf, isKept, type KeptAnswer, type KeyedRequest } from "./attempt.ts";
 import { goneOf } from "./gone.ts";
+import type { IdempotencyStore } from "./idempotency-store.ts";
 import type { Streams } from "./streams.ts";
 
 declare module "fastify" {
@@ -43,12 +36,15 @@ interface Held {
   settled: PromiseWithResolvers<void>;
 }
 
+/** The store as `Idempotency` uses it. */
+export type Rows = Pick<IdempotencyStore, "claim" | "renew" | "move" | "answer" | "release">;
+
 /**
  * Implements `Idempotency-Key`: of the requests with one key, only one is processed at a time, and the others get its
  * answer. The key's row is written before the work begins, so a crash leaves a trace.
  */
 export class Idempotency {
-  readonly #rows: IdempotencyRows;
+  readonly #rows: Rows;
   readonly #streams: Pick<Streams, "enter">;
   readonly #waitMs: number;
   readonly #held = new WeakMap<FastifyRequest, Held>();
@@ -60,7 +56,7 @@ export class Idempotency {
   readonly #waiting = new Map<string, number>();
 
   /** Requests that wait count as streams. */
-  constructor(rows: IdempotencyRows, streams: Pick<Streams, "enter">, waitMs = usualWaitMs) {
+  constructor(rows: Rows, streams: Pick<Streams, "enter">, waitMs = usualWaitMs) {
     this.#rows = rows;
     this.#streams = streams;
     this.#waitMs = waitMs;

@@ -8,7 +8,8 @@ import { isUuid } from "../../contract/ids.ts";
 import { fromResponseId } from "../../contract/openai.ts";
 import type { Route } from "../../contract/route.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { type AgentReference, type HostLease, type Leadership, takeOverMs } from "../leadership.ts";
+import { type Leadership, takeOverMs } from "../leadership.ts";
+import type { AgentReference, HostLease } from "../lease-store.ts";
 import { notLeadingHeader, openPassport, type Passport, passportHeader, type Seal, sealPassport } from "./passport.ts";
 import { type Passage, relay } from "./relay.ts";
 
