@@ -145,17 +145,17 @@ async function printManyTurns(): Promise<void> {
 async function tellTurns(name: string): Promise<void> {
   const database = await databaseOf(dashboard.service);
   await sql`
-    with agent as (select id from agents where name = ${name}), told as (
+    with agent as (select id from agents where name = ${name}), sent as (
       insert into turns (id, agent_id, conversation, message, status, usage, created_at, finished_at)
       select gen_random_uuid(), agent.id, 1, 'question ' || n, 'completed', ${JSON.stringify(noUsage)}::jsonb,
         now() - make_interval(secs => 60 * (${pastTurns} - n)), now() - make_interval(secs => 60 * (${pastTurns} - n) - 30)
       from agent, generate_series(1, ${pastTurns}) n returning id, message)
     insert into turn_events (turn_id, seq, event)
-    select told.id, seq, case seq
+    select sent.id, seq, case seq
       when 1 then jsonb_build_object('type', 'response.created')
       when 2 then jsonb_build_object('type', 'response.output_text.delta', 'delta', 'The answer to ' || message || E'.\n\n' || ${paragraph}::text || ${code}::text)
       else jsonb_build_object('type', 'response.completed') end
-    from told, generate_series(1, 3) seq`.execute(database);
+    from sent, generate_series(1, 3) seq`.execute(database);
   await database.destroy();
 }
 

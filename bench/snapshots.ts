@@ -4,7 +4,7 @@ import { VmMachines } from "../test/support/vm-machines.ts";
 import { quantile } from "./machine/agent-figures.ts";
 
 // `node bench/snapshots.ts`: keeps a machine five times, with a turn before each, goes back, and forks it, once and ten
-// times at once. Beside them, in the same run: a suspension and a wake, and a boot from the disk. Read the ratios first.
+// times at once. In the same run, for comparison: a suspension and a wake, and a boot from the disk. Read the ratios first.
 
 const rounds = 5;
 const forks = 10;

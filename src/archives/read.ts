@@ -89,7 +89,7 @@ class Entries implements AsyncDisposable {
     this.#input = bytes[Symbol.asyncIterator]();
   }
 
-  /** Lets go of the bytes that were not read. */
+  /** Releases the bytes that were not read. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#input.return?.();
   }

@@ -42,7 +42,7 @@ export async function fetchPublicDocument(url: string): Promise<unknown> {
   }
 }
 
-/** The addresses of a name, all of which are public. Rejects for any other name, and when `signal` aborts. */
+/** The public addresses of a name. Rejects for a name with any other address, and when `signal` aborts. */
 export async function publicAddresses(hostname: string, signal: AbortSignal): Promise<string[]> {
   const addresses = await resolvePublic(hostname, signal);
   const isAllowed = (address: string) => isPublic(address) && !isOwn(address) && !isOnLink(address);

@@ -124,11 +124,11 @@ function Machine({ agent }: { agent: Agent }) {
           <Confirm
             trigger={(open) => (
               <Button onClick={open} disabled={reset?.supported === false}>
-                Start anew
+                Start again
               </Button>
             )}
             title="Start a new conversation?"
-            action="Start anew"
+            action="Start again"
             onConfirm={async () => {
               await handle.reset();
               await queries.invalidateQueries({ queryKey: turnsQuery(name).queryKey });

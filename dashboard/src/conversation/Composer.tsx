@@ -34,7 +34,7 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
     event.preventDefault();
     send();
   };
-  // What was put here to be edited is gone on with.
+  // Resume editing the restored draft.
   // biome-ignore lint/correctness/useExhaustiveDependencies: at each edit, not at each key
   useEffect(() => {
     if (document.activeElement === document.body || document.activeElement?.closest("article, ol"))

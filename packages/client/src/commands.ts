@@ -89,7 +89,7 @@ export class RunningCommand implements AsyncIterable<CommandEvent> {
       this.#begun = resolve;
       this.#failed = reject;
     });
-    this.id.catch(() => {}); // Told to whoever reads.
+    this.id.catch(() => {}); // The reader gets the error.
     if (this.#id !== null) this.#begun(this.#id);
   }
 

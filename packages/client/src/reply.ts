@@ -44,7 +44,7 @@ export class Reply implements AsyncIterable<TurnEvent> {
     this.#start = start;
     this.#options = options;
     this.#turnId = "id" in start.turn ? start.turn.id : null;
-    this.#begun.promise.catch(() => {}); // Told to whoever reads.
+    this.#begun.promise.catch(() => {}); // The reader gets the error.
     if (this.#turnId !== null) this.#begun.resolve(this.#turnId);
   }
 

@@ -39,14 +39,14 @@ ExecStart=${quoted(node, { isCommand: true })} ${quoted(program, { isCommand: tr
 WorkingDirectory=/
 Environment=${quoted(`BERTH_DATA_DIR=${dataFolder}`)}
 EnvironmentFile=-${environmentFile.replaceAll("%", "%%")}
-# \`berth down\` ends it for good; what ends by itself is started again.
+# \`berth down\` stops it for good; a server that exits on its own is restarted.
 Restart=on-failure
 RestartSec=2
-# The server ends within 5 s of SIGTERM. Only it is ended: machines, and turns in them, go on, and the next server takes
-# them up.
+# The server ends within 5 s of SIGTERM. Only it is stopped: machines, and turns in them, continue, and the next server
+# takes them over.
 KillMode=process
 TimeoutStopSec=${stopSeconds}
-# One machine that the kernel ends for want of memory ends nothing else.
+# A machine that the kernel kills when memory runs out affects nothing else.
 OOMPolicy=continue
 # Each machine is bounded by a control group of its own.
 TasksMax=infinity

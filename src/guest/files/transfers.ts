@@ -133,7 +133,7 @@ export class Receiver extends Duplex {
 
   constructor(path: string, consume: (bytes: Readable) => Promise<ReceivedFile>) {
     super();
-    this.#frames.on("error", () => {}); // Told to whoever consumes.
+    this.#frames.on("error", () => {}); // The consumer gets the error.
     consume(this.#frames).then(
       (result) => this.#answer(result),
       (error: unknown) => this.#answer(faultFor(error, path)),

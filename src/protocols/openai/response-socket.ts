@@ -28,7 +28,7 @@ const Frame = CreateResponse.omit({ background: true, stream_options: true }).ex
 const maximumWaiting = 8;
 
 /**
- * `/v1/responses` as a WebSocket, as the Open Responses specification has it: the client sends requests, each of which is
+ * `/v1/responses` as a WebSocket, as the Open Responses specification has it: the client sends requests. Each is
  * answered by its events before the next is read.
  */
 export function responseSocketRoutes(context: AppContext): FastifyPluginAsync {
