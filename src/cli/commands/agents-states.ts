@@ -58,6 +58,22 @@ export function addStateCommands(agents: ToolCommand): void {
         .agent(name)
         .restart(newMachine ? { machine: "new" } : {}),
     );
+  addUpgrade(agents);
+  agents
+    .command("rollback")
+    .description("restore an agent to a snapshot: files, running programs, conversation")
+    .argument("<name>", "the agent's name")
+    .argument("<snapshot>", "the snapshot's name or id (see berth snapshots list)")
+    .addOption(noWaitOption())
+    .confirms(
+      (name: string, snapshot: string) => `Restore ${printable(name)} to ${printable(snapshot)}?`,
+      "Nothing was changed.",
+    )
+    .addHelpText("after", "\nA snapshot of the current state is created first, so that the rollback can be undone.")
+    .installs("rolled back", (name: string, snapshot: string) => connect().agent(name).snapshots.rollBack(snapshot));
+}
+
+function addUpgrade(agents: ToolCommand): void {
   agents
     .command("upgrade")
     .description("move agents to the runtimes of the newest image; files and conversation are kept")
@@ -75,18 +91,6 @@ export function addStateCommands(agents: ToolCommand): void {
       if (options.dryRun) return showUpgradable(await upgradable(name), options);
       return name === undefined ? upgradeAll(options) : upgradeOne(name, options);
     });
-  agents
-    .command("rollback")
-    .description("restore an agent to a snapshot: files, running programs, conversation")
-    .argument("<name>", "the agent's name")
-    .argument("<snapshot>", "the snapshot's name or id (see berth snapshots list)")
-    .addOption(noWaitOption())
-    .confirms(
-      (name: string, snapshot: string) => `Restore ${printable(name)} to ${printable(snapshot)}?`,
-      "Nothing was changed.",
-    )
-    .addHelpText("after", "\nA snapshot of the current state is created first, so that the rollback can be undone.")
-    .installs("rolled back", (name: string, snapshot: string) => connect().agent(name).snapshots.rollBack(snapshot));
 }
 
 /** This agent if it has a newer image to upgrade to; without a name, all such agents. */

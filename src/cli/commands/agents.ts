@@ -65,6 +65,22 @@ export function register(program: ToolCommand): void {
       (_, name) => `${printable(name)} starts a new conversation. Its files are kept.`,
     );
   addTurnList(agents, "turns");
+  addReports(agents);
+  agents
+    .command("delete")
+    .description("delete an agent, its machine and its disk permanently")
+    .argument("<name>", "the agent's name")
+    .confirms(
+      (name: string) => `Delete ${printable(name)}, its machine and its disk permanently?`,
+      "Nothing was deleted.",
+    )
+    .prints(deleteAgent, (_, name) => `${printable(name)} is deleted.`);
+  addNetworkCommands(agents);
+  addSecretCommands(agents);
+}
+
+/** Adds `install-status` and `logs`. */
+function addReports(agents: ToolCommand): void {
   agents
     .command("install-status")
     .description("show the progress of an agent's installation")
@@ -81,17 +97,6 @@ export function register(program: ToolCommand): void {
       if ("lines" in event) for (const line of event.lines) console.log(printable(line));
       else if ("line" in event) console.log(printable(event.line));
     });
-  agents
-    .command("delete")
-    .description("delete an agent, its machine and its disk permanently")
-    .argument("<name>", "the agent's name")
-    .confirms(
-      (name: string) => `Delete ${printable(name)}, its machine and its disk permanently?`,
-      "Nothing was deleted.",
-    )
-    .prints(deleteAgent, (_, name) => `${printable(name)} is deleted.`);
-  addNetworkCommands(agents);
-  addSecretCommands(agents);
 }
 
 async function* installStatuses(name: string, { follow }: { follow?: true }): AsyncGenerator<InstallStatus> {

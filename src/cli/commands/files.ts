@@ -40,6 +40,22 @@ export function register(program: ToolCommand): void {
     .action((name: string, path: string, { root }: FileOptions) =>
       printFile(filesOf(name), path, { user: userOf(root) }),
     );
+  addChanges(command);
+  command("watch", "print changes in a folder until Ctrl-C or until the machine stops")
+    .argument("[path]", "absolute, or relative to the agent's home folder", ".")
+    .option("-r, --recursive", "include its subfolders")
+    .streams(
+      (name: string, path: string, options: FileOptions) => filesOf(name).watch(path, scopeOf(options)),
+      (event) => {
+        if (event.type === "watching") return note(`Watching ${printable(event.path)}`);
+        const from = event.from === null ? "" : `${printable(event.from)} -> `;
+        console.log(`${event.type} ${from}${printable(event.path)}`);
+      },
+    );
+}
+
+/** Adds the commands that change files. */
+function addChanges(command: (name: string, description: string) => ToolCommand): void {
   command("mkdir", "make a folder and its parents")
     .argument("<path>", "the folder's path")
     .prints(
@@ -60,17 +76,6 @@ export function register(program: ToolCommand): void {
     .prints(
       (name: string, path: string, options: FileOptions) => filesOf(name).remove(path, scopeOf(options)),
       () => {},
-    );
-  command("watch", "print changes in a folder until Ctrl-C or until the machine stops")
-    .argument("[path]", "absolute, or relative to the agent's home folder", ".")
-    .option("-r, --recursive", "include its subfolders")
-    .streams(
-      (name: string, path: string, options: FileOptions) => filesOf(name).watch(path, scopeOf(options)),
-      (event) => {
-        if (event.type === "watching") return note(`Watching ${printable(event.path)}`);
-        const from = event.from === null ? "" : `${printable(event.from)} -> `;
-        console.log(`${event.type} ${from}${printable(event.path)}`);
-      },
     );
 }
 

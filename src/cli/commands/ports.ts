@@ -58,6 +58,11 @@ export function register(program: ToolCommand): void {
         return url;
       },
     );
+  addShares(program);
+}
+
+/** Adds `berth share` and `berth shares`. */
+function addShares(program: ToolCommand): void {
   program
     .command("share")
     .description("make a public link to a page that an agent serves")

@@ -53,10 +53,16 @@ function shown(text: string): string {
   return `${text.slice(0, half)}\n… ${left} characters left out …\n${text.slice(-half)}`.toWellFormed();
 }
 
+/** The tools have the rights of this user in the machine. */
+const user = "agent";
+
 /** Tools that read and write files in an agent's machine. */
 export function fileTools(files: Files): Tool[] {
-  const user = "agent";
-  const read = tool({
+  return [readFile(files), writeFile(files), listFiles(files)];
+}
+
+function readFile(files: Files): Tool {
+  return tool({
     name: "read_file",
     title: "Read a file",
     description: "Reads a file in an agent's machine, or a part of it.",
@@ -82,7 +88,10 @@ export function fileTools(files: Files): Tool[] {
       return { result: { path: entry.path, size: entry.size, ...shownAs, nextOffset, etag } };
     },
   });
-  const write = tool({
+}
+
+function writeFile(files: Files): Tool {
+  return tool({
     name: "write_file",
     title: "Write a file",
     description: "Writes a complete file in an agent's machine. Creates missing folders and replaces an existing file.",
@@ -99,7 +108,10 @@ export function fileTools(files: Files): Tool[] {
       return { result: { path: at, size, created, etag } };
     },
   });
-  const list = tool({
+}
+
+function listFiles(files: Files): Tool {
+  return tool({
     name: "list_files",
     title: "List files",
     description: "Lists a folder in an agent's machine.",
@@ -113,7 +125,6 @@ export function fileTools(files: Files): Tool[] {
       return { result: { entries: page.data, nextCursor: page.nextCursor } };
     },
   });
-  return [read, write, list];
 }
 
 /** Bytes as text if they are UTF-8, without a character that the part cuts in two. */

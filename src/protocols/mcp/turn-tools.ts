@@ -23,7 +23,11 @@ const changing = { readOnlyHint: false, destructiveHint: true, idempotentHint: f
 
 /** Tools that send messages to agents and read the replies. */
 export function turnTools(turns: Turns): Tool[] {
-  const ask = tool({
+  return [askAgent(turns), startTurn(turns), getTurn(turns), cancelTurn(turns)];
+}
+
+function askAgent(turns: Turns): Tool {
+  return tool({
     name: "ask_agent",
     title: "Ask an agent",
     description:
@@ -34,12 +38,15 @@ export function turnTools(turns: Turns): Tool[] {
     annotations: changing,
     run: async ({ agent: name, message, waitSeconds }, call) => {
       const usual = call.progress.isWanted ? usualWaitSeconds.told : usualWaitSeconds.silent;
-      const { agent, turn } = await begin(name, message, call);
-      await wait(turn, waitSeconds ?? usual, call);
+      const { agent, turn } = await begin(turns, name, message, call);
+      await wait(turns, turn, waitSeconds ?? usual, call);
       return answerOf(agent, await turns.past(agent.id, turn.id));
     },
   });
-  const start = tool({
+}
+
+function startTurn(turns: Turns): Tool {
+  return tool({
     name: "start_turn",
     title: "Start a turn",
     description: "Sends a message to an agent and returns immediately with the turn's id. get_turn returns the reply.",
@@ -48,11 +55,14 @@ export function turnTools(turns: Turns): Tool[] {
     output: TurnSummary,
     annotations: changing,
     run: async ({ agent: name, message }, call) => {
-      const { agent, turn } = await begin(name, message, call);
+      const { agent, turn } = await begin(turns, name, message, call);
       return answerOf(agent, await turns.past(agent.id, turn.id));
     },
   });
-  const get = tool({
+}
+
+function getTurn(turns: Turns): Tool {
+  return tool({
     name: "get_turn",
     title: "Read a turn",
     description: "Returns a turn's status and its reply so far. With waitSeconds, waits for the turn to end first.",
@@ -61,14 +71,17 @@ export function turnTools(turns: Turns): Tool[] {
     output: TurnSummary,
     annotations: { readOnlyHint: true, openWorldHint: false },
     run: async ({ agent: name, turnId, waitSeconds = 0 }, call) => {
-      const { agent, turn } = await find(name, turnId, call);
+      const { agent, turn } = await find(turns, name, turnId, call);
       if (waitSeconds > 0) {
-        await wait(turn, waitSeconds, call);
+        await wait(turns, turn, waitSeconds, call);
       }
       return answerOf(agent, await turns.past(agent.id, turn.id));
     },
   });
-  const cancel = tool({
+}
+
+function cancelTurn(turns: Turns): Tool {
+  return tool({
     name: "cancel_turn",
     title: "Cancel a turn",
     description: "Interrupts a running turn. The agent's work so far is kept.",
@@ -77,33 +90,32 @@ export function turnTools(turns: Turns): Tool[] {
     output: TurnSummary,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     run: async ({ agent: name, turnId }, call) => {
-      const { agent, turn } = await find(name, turnId, call);
+      const { agent, turn } = await find(turns, name, turnId, call);
       await turns.cancel(agent, turn);
       return { result: toSummary(agent, await turns.past(agent.id, turn.id)) };
     },
   });
-  return [ask, start, get, cancel];
+}
 
-  async function begin(name: string, message: string, { operation, caller, carrier }: ToolCall) {
-    const agent = await operation.findAgent(name);
-    const turn = await turns.begin(randomUUID(), agent, message, caller);
-    carrier.request.log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
-    await operation.begun();
-    return { agent, turn };
-  }
+async function begin(turns: Turns, name: string, message: string, { operation, caller, carrier }: ToolCall) {
+  const agent = await operation.findAgent(name);
+  const turn = await turns.begin(randomUUID(), agent, message, caller);
+  carrier.request.log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
+  await operation.begun();
+  return { agent, turn };
+}
 
-  async function find(name: string, turnId: string, { operation, caller }: ToolCall) {
-    const agent = await operation.findAgent(name);
-    const turn = await turns.find(agent.id, turnId);
-    requireOwnTurn(caller, turn);
-    return { agent, turn };
-  }
+async function find(turns: Turns, name: string, turnId: string, { operation, caller }: ToolCall) {
+  const agent = await operation.findAgent(name);
+  const turn = await turns.find(agent.id, turnId);
+  requireOwnTurn(caller, turn);
+  return { agent, turn };
+}
 
-  async function wait(turn: TurnState, seconds: number, { gone, progress }: ToolCall): Promise<void> {
-    const over = AbortSignal.any([gone, AbortSignal.timeout(seconds * 1000)]);
-    for await (const batch of turns.events.follow(turn, 0, over)) {
-      for (const { event } of batch) progress.note(event);
-    }
+async function wait(turns: Turns, turn: TurnState, seconds: number, { gone, progress }: ToolCall): Promise<void> {
+  const over = AbortSignal.any([gone, AbortSignal.timeout(seconds * 1000)]);
+  for await (const batch of turns.events.follow(turn, 0, over)) {
+    for (const { event } of batch) progress.note(event);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyRequest } from "fastify";
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
@@ -7,7 +7,7 @@ import { routes } from "../../contract/routes.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";
-import { handle } from "../../core/http/handle.ts";
+import { handle, type RequestOf } from "../../core/http/handle.ts";
 import { notAgain } from "../../core/http/openai-errors.ts";
 import { sendEvents } from "../../core/http/sse.ts";
 import { createResponse } from "./create.ts";
@@ -21,23 +21,7 @@ const cancelMs = 5_000;
 export function responseRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, turns, responses, streams } = context;
   return async (app) => {
-    handle(app, routes.createResponse, async (request, reply) => {
-      const { model, stream, background } = request.body;
-      const agent = await findAgent(agents, request, model);
-      using _ = streams.enter(request);
-      const place = { ...(await createResponse(context, request, agent, request.body)), model: agent.name };
-      const turnId = place.turn.id;
-      if (stream) {
-        await begun(context, request, reply);
-        await sendEvents(reply, { "x-turn-id": turnId }, (gone) => responseEvents(turns, place, -1, gone));
-        return reply;
-      }
-      reply.header("x-turn-id", turnId).header(...notAgain);
-      if (background) return await readResponse(turns, place, "so far");
-      const response = await readResponse(turns, place, goneOf(reply));
-      if (response.status === "in_progress") throw clientGone();
-      return response;
-    });
+    handle(app, routes.createResponse, create);
 
     handle(app, routes.getResponse, async (request, reply) => {
       const place = await find(request);
@@ -70,6 +54,24 @@ export function responseRoutes(context: AppContext): FastifyPluginAsync {
       return inputItemPage(response, request.query);
     });
   };
+
+  async function create(request: RequestOf<typeof routes.createResponse>, reply: FastifyReply) {
+    const { model, stream, background } = request.body;
+    const agent = await findAgent(agents, request, model);
+    using _ = streams.enter(request);
+    const place = { ...(await createResponse(context, request, agent, request.body)), model: agent.name };
+    const turnId = place.turn.id;
+    if (stream) {
+      await begun(context, request, reply);
+      await sendEvents(reply, { "x-turn-id": turnId }, (gone) => responseEvents(turns, place, -1, gone));
+      return reply;
+    }
+    reply.header("x-turn-id", turnId).header(...notAgain);
+    if (background) return await readResponse(turns, place, "so far");
+    const response = await readResponse(turns, place, goneOf(reply));
+    if (response.status === "in_progress") throw clientGone();
+    return response;
+  }
 
   /** The response in the path, if the caller may see it. */
   async function find(request: FastifyRequest & { params: { responseId: string } }) {
