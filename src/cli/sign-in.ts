@@ -98,7 +98,7 @@ async function speaking<Result>(issuer: string, talk: () => Promise<Result>): Pr
     if (error instanceof CliError) throw error;
     if (error instanceof openid.ResponseBodyError)
       throw new CliError(refusalText(error.error, error.error_description));
-    throw new UnreachableError(`The identity provider ${issuer} sent an invalid response: ${reasonOf(error)}`);
+    throw new UnreachableError(`The request to the identity provider ${issuer} failed: ${reasonOf(error)}`);
   }
 }
 

@@ -148,7 +148,7 @@ test("tasks are listed by page and filter", async () => {
 test("what an agent cannot take is refused in the protocol's own words", async () => {
   const client = await connect("ada");
   const send = (given: SendMessageRequest) => expect(client.sendMessage(given)).rejects;
-  await send(request("hello", { contextId: "conversation-7" })).toThrow("now conversation-1");
+  await send(request("hello", { contextId: "conversation-7" })).toThrow("currently conversation-1");
   await send(request("hello", { taskId: randomUUID() })).toThrow("without a taskId");
   await send(request("hello", { messageId: "" })).toThrow("messageId");
   await send(request("")).toThrow("must not be empty");
