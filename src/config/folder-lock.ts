@@ -46,7 +46,7 @@ export class FolderLock {
     );
     if (start === "") return null;
     const holder = { pid: Number(pid), start, server: server === "" ? null : server };
-    // One of before places were written down is of this one.
+    // A lock without a place is from an older version: it counts as local.
     if (place !== "" && place !== ownPlace()) return { ...holder, state: "unknown" };
     return { ...holder, state: startOf(holder.pid) === start ? "alive" : "gone" };
   }
@@ -58,8 +58,8 @@ export class FolderLock {
   }
 
   /**
-   * Takes the lock, also over from a process that is gone. Ends the process of the server `before` first if that still
-   * has it. Throws if any other process has it.
+   * Takes the lock. Replaces the lock of a process that is gone. Kills the process of the server `before`, the previous
+   * leader, if it still has the lock. Throws if any other process has it.
    */
   async take(server: string | null, before: string | null = null): Promise<void> {
     for (;;) {
@@ -78,7 +78,7 @@ export class FolderLock {
     await rm(this.#file, { force: true });
   }
 
-  /** Whole or not at all: others may read it at any time. */
+  /** Writes the lock atomically. False if there is one. */
   async #written(server: string | null): Promise<boolean> {
     const partial = `${this.#file}.${process.pid}`;
     const lines = [process.pid, startOf(process.pid), server ?? "", ownPlace()];
@@ -99,7 +99,7 @@ export function inUse(folder: string, pid: number): string {
   return `The data folder ${folder} is in use by another server (process ${pid}).`;
 }
 
-/** Kills a process, a stopped one too. Throws if it may not be, or does not end. */
+/** Kills a process, even a stopped one (SIGSTOP). Throws if that is not permitted, or the process does not end. */
 async function end({ pid, start }: Holder): Promise<void> {
   kill(pid);
   for (const until = performance.now() + endMs; startOf(pid) === start; await sleep(endPollMs)) {

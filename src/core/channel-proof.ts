@@ -19,7 +19,7 @@ export function proofOf(token: string, { role, channel, serverNonce, guestNonce 
   return createHmac("sha256", token).update(text).digest("base64url");
 }
 
-/** Whether that is the proof of one who knows the token. */
+/** Verifies a proof in constant time. */
 export function isProof(offered: unknown, token: string, claim: Claim): boolean {
   if (typeof offered !== "string") return false;
   const [mine, theirs] = [Buffer.from(proofOf(token, claim)), Buffer.from(offered)];

@@ -49,7 +49,7 @@ export class HostFiles {
     return this.#rows.statesOf(found.map(({ id }) => id));
   }
 
-  /** Keeps that the files of this id may go once no row names them. Called before they are made. */
+  /** Records that the files of this id may be removed once no row names them. Call it before they are created. */
   expect(id: string): Promise<void> {
     return this.#rows.expect(id);
   }

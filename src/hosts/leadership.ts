@@ -6,7 +6,7 @@ import { type AgentReference, type HostLease, type HostLeaseStore, leaseMs, type
 
 /** How often the leader renews it. */
 const renewMs = 2_000;
-/** A leader takes its lease for over this long before it is. */
+/** A leader considers its lease expired this long before it expires. */
 const marginMs = 1_000;
 /** How often the others look. */
 const lookMs = 250;
@@ -74,7 +74,7 @@ export class Leadership {
     return this.#term;
   }
 
-  /** Whether all agents that there are may only be this host's. */
+  /** Whether no other host has a lease. */
   get isOnlyHost(): boolean {
     return this.#leases.every(({ host }) => host === this.host);
   }
@@ -212,7 +212,7 @@ export class Leadership {
 
   #isFree({ server, isValid, isReleased }: HostLease, dead: string | null): boolean {
     if (isReleased || server === dead) return true;
-    // After an outage of the database, its leader comes first.
+    // After an outage of the database, the old leader may renew first.
     return !isValid && performance.now() - this.#lookingSince > leaseMs;
   }
 

@@ -25,7 +25,7 @@ export class Observations {
     const id = this.#objects.idOf(set);
     const last = observedOf(set) ?? ({ ...nothingOf(id), phase: "absent" } as const);
     if (last === "unreadable" || last.id !== id) return this.#askAgain(id);
-    // Its pod was ended, which saves its memory if there is time. `wake` looks whether it has one.
+    // Ending a pod saves the memory if time allows. `wake` checks whether it was saved.
     const asleep = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
     if (set.spec?.replicas !== 1) return asleep;
     for (const until = performance.now() + lookMs; ; await this.#pods.pause()) {

@@ -217,7 +217,7 @@ export class Lifecycle {
     const found = await this.#context.machines.list();
     const agents = await this.#current(found);
     const byId = new Map(agents.map((agent) => [agent.id, agent]));
-    await this.#removeOrphans(found.filter(({ id }) => !byId.has(id)));
+    await this.#quarantineOrphans(found.filter(({ id }) => !byId.has(id)));
     const running = new Set<string>();
     for (const { id, phase } of found) {
       const agent = byId.get(id);
@@ -243,7 +243,7 @@ export class Lifecycle {
     this.#context.reconciler.begin();
   }
 
-  async #removeOrphans(found: readonly MachineObservation[]): Promise<void> {
+  async #quarantineOrphans(found: readonly MachineObservation[]): Promise<void> {
     const used = found.filter(({ isUnused }) => !isUnused);
     await this.#context.hostFiles.requireRows(used.map(({ id }) => ({ id, kind: "machine" })));
     const states = await this.#context.hostFiles.statesOf(found);

@@ -33,7 +33,7 @@ export async function forward(
   response.on("close", () => sent.destroy());
   connection.on("error", (error) => sent.destroy(error));
   try {
-    // The answer may come before the end of the body, and be the last that the program reads.
+    // The program may answer without reading the whole body, so a failed upload is not an error.
     pipeline(request, sent).catch(() => {});
     const answer = await answerTo(sent);
     if (answer.upgraded && !upgrading) throw new Error("the program has changed to a protocol that nobody asked for");
@@ -59,7 +59,7 @@ function answerTo(sent: ClientRequest): Promise<Answer> {
   });
 }
 
-/** The program's words for its status are left out: they may be such as no answer can hold. */
+/** Omits the program's reason phrase: Node rejects some characters in it. */
 function headed(response: ServerResponse, answer: IncomingMessage): ServerResponse {
   response.writeHead(answer.statusCode!, responseHeaders(answer));
   flushHead(response);

@@ -22,8 +22,8 @@ const sealCookie = "__Host-berth_dashboard_seal";
 const pendingSeconds = 600;
 
 /**
- * The dashboard runs no script but its own files, and none that a text could become (Trusted Types); it asks nobody but
- * this service, and nobody frames it.
+ * The dashboard runs only its own script files, and no injected ones (Trusted Types). It connects to this service only, and
+ * cannot be framed.
  */
 const policy = [
   "default-src 'none'",
@@ -133,8 +133,8 @@ function requireSameOrigin({ headers }: FastifyRequest): void {
 
 /**
  * The dashboard's cookies, as headers. A page of a neighbouring host, an agent's preview say, can set cookies for their
- * common domain. With https such a session counts for nothing, since it lacks the seal, and a sign-in that is under way
- * cannot be replaced. The seal is a cookie of its own because its prefix requires the path `/`, and the session is to be
+ * common domain. With https, a session cookie set by another host is ignored, since it has no matching seal, and a
+ * pending sign-in cannot be replaced. The seal is a cookie of its own because its prefix requires the path `/`, and the session is to be
  * sent to one path alone.
  */
 class Cookies {

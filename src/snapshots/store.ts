@@ -66,13 +66,13 @@ export class SnapshotStore {
     return row ? fromRow(row) : null;
   }
 
-  /** False if it is gone already. Its files may go from then on. */
+  /** False if there was no such row. Afterwards its files may be removed. */
   async remove(id: string): Promise<boolean> {
     const { numDeletedRows } = await this.#database.deleteFrom("snapshots").where("id", "=", id).executeTakeFirst();
     return numDeletedRows > 0n;
   }
 
-  /** Stores what these take now. */
+  /** Updates the stored sizes. */
   async resize(found: readonly { id: string; bytes: number }[]): Promise<void> {
     const [ids, bytes] = [found.map(({ id }) => id), found.map((each) => each.bytes)];
     await sql`

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 /**
  * The condition that a row comes after the cursor `ID@MILLISECONDS` in a newest-first list. The row of the cursor has the
- * exact time, in microseconds; once it was deleted, the end of its millisecond stands for it.
+ * exact time, in microseconds. If it was deleted, the cursor counts as the last microsecond of its millisecond.
  */
 export function olderThan(table: "api_keys" | "turns", cursor: string) {
   const [id, milliseconds] = cursor.split("@");

@@ -3,7 +3,7 @@ import { Backoff } from "../retry.ts";
 import type { EmbeddedPostgres } from "./embedded.ts";
 
 const lookEveryMs = 500;
-/** Looks between two at the size of its log. */
+/** The size of the log is checked at every 20th look. */
 const logEvery = 20;
 const leastRetryMs = 500;
 const mostRetryMs = 15_000;

@@ -23,9 +23,10 @@ const maximumWaiting = 2;
 const renewMs = 3_000;
 /** Longer than any handler takes to answer. */
 const usualWaitMs = 70_000;
-/** How much an account's answers of an hour may take in the database that all share, and a row without its answer. */
+/** How many bytes of responses an account may store within `windowMs`. */
 const maximumKept = 256 * 1024 * 1024;
 const windowMs = 3_600_000;
+/** The size of a row without its response. */
 const rowBytes = 1_024;
 const keptHeaders = ["location", "content-type", "cache-control", "x-turn-id"];
 
