@@ -121,7 +121,7 @@ test("a call of a client's function waits to be seen, and is answered by hand or
   await ask('call weather {"city":"Oslo"}', { tools });
   const turn = turnOf("call weather").last();
   await turn.getByRole("status").getByText("waiting for the result of weather").waitFor();
-  await turn.getByText("waits for its result").click();
+  await turn.getByText("waiting for its result").click();
   await turn.getByText('"city": "Oslo"').waitFor();
   await turn.getByLabel("Result of weather").fill("rain");
   await turn.getByRole("button", { name: "Give the result" }).click();
@@ -131,7 +131,7 @@ test("a call of a client's function waits to be seen, and is answered by hand or
   const { output } = await ask('call weather {"city":"Rome"}', { tools });
   const [call] = output.filter(({ type }: { type: string }) => type === "function_call");
   const second = turnOf("call weather").last();
-  await second.getByText("waits for its result").click();
+  await second.getByText("waiting for its result").click();
   await second.getByText('"city": "Rome"').waitFor();
   await ask([{ type: "function_call_output", call_id: call.call_id, output: "sun" }]);
   await expect.poll(() => answerOf(second)).toBe("sun");

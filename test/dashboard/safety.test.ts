@@ -142,7 +142,7 @@ test("axe finds nothing serious in any view, light or dark", { timeout: 180_000 
   await dashboard.service.client.call("POST", "/v1/responses", { model: "bea", input: "call weather", tools });
   await openView(bypassing, dashboard.url, "/-/agents/bea");
   await bypassing.evaluate(axe.source);
-  await bypassing.getByText("waits for its result").click();
+  await bypassing.getByText("waiting for its result").click();
   await look("a function's call");
   expect(found).toEqual([]);
   await context.close();
