@@ -60,7 +60,7 @@ test("an agent is created, shows its steps, is asked and answers; the cost is to
   await page.getByRole("button", { name: "Create agent" }).click();
   await page
     .getByRole("alert")
-    .getByText(/small letters/)
+    .getByText(/lowercase letters/)
     .waitFor();
   await page.getByLabel("Name").fill("ada");
   await page.getByRole("radio", { name: /opencode/ }).check();
