@@ -50,7 +50,7 @@ test("the secrets are listed, and removed", async () => {
   expect(await api.berth(list)).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("no secrets") });
   api.answers["DELETE /agents/ada/secrets/TOKEN"] = [(response) => response.writeHead(204).end()];
   expect((await api.berth(["agents", "secrets", "remove", "ada", "TOKEN"])).stdout).toBe(
-    "ada has no TOKEN any more.\n",
+    "TOKEN was removed from ada.\n",
   );
 });
 
