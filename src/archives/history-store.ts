@@ -6,7 +6,7 @@ import type { TurnEvent } from "../contract/chat.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
-import { keepRetelling } from "../lifecycle/store.ts";
+import { keepRetelling } from "../turns/retelling-rows.ts";
 import { type TurnStore, toTurnState } from "../turns/store.ts";
 import type { FinishedTurn, ImportedItem } from "../turns/transcript.ts";
 import type { ImportedSettings } from "./imports.ts";

@@ -8,7 +8,7 @@ import { SerialQueue } from "../core/locks.ts";
 import type { Quarantined } from "../core/quarantine.ts";
 import type { Handshake } from "../machines/connect.ts";
 import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "../machines/driver.ts";
-import type { MachineSpec, Progress } from "../machines/spec.ts";
+import { type MachineSpec, type Progress, snapshotDeleted } from "../machines/spec.ts";
 import type { MachineObjects } from "./cluster.ts";
 import type { KeeperCall, Outcome, Sent } from "./keeper-calls.ts";
 import { type CallOptions, dialGuest } from "./keeper-client.ts";
@@ -178,7 +178,7 @@ export class KubernetesDriver implements Driver {
   async restore(spec: MachineSpec): Promise<void> {
     const { id, snapshot } = spec;
     const owner = snapshot === null ? null : await this.#ownerOf(snapshot);
-    if (snapshot === null || owner === null) throw notThere();
+    if (snapshot === null || owner === null) throw snapshotDeleted();
     if (owner === id) {
       await this.#pods.ready(id);
       return this.#change(id, "restore", [spec]);
@@ -236,7 +236,7 @@ export class KubernetesDriver implements Driver {
   /** The machine's keeper packs it, and gives it to this server. */
   async packDisk(snapshot: string, signal?: AbortSignal): Promise<string> {
     const set = await this.#setOf(snapshot);
-    if (!set) throw notThere();
+    if (!set) throw snapshotDeleted();
     await this.#disks.requireSpace();
     const id = this.#objects.idOf(set);
     return this.#pods.borrow(id, async () => {
@@ -394,8 +394,4 @@ export class KubernetesDriver implements Driver {
     if (!kept) this.#log(`the snapshots of machine ${this.#objects.idOf(set)} cannot be read: ${snapshotsAnnotation}`);
     return kept ?? [];
   }
-}
-
-function notThere(): BerthError {
-  return new BerthError("snapshot_not_found", "The snapshot is not there any more.");
 }

@@ -7,6 +7,7 @@ import { type ArchivedFile, ArchiveError, readArchive } from "../core/archive/re
 import { writeParts } from "../core/archive/write-parts.ts";
 import type { QemuDriver } from "../machines/qemu/driver.ts";
 import { nullWhereMissing } from "../machines/qemu/files.ts";
+import { snapshotDeleted } from "../machines/spec.ts";
 import { type Passed, packedFile } from "./keeper-calls.ts";
 
 /** The sender and the receiver of the files. */
@@ -52,7 +53,7 @@ export class PassedFiles {
     else if (kind === "templates") await this.#keeping.stageTemplate(name, folder.path);
     else await this.#keeping.stage([name], folder.path);
     await requireRecord(folder.path, { kind, name }).catch(() => {
-      throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+      throw snapshotDeleted();
     });
     stack.move();
     return folder;

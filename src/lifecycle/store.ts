@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { type ExpressionBuilder, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
 import type { AgentState } from "../agents/agent.ts";
 import { type AgentRow, agentColumns, toColumns, toState } from "../agents/rows.ts";
@@ -6,8 +5,7 @@ import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { SnapshotState } from "../snapshots/snapshot.ts";
 import { SnapshotStore } from "../snapshots/store.ts";
-import { retelling } from "../turns/retelling.ts";
-import { saidIn } from "../turns/store.ts";
+import { retell } from "../turns/retelling-rows.ts";
 import type { AgentChange, PastMoment, RuntimeChange } from "./changes.ts";
 
 /** How many agents are read at a time. */
@@ -356,22 +354,6 @@ async function markUndone(
     where agent_id = ${agentId} and undone is distinct from (
       coalesce(finished_at, created_at) > ${createdAt} or id = any(array(select unnest(undone) from snapshots where id = ${id}))
     )`.execute(transaction);
-}
-
-/** Stores a replay of the previous conversation for this conversation's runtime. */
-async function retell(transaction: Database, { id, conversation, retold }: AgentRow): Promise<void> {
-  const before = retold
-    ? await transaction.selectFrom("retold_conversations").select("text").where("id", "=", retold).executeTakeFirst()
-    : undefined;
-  const turns = await saidIn(transaction, id, conversation - 1);
-  await keepRetelling(transaction, id, retelling(turns, before?.text ?? null));
-}
-
-/** Sets the replay of an earlier conversation for an agent's runtime; null: none. */
-export async function keepRetelling(transaction: Database, agentId: string, text: string | null): Promise<void> {
-  const retold = text === null ? null : randomUUID();
-  if (retold) await transaction.insertInto("retold_conversations").values({ id: retold, text: text! }).execute();
-  await transaction.updateTable("agents").set({ retold }).where("id", "=", agentId).execute();
 }
 
 type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;

@@ -1,4 +1,5 @@
 import type { InstallStepName, Resources } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
 
 /**
  * A machine's desired state. `generation` rises with every change to it; a step for an older generation does nothing.
@@ -37,4 +38,9 @@ export interface Progress {
   /** The expected steps; reported once, before the first. */
   plan(steps: readonly InstallStepName[]): void;
   begin(step: InstallStepName): void;
+}
+
+/** The error for a snapshot without files. */
+export function snapshotDeleted(): BerthError {
+  return new BerthError("snapshot_not_found", "The snapshot was deleted.");
 }

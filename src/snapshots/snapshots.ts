@@ -173,7 +173,7 @@ export class Snapshots {
       const label = `before the rollback to ${snapshot.name}`;
       const { resourceId: id } = attempt;
       const before = { id, reason: "rollback", label, kept: keptBeforeRollbacks } as const;
-      return this.#anew(agent, before, (kept) => lifecycle.rollBack(agent.id, snapshot, kept, retriedAs(attempt)));
+      return this.#restarted(agent, before, (kept) => lifecycle.rollBack(agent.id, snapshot, kept, retriedAs(attempt)));
     });
   }
 
@@ -190,7 +190,7 @@ export class Snapshots {
     const label = "before the upgrade";
     const before = { id: randomUUID(), reason: "upgrade", label, kept: keptBeforeUpgrades } as const;
     // Another request may have upgraded it while this one waited for its machine.
-    return this.#anew(agent, before, (kept) => lifecycle.upgrade(agent.id, kept), hasNewest);
+    return this.#restarted(agent, before, (kept) => lifecycle.upgrade(agent.id, kept), hasNewest);
   }
 
   async #requireStartable(agent: AgentState): Promise<void> {
@@ -204,7 +204,7 @@ export class Snapshots {
    * Lets `begin` restart the machine and store the snapshot of its current state; does nothing if the agent is already
    * in that state.
    */
-  async #anew(
+  async #restarted(
     agent: AgentState,
     { id, reason, label, kept }: { id: string; reason: SnapshotReason; label: string; kept: number },
     begin: (before: SnapshotState | null) => Promise<AgentState | null>,

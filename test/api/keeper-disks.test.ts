@@ -66,7 +66,7 @@ const readDisk = (from: KeeperAddress) => {
   return disks.receive(snapshot.name, files, maximumBytes);
 };
 
-/** Has a keeper's snapshot have a real disk, of which `mebibytes` are written. */
+/** Gives a keeper's snapshot a real disk with `mebibytes` of data. */
 async function fillDisk({ data }: Keeper, mebibytes: number): Promise<void> {
   const layer = join(data, "layers/layer/disk.qcow2");
   await run("qemu-img", ["create", "-q", "-f", "qcow2", layer, "100M"]);
@@ -90,7 +90,7 @@ test("a disk is packed, comes whole, and is given once", async () => {
   expect(await readdir(exportsFolder)).toEqual([]);
 });
 
-test("a disk for which the volume has no room is told, and leaves nothing", async () => {
+test("a disk that does not fit into the volume is refused and leaves nothing", async () => {
   await fillDisk(one, 4);
   free = 2 * mebibyte;
   await expect(askKeeper(one.address, "packDisk", [snapshot.name])).rejects.toMatchObject({

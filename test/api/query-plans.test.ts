@@ -70,7 +70,7 @@ test("entries of the ledger are found without reading the others", async () => {
   const plain = await databaseOf(service);
   const { rows } = await sql<{ account_id: string }>`select account_id from agents`.execute(plain);
   const accountId = rows[0]!.account_id;
-  // An entry a minute, of which one in ten is of another agent and one in a thousand of no agent.
+  // An entry a minute. One in ten belongs to another agent, one in a thousand to none.
   await plain.transaction().execute(async (transaction) => {
     await sql`set local session_replication_role = replica`.execute(transaction);
     await sql`

@@ -29,7 +29,7 @@ interface Turn {
   reply: string;
 }
 
-/** Has an agent answer messages one after the other until the signal. Each turn that has ended is told. */
+/** Sends an agent messages one after the other until `over` aborts. Adds each completed turn to `answered`. */
 async function keepTalking(client: TestClient, name: string, over: AbortSignal, answered: Turn[]): Promise<void> {
   for (let count = 1; !over.aborted; count++) {
     const message = count % 4 === 0 ? "ask" : count % 3 === 0 ? "count 30 10" : `${name} says ${count}`;

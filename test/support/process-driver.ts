@@ -12,7 +12,7 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
-import type { MachineSpec, Progress } from "../../src/machines/spec.ts";
+import { type MachineSpec, type Progress, snapshotDeleted } from "../../src/machines/spec.ts";
 import { FolderDriver } from "./folder-driver.ts";
 import { isAlive, kill } from "./process-table.ts";
 import type { MachineIdentity, MachineRecord, MachineRuntime } from "./scripted-machine.ts";
@@ -108,7 +108,7 @@ export class ProcessDriver extends FolderDriver implements Driver {
 
   async restore({ id, generation, restarts, restores, snapshot }: MachineSpec): Promise<void> {
     if (!(await this.snapshots()).some((each) => each.id === snapshot)) {
-      throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+      throw snapshotDeleted();
     }
     await this.destroy(id);
     await cp(this.snapshotFolder(snapshot!), join(this.folder, id), { recursive: true });

@@ -12,7 +12,7 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
-import type { MachineSpec, Progress } from "../../src/machines/spec.ts";
+import { type MachineSpec, type Progress, snapshotDeleted } from "../../src/machines/spec.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import { FolderDriver } from "./folder-driver.ts";
 import { ScriptedGuest } from "./scripted-guest.ts";
@@ -180,7 +180,7 @@ export class ScriptedDriver extends FolderDriver implements Driver {
     await this.#gated();
     const disk = join(this.folder, spec.id);
     if (!(await this.snapshots()).some(({ id }) => id === spec.snapshot)) {
-      throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+      throw snapshotDeleted();
     }
     await this.destroy(spec.id);
     await cp(this.snapshotFolder(spec.snapshot!), disk, { recursive: true });

@@ -33,8 +33,7 @@ export async function upload(
 }
 
 /**
- * Sends the output of `source`. Throws an error of the source as it is, not as an error of the connection, which breaks
- * with it.
+ * Sends the output of `source`. If the source fails, throws its error, not the error of the connection that it breaks.
  */
 async function sent(
   source: NodeJS.ReadableStream,

@@ -3,7 +3,7 @@ import { basename, join, relative } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import { SharedLock } from "../../core/locks.ts";
 import type { SnapshotFacts } from "../driver.ts";
-import type { MachineSpec } from "../spec.ts";
+import { type MachineSpec, snapshotDeleted } from "../spec.ts";
 import { diskNode } from "./command.ts";
 import { sleeper } from "./compression.ts";
 import { force, nullWhereMissing, writeWhole } from "./files.ts";
@@ -78,11 +78,11 @@ export class Snapshots {
   async #restore(spec: MachineSpec, known: MachineRecord | null): Promise<void> {
     const { layout, sandbox, records, kept, layers, compression, step } = this.#parts;
     const { snapshot } = spec;
-    if (snapshot === null) throw notThere();
+    if (snapshot === null) throw snapshotDeleted();
     // Other machines may be restored from it at the same time.
     using _ = await compression.hold(kept.holder(snapshot));
     const from = await kept.read(snapshot);
-    if (!from) throw notThere();
+    if (!from) throw snapshotDeleted();
     const files = layout.machine(spec.id);
     const start = {
       ...from,
@@ -139,7 +139,7 @@ export class Snapshots {
   async #pack(snapshot: string, room: number, signal: AbortSignal): Promise<string> {
     const { layout, sandbox, kept } = this.#parts;
     const record = await kept.read(snapshot);
-    if (!record) throw notThere();
+    if (!record) throw snapshotDeleted();
     const { layers, base } = layersBelow(layout, record);
     const [top] = layers as [string];
     const packed = layout.packedDisk(snapshot);
@@ -327,10 +327,6 @@ const noRoom = /File too large|No space left/;
 function isFull(cause: string): BerthError {
   const message = "There is not enough disk space for the disk as one file.";
   return new BerthError("disk_full", message, { cause: new Error(cause) });
-}
-
-function notThere(): BerthError {
-  return new BerthError("snapshot_not_found", "The snapshot was deleted.");
 }
 
 async function findAsync<T>(all: readonly T[], matches: (each: T) => Promise<boolean>): Promise<T | undefined> {

@@ -110,7 +110,7 @@ function safeName(name: unknown): string | null {
   return characters.slice(0, maximumName - extension.length).join("") + extension;
 }
 
-/** The part as it is stored: without the bytes. */
+/** The stored form of the part, without its bytes. */
 export function withoutBytes(part: ContentPart | null): ContentPart | null {
   if (part?.type === "input_image") return { ...part, image_url: null };
   if (part?.type === "input_file") return { ...part, file_data: null };
