@@ -2,7 +2,6 @@ import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ProcessStat, processTable } from "../core/process-table.ts";
 
-/** How long processes are observed. */
 const sampleMs = 1_000;
 /** CPU time within the sample from which a process counts as busy; below it, it only runs its timers. */
 const busyMs = 20;
@@ -27,8 +26,8 @@ function userOf(pid: number): number | undefined {
 }
 
 /**
- * Whether programs of the agent, other than `own`, are busy. Observes them for a second. They may belong to any user,
- * because the agent may become any. This process and kernel threads do not count.
+ * Whether the agent's programs, other than `own`, are busy. Observes for a second. The programs may belong to any user,
+ * because the agent may become any.
  */
 export async function busy(own: ReadonlySet<string>): Promise<boolean> {
   const before = processesOf(null);

@@ -16,8 +16,8 @@ import { installed } from "./installed.ts";
 type Folders = Pick<RuntimeContext, "home" | "stateFolder">;
 
 /**
- * Sorted, so that a reader sees at once that nothing comes twice. POSIX's format has times to the nanosecond. Holes stay
- * holes: a file may be larger than any disk.
+ * Sorted, so that a duplicate is easy to see. POSIX's format has nanosecond times. Holes stay holes: a file may be
+ * larger than any disk.
  */
 const creating = [
   "--create",
@@ -34,18 +34,15 @@ const creating = [
 ];
 const extracting = ["--extract", "--file=-", "--same-owner", "--same-permissions", "--delay-directory-restore"];
 
-/** A part of the state: it has placeholders of secrets, and is rewritten with each turn. */
+/** Part of the state, but it has placeholders of secrets and is rewritten with each turn. */
 const notMoved = "mcp-servers.json";
 
-/**
- * The handlers of the calls by which an agent leaves its machine and comes into another. `replaced` runs a task while no
- * runtime does.
- */
+/** Handlers of the calls that move an agent to another machine. `replaced` runs a task while no runtime runs. */
 export function agentFolderHandlers(
   context: RuntimeContext,
   replaced: (task: () => Promise<void>) => Promise<void>,
 ): Pick<GuestHandlers, "exportFolder" | "importFolder" | "listInstalled"> {
-  // An import may continue although the server that sent it is gone.
+  // An import may still run after the server that sent it is gone.
   const imports = new SerialQueue();
   return {
     exportFolder: ({ folder }) => sendFolder(context, folder),
@@ -63,12 +60,12 @@ async function sendFolder({ home, stateFolder }: Folders, folder: AgentFolder): 
   const [cwd, names] = folder === "home" ? [home, ["."]] : [stateFolder, await stateFiles(stateFolder)];
   const args = [...creating, ...(names.length > 0 ? ["--", ...names] : ["--files-from=/dev/null"])];
   const child = spawn("tar", args, { cwd, env: archiveEnvironment, stdio: ["ignore", "pipe", "pipe"] });
-  // 1: a file changed meanwhile (GNU tar's manual, "Return values").
+  // 1: a file changed during the read (GNU tar's manual, "Return values").
   return outputOf(child, { codes: [0, 1] });
 }
 
 /**
- * The files with which runner and runtime locate themselves. The content of folders belongs to this machine: its keys,
+ * The files with which runner and runtime locate themselves. The contents of folders are this machine's own: its keys,
  * its turns.
  */
 async function stateFiles(folder: string): Promise<string[]> {
@@ -77,7 +74,7 @@ async function stateFiles(folder: string): Promise<string[]> {
   return names.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
 }
 
-/** Unpacks next to the home folder, and replaces it in one step; a crash leaves it either before or after. */
+/** Unpacks next to the home folder and replaces it in one rename. */
 async function receiveHome(
   { home }: Folders,
   bytes: Readable,
@@ -89,7 +86,7 @@ async function receiveHome(
     await requirePlain(Buffer.from(fresh));
     await replaced(async () => {
       await removeTree(former);
-      // A crash after this leaves no home, and the import is made again.
+      // After a crash here there is no home, and the import is repeated.
       if (await isThere(home)) await rename(home, former);
       await rename(fresh, home);
       await flushDisk(dirname(home));
@@ -126,7 +123,7 @@ async function isThere(path: string): Promise<boolean> {
 
 /**
  * GNU tar refuses names with `..`, and makes links last, so that nothing is written through one (its manual, "Absolute
- * file names" and "Integrity"). The server has looked at the archive before.
+ * file names" and "Integrity"). The server has checked the archive before.
  */
 async function unpack(bytes: Readable, folder: string): Promise<void> {
   await removeTree(folder);
@@ -136,7 +133,7 @@ async function unpack(bytes: Readable, folder: string): Promise<void> {
   await flushDisk(folder);
 }
 
-/** Devices could be those of this machine. */
+/** A device node would give access to this machine's devices. */
 async function requirePlain(path: Buffer): Promise<void> {
   await using folder = await Folder.open(path);
   for await (const { name, path } of folder.entries()) {

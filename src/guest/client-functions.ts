@@ -8,16 +8,15 @@ import { type ClientFunction, functionServer } from "../contract/functions.ts";
 import { alwaysOffered } from "../contract/mcp-servers.ts";
 import { GuestError } from "./control.ts";
 
-/** How long a turn waits for its runtime to read which functions there are. */
+/** How long a turn waits for its runtime to read the list of functions. */
 const offerMs = 3_000;
-/** After that, the runtime has taken what it read. */
+/** Delay after the list is sent until the runtime has processed it. */
 const takenMs = 100;
-/** How long a call waits for its result. Meanwhile the agent's machine is awake. */
+/** How long a call waits for its result. The machine stays awake for that time. */
 const resultMs = 30 * 60_000;
-/** Runtimes give a call up that tells no progress for a minute. */
+/** Runtimes abandon a call that reports no progress for a minute. */
 const progressMs = 15_000;
 
-/** A turn whose client carries out functions. */
 interface OfferedTurn {
   turnId: string;
   functions: readonly ClientFunction[];
@@ -31,20 +30,19 @@ interface Waiting {
   answer: (output: string) => void;
 }
 
-/** A runtime's connection. */
 interface Session {
   server: Server;
   transport: NodeStreamableHTTPServerTransport;
-  /** It takes messages: a runtime that ended does not say so. */
+  /** Whether it accepts messages: a runtime that exits does not close its session. */
   listens: boolean;
 }
 
-/** Of runtimes that ended, how many sessions are kept. */
+/** How many sessions of exited runtimes are kept. */
 const maximumSessions = 8;
 
 /**
- * Functions of a turn's client, as an MCP server (https://modelcontextprotocol.io) that the runtime is connected to from
- * its start. A call becomes an event of the turn and waits for its result. One waits at a time, the others behind it.
+ * Functions of a turn's client, as an MCP server (https://modelcontextprotocol.io) that the runtime connects to at its
+ * start. A call becomes an event of the turn and waits for its result. Calls run one at a time.
  */
 export class ClientFunctions {
   readonly #sessions = new Map<string, Session>();
@@ -52,9 +50,8 @@ export class ClientFunctions {
   #waiting: Waiting | null = null;
   #answered = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
-  /** The runtime's reading of the last change. */
+  /** The runtime's read of the last change. */
   #changed: Promise<void> = Promise.resolve();
-  /** Called when a runtime has read the list of functions. */
   #listed = () => {};
 
   /** Offers the turn's functions. Resolves when the runtime has read them, or takes too long. */
@@ -65,7 +62,7 @@ export class ClientFunctions {
     await this.#changed;
   }
 
-  /** The turn is over: nothing is offered, and no call waits. */
+  /** Ends the offer and all waiting calls. */
   withdraw(): void {
     const turn = this.#turn;
     this.#turn = null;
@@ -73,7 +70,7 @@ export class ClientFunctions {
     if (turn && turn.functions.length > 0) this.#changed = this.#tell();
   }
 
-  /** Gives a call its result; one that has it already keeps it. Throws `function_not_waiting`. */
+  /** Gives a call its result; the first result wins. Throws `function_not_waiting`. */
   answer(turnId: string, callId: string, output: string): void {
     if (this.#turn?.turnId === turnId) {
       if (this.#answered.has(callId)) return;
@@ -85,7 +82,6 @@ export class ClientFunctions {
     throw new GuestError("function_not_waiting", "the call does not wait for a result");
   }
 
-  /** Serves runtimes on a port of 127.0.0.1. */
   listen(port: number): HttpServer {
     const server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy());
@@ -136,7 +132,7 @@ export class ClientFunctions {
       { capabilities: { tools: { listChanged: true } } },
     );
     server.setRequestHandler("tools/list", async () => {
-      setImmediate(this.#listed); // The answer leaves first.
+      setImmediate(this.#listed); // Send the response first.
       const functions = this.#turn?.functions ?? [];
       return {
         tools: functions.map(({ name, description, parameters }) => ({
@@ -154,7 +150,7 @@ export class ClientFunctions {
     return server;
   }
 
-  /** Tells runtimes that the functions are others. Resolves when one has read them, or all take too long. */
+  /** Notifies runtimes of the new list. Resolves when one has read it, or after a timeout. */
   async #tell(): Promise<void> {
     const listening = this.#listening;
     if (listening.length === 0) return;

@@ -15,16 +15,15 @@ import {
 } from "../contract/guest.ts";
 import type { CallTable, guestCalls } from "../contract/guest-calls.ts";
 
-/** The caller of a call. */
 interface CallContext {
-  /** Aborted when nobody waits for the answer any longer. */
+  /** Aborted when the caller disconnects. */
   gone: AbortSignal;
-  /** The peer's port of the call's connection. */
+  /** The peer's port. */
   peerPort: number;
 }
 
 /**
- * A handler for each call of a table. For a `call` it returns the response, for `lines` batches of items, for `duplex`
+ * A handler for each call of a table. A `call` returns the response, `lines` returns batches of items, `duplex` returns
  * the stream to join with the caller. A `GuestError` thrown before that becomes the response.
  */
 export type HandlersOf<Table extends CallTable> = {
@@ -38,10 +37,8 @@ export type HandlersOf<Table extends CallTable> = {
       : Promise<Duplex>;
 };
 
-/** Handlers for the server's calls to this guest. */
 export type GuestHandlers = HandlersOf<typeof guestCalls>;
 
-/** A refusal of a call. */
 export class GuestError extends Error {
   readonly code: GuestFaultCode;
 
@@ -59,8 +56,8 @@ const statuses: Record<GuestFaultCode, number> = {
 };
 
 /**
- * The HTTP/2 server for a table's calls. It is given connections after their hello. `atLeast` advances the clock if it
- * is behind the time of a call, in milliseconds since 1970.
+ * The HTTP/2 server for a table's calls. It gets connections after their hello. `atLeast` advances the clock if it is
+ * behind the time of a call, in milliseconds since 1970.
  */
 export function serveCalls<Table extends CallTable>(
   table: Table,
@@ -80,7 +77,7 @@ export function serveCalls<Table extends CallTable>(
       const inHeader = () => Buffer.from(String(headers[requestHeader]), "base64url").toString("utf8");
       const text = guestCall.kind === "duplex" ? inHeader() : await textOf(stream);
       const request = parse(guestCall.request, text);
-      // Ignore calls of a server that has died: its successor may already have given this guest an identity.
+      // Ignore calls of a dead server: its successor may already have given this guest an identity.
       if (stream.destroyed) return;
       await respond(stream, guestCall.kind, handlers[name] as Handler, request);
     };
@@ -117,9 +114,9 @@ function parse(schema: z.ZodType, text: string): unknown {
   return parsed.data;
 }
 
-/** A call's body. Rejects if the connection ends first. */
+/** Rejects if the connection ends first. */
 function textOf(stream: ServerHttp2Stream): Promise<string> {
-  // No iterator: on an emulated machine that has just woken, it alone takes as long as setting the clock.
+  // No iterator: on an emulated machine that has just woken, it takes as long as setting the clock.
   return new Promise((resolve, reject) => {
     if (stream.destroyed) return reject(new Error("the server ended the connection"));
     let text = "";
@@ -132,7 +129,6 @@ function textOf(stream: ServerHttp2Stream): Promise<string> {
   });
 }
 
-/** Sends items as lines of JSON, with backpressure. */
 async function sendLines(stream: ServerHttp2Stream, batches: AsyncIterable<unknown[]>, gone: AbortSignal) {
   if (stream.destroyed) return;
   stream.respond({ ":status": 200, "content-type": "application/x-ndjson" });
@@ -147,7 +143,6 @@ async function sendLines(stream: ServerHttp2Stream, batches: AsyncIterable<unkno
 async function join(stream: ServerHttp2Stream, opened: Duplex): Promise<void> {
   if (stream.destroyed) return void opened.destroy();
   stream.respond({ ":status": 200, "content-type": "application/octet-stream" });
-  // A broken end is a normal way to end.
   await Promise.all([pipeline(stream, opened), pipeline(opened, stream)]).catch(() => {});
 }
 

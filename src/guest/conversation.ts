@@ -11,22 +11,21 @@ import type { Journal, Journals } from "./journal.ts";
 import { RuntimeMcpServers } from "./mcp-servers.ts";
 import type { Syncer } from "./sync.ts";
 
-/** An agent's first conversation, in which its runtime starts. */
 const firstConversation = 1;
 
 const throwawayTries = 3;
 
-/** How long to wait, after a failed prompt, for the exit of the process and its last output. */
+/** How long to wait, after a failed prompt, for the process's exit and its last output. */
 const endNoticeMs = 3_000;
 
-/** How long a runtime may take to start; under emulation, OpenClaw takes eight minutes on a quiet host. */
+/** Time limit of a runtime's start: under emulation, OpenClaw takes eight minutes on an idle host. */
 const maximumStartMs = 1_500_000;
 
-/** How often a runtime is started whose starts fail, and the pause between two of them. */
+/** How often a failing start is tried. */
 const startTries = 3;
 const startPauseMs = 3_000;
 
-/** How long a started runtime may take to return from a cancelled turn; its own limit is five seconds. */
+/** How long a runtime may take to return from a cancelled turn; its own limit is five seconds. */
 const hungMs = 8_000;
 
 /** How long the end of a turn, or a suspension, waits for the turn's writes to reach the disk. */
@@ -58,18 +57,17 @@ export class Conversation {
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
   #reason: string | null = null;
-  /** The number of the runtime's conversation; null before it has been read. */
+  /** Null before it has been read. */
   #number: number | null = null;
-  /** The last switch to a conversation. Switches happen one after the other. */
+  /** The last switch to a conversation. Switches are serial. */
   #entered: Promise<void> = Promise.resolve();
-  /** The runtime's processes at the time it became ready. */
   #own: ReadonlySet<string> = new Set();
   /** The last turn begun; `done` never rejects. */
   #running: Turn | null = null;
-  /** The last turn cancelled while not running: its prompt may still be on the way. */
+  /** The last turn cancelled before its prompt arrived. */
   #cancelledAhead: string | null = null;
 
-  /** `modelCalls` returns how many model calls programs of this machine have made. */
+  /** `modelCalls` returns the number of model calls by programs of this machine. */
   constructor(
     runtimes: readonly Runtime[],
     context: RuntimeContext,
@@ -91,17 +89,17 @@ export class Conversation {
     return { runtime: this.#state, reason: this.#reason };
   }
 
-  /** The runtime's processes at the time it became ready, by their names in `processesOf`. */
+  /** The runtime's processes when it became ready, by their names in `processesOf`. */
   get own(): ReadonlySet<string> {
     return this.#own;
   }
 
-  /** Resolves when the last turn's events so far are in its journal's file, or the disk is too slow. */
+  /** Resolves when the last turn's events so far are in its journal's file, or after a timeout. */
   async flushed(): Promise<void> {
     if (this.#running) await within(maximumSyncMs, this.#running.journal.flushed());
   }
 
-  /** Chooses the runtime without starting it. Does nothing if it is running. */
+  /** Selects the runtime without starting it. No effect while it runs. */
   choose(name: string): void {
     const runtime = this.#runtimes.find((candidate) => candidate.name === name);
     if (!runtime) throw new Error(`this runner has no runtime ${name}`);
@@ -127,23 +125,23 @@ export class Conversation {
     return opened;
   }
 
-  /** Drops the session. The next turn restarts the runtime and stops the rest of this one. */
+  /** Drops the session. The next turn stops the rest of this runtime and restarts it. */
   #forget(state: Health["runtime"], reason: string | null): void {
     this.#session = null;
-    this.#entered = Promise.resolve(); // The next runtime must not wait for what this one hangs in.
+    this.#entered = Promise.resolve(); // The next runtime must not wait for a hung switch.
     this.#state = state;
     this.#reason = reason;
   }
 
-  /** Stops the runtime in order, if it runs. The next turn continues its conversation. */
+  /** Stops the runtime in order. The next turn continues its conversation. */
   async #end(): Promise<void> {
     if (!this.#session) return;
-    await this.#session.catch(() => {}); // A runtime that is still starting is allowed to start: it is stopped as a whole.
+    await this.#session.catch(() => {}); // Let a start finish before stopping the runtime.
     this.#forget("idle", null);
     await endRuntime(this.#context, { inOrder: true });
   }
 
-  /** Ends the runtime, and has `task` replace what it works with. The next turn starts it with that. */
+  /** Stops the runtime and runs `task`. The next turn starts the runtime with the result. */
   async replaced(task: () => Promise<void>): Promise<void> {
     await this.#end();
     await task();
@@ -168,13 +166,13 @@ export class Conversation {
   }
 
   /**
-   * Begins a turn, or returns the existing one with this id. The server sends one turn at a time: if another is still
-   * running, the server has abandoned it, and it is interrupted first.
+   * Begins a turn, or returns the one with this id. The server sends one turn at a time: if another still runs, the
+   * server has abandoned it, and it is interrupted first.
    */
   async prompt(turnId: string, prompt: Prompt): Promise<Journal> {
     const known = await this.#journals.find(turnId);
     if (known) return known;
-    // The same prompt may have arrived twice, after a reconnect.
+    // A reconnect may send the same prompt twice.
     if (this.#running?.turnId === turnId) return this.#running.journal;
     const journal = this.#journals.create(turnId);
     const before = this.#running;
@@ -194,7 +192,7 @@ export class Conversation {
     return journal;
   }
 
-  /** Interrupts a turn, which may be about to begin. Returns false if it is not the running one. */
+  /** Interrupts a turn, which may not have begun. Returns false if it is not the running one. */
   cancel(turnId: string): boolean {
     if (this.#running?.turnId !== turnId) {
       this.#cancelledAhead = turnId;
@@ -204,14 +202,14 @@ export class Conversation {
     return true;
   }
 
-  /** Interrupts the turn that runs, if one does: the server does not know of it. */
+  /** Interrupts the running turn, which the server does not know. */
   abandon(): void {
     this.#running?.cancel.abort();
   }
 
   /**
-   * Begins the conversation with this number if the runtime is idle in an earlier one. Prompts that arrive meanwhile
-   * wait. If the runtime is not idle, the next prompt begins the conversation.
+   * Begins the conversation with this number if the runtime is idle in an earlier one. Prompts that arrive during the
+   * switch wait. If the runtime is not idle, the next prompt begins the conversation.
    */
   async enter(number: number): Promise<void> {
     const session = this.#state === "ready" ? await this.#session : null;
@@ -222,10 +220,10 @@ export class Conversation {
 
   async #turn(journal: Journal, prompt: BegunPrompt, signal: AbortSignal): Promise<void> {
     try {
-      // Before the runtime gets the message: if the machine ends now, the turn is lost and not begun a second time.
+      // Before the runtime gets the message: if the machine stops now, the turn is lost and not started twice.
       journal.begin();
       let last = await this.#unlessHung(this.#attempt(journal, prompt, signal), signal);
-      // The runtime died before it got the message, so a restart goes unnoticed.
+      // The runtime died before it got the message, so retry once.
       if (last === "unheard") last = await this.#unlessHung(this.#attempt(journal, prompt, signal), signal);
       if (last === "unheard") throw new Error("The runtime ended at once, twice.");
       await this.#keep();
@@ -242,8 +240,8 @@ export class Conversation {
   }
 
   /**
-   * The outcome of an attempt. If the runtime does not return from a cancellation, it is ended. A runtime that is still
-   * starting is left to start, for the next turn.
+   * The outcome of an attempt. Stops a runtime that does not return from a cancellation. A runtime that is starting may
+   * finish its start, for the next turn.
    */
   async #unlessHung(attempt: Promise<LastEvent | "unheard">, signal: AbortSignal): Promise<LastEvent | "unheard"> {
     const over = new AbortController();
@@ -265,7 +263,7 @@ export class Conversation {
     return { type: "response.cancelled" };
   }
 
-  /** One attempt at a turn. `unheard`: the runtime ended before it emitted an event or called a model. */
+  /** `unheard`: the runtime exited before it emitted an event or called a model. */
   async #attempt(journal: Journal, prompt: BegunPrompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
     if (await this.#servers.change(prompt)) await this.#end();
     const session = await this.open();
@@ -288,7 +286,7 @@ export class Conversation {
     return (await hasEnded(session)) ? "unheard" : last;
   }
 
-  /** Begins an empty conversation with this number, after any earlier switch and only if `due` says so. */
+  /** Begins an empty conversation with this number, after any earlier switch and only if `due` returns true. */
   #enter(session: Session, number: number, due: (current: number) => boolean): Promise<void> {
     this.#entered = this.#entered
       .catch(() => {})
@@ -323,7 +321,7 @@ export class Conversation {
     return session;
   }
 
-  /** A start may fail because of something that passes, such as a lock that is held for a moment. */
+  /** Retries, because a start may fail for a transient reason such as a held lock. */
   async #tryToStart(runtime: Runtime, givenUp: AbortSignal): Promise<Session> {
     for (let tries = startTries; ; tries--) {
       try {
@@ -337,7 +335,7 @@ export class Conversation {
   }
 }
 
-/** Whether the runtime has ended. Called after a failure. */
+/** Whether the runtime has exited. Called after a failure. */
 async function hasEnded({ ended }: Session): Promise<boolean> {
   return (
     (await within(
@@ -356,7 +354,7 @@ function aborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
   });
 }
 
-/** Settles with the promise, or resolves with null after `ms` milliseconds. */
+/** Resolves with null after `ms` milliseconds. */
 async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | null> {
   const over = new AbortController();
   try {

@@ -6,20 +6,19 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { type Download, downloadedHeader } from "../contract/guest.ts";
 
-/** A tunnel's bytes into the machine, on their way to a program. */
 interface Arriving {
   program: Socket;
-  /** Resolves when the program's socket has taken this many bytes of the stream. */
+  /** Resolves when the program's socket has accepted this many bytes of the stream. */
   taken(bytes: number): Promise<void>;
-  /** Moves what follows on the download; null without one. */
+  /** Moves the rest of a download; null without one. */
   splice: ChildProcess | null;
-  /** How many bytes that has moved, once it has ended. */
+  /** Bytes that it moved, once it has exited. */
   moved: Promise<number>;
 }
 
 /**
- * The bytes from tunnels into the machine. The first bytes of each come over its stream, and pass through this program.
- * The server may send the rest over a separate connection, a download, which `splice` moves on to the program.
+ * Bytes from tunnels into the machine. The first bytes of each tunnel pass through this program. The server may send
+ * the rest over a separate connection, a download, which `splice` moves to the program.
  */
 export class Downloads {
   readonly #splice: string;
@@ -36,7 +35,7 @@ export class Downloads {
     return String(++this.#named);
   }
 
-  /** Carries a tunnel's bytes to a program, and ends its socket. Resets the socket, and rejects, if they break off. */
+  /** Carries a tunnel's bytes to a program, and ends its socket. If they break off, resets the socket and rejects. */
   async carry(name: string, stream: ClientHttp2Stream, program: Socket): Promise<void> {
     const arriving: Arriving = {
       program,
@@ -63,11 +62,11 @@ export class Downloads {
     }
   }
 
-  /** Has the rest of a tunnel moved from this connection. Rejects if the tunnel or the server is gone before that. */
+  /** Moves the rest of a tunnel from this connection. Rejects if the tunnel or the server is gone before that. */
   async take(connection: Socket, { tunnel, after }: Download): Promise<void> {
     const arriving = this.#arriving.get(tunnel);
     if (!arriving) throw new Error("no such tunnel");
-    connection.resume(); // Nothing is to arrive yet but an end.
+    connection.resume(); // Only an end can arrive now.
     const left = once(connection, "close").then(() => Promise.reject(new Error("the server has left")));
     await Promise.race([arriving.taken(after), left]);
     left.catch(() => {});
@@ -75,7 +74,7 @@ export class Downloads {
     const { program } = arriving;
     const splice = spawn(this.#splice, { stdio: ["ignore", "pipe", "inherit", connection, program] });
     arriving.splice = splice;
-    // Read from the beginning: when a process exits, Node drops what nobody reads.
+    // Read from the beginning: when a process exits, Node drops unread output.
     arriving.moved = text(splice.stdout!).then(Number, () => 0);
     try {
       await once(splice, "spawn");
@@ -85,7 +84,7 @@ export class Downloads {
   }
 }
 
-/** Returns a function that resolves when the program's socket has taken this many bytes of the stream. */
+/** See `Arriving.taken`. */
 function takenBy(stream: ClientHttp2Stream, program: Socket): Arriving["taken"] {
   let received = 0;
   let arrived: (() => void) | null = null;

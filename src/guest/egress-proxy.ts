@@ -22,7 +22,7 @@ import type { Refused, Uplink } from "./uplink.ts";
  */
 export function listenEgressProxy(uplink: Uplink, downloads: Downloads, port: number): Server {
   const options = {
-    // A request that offers any other protocol is an ordinary one (RFC 9110, 7.8).
+    // A request that offers another protocol is an ordinary one (RFC 9110, 7.8).
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
   };
   const server = createServer(options, (request, response) => void forward(uplink, request, response));
@@ -32,7 +32,6 @@ export function listenEgressProxy(uplink: Uplink, downloads: Downloads, port: nu
   return server.listen(port, "127.0.0.1");
 }
 
-/** `CONNECT HOST:PORT`: carries bytes in both directions. */
 async function tunnel(
   { uplink, downloads }: { uplink: Uplink; downloads: Downloads },
   request: IncomingMessage,
@@ -49,8 +48,7 @@ async function tunnel(
   socket.setNoDelay(true);
   socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
   if (head.length > 0) stream.write(head);
-  stream.setMaxListeners(20); // Two pipelines have many.
-  // Before a pipeline ends the socket, which the program would take for the end of what it receives.
+  stream.setMaxListeners(20); // Two pipelines add many listeners. A pipeline's own end of the socket would look like the end of the data.
   for (const event of ["aborted", "error", "close"])
     stream.once(event, () => {
       if (!stream.readableEnded) socket.resetAndDestroy();
@@ -59,17 +57,15 @@ async function tunnel(
   if (ways.some(({ status }) => status === "rejected")) socket.resetAndDestroy();
 }
 
-/** Where a request through the proxy leads, and what the server there is asked for. */
 interface Target {
-  /** `HOST:PORT`. */
   authority: string;
   /** As a URL's `host`, for the header. */
   host: string;
-  /** As the program wrote it: a server may treat `/a/../b` or `%27` as something else than their usual spelling. */
+  /** As the program wrote it: a server may distinguish `/a/../b` or `%27` from their normalized forms. */
   path: string;
 }
 
-/** Null for a request that this proxy does not take. */
+/** Null for a request that this proxy rejects. */
 function targetOf({ url: given = "" }: IncomingMessage): Target | null {
   const [, rest] = /^(?:http|ws):\/\/[^/?#]*([^#]*)/i.exec(given) ?? [];
   if (rest === undefined || !URL.canParse(given)) return null;
@@ -83,7 +79,7 @@ const noTarget: Refused = {
   text: "This is a proxy: it takes CONNECT HOST:PORT, and requests to http:// addresses.",
 };
 
-/** A request to `http://HOST[:PORT]/…`: sent on its own tunnel, with the answer streamed back. */
+/** A request to `http://HOST[:PORT]/…`: sent on its own tunnel; the response is streamed back. */
 async function forward(uplink: Uplink, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const target = targetOf(request);
   if (!target) return refuse(response, noTarget);
@@ -94,7 +90,7 @@ async function forward(uplink: Uplink, request: IncomingMessage, response: Serve
   const headers = [...passed(request), "host", target.host, "connection", "close"];
   const { "transfer-encoding": encoding, "content-length": length } = request.headers;
   if (encoding) headers.push("transfer-encoding", "chunked");
-  // Otherwise Node would send a body of no chunks.
+  // Otherwise Node would send an empty chunked body.
   else if (length === undefined && methodsWithBody.has(request.method!)) headers.push("content-length", "0");
   const asked = ask(request, target, headers, stream);
   const failed = (error: Error) => {
@@ -110,7 +106,6 @@ async function forward(uplink: Uplink, request: IncomingMessage, response: Serve
       return failed(error as Error);
     }
     flushHead(response);
-    // A broken answer breaks this one too.
     pipeline(answer, response).catch(() => response.destroy());
   });
   asked.on("error", failed);
@@ -121,7 +116,7 @@ async function forward(uplink: Uplink, request: IncomingMessage, response: Serve
   request.pipe(asked);
 }
 
-/** A request to `http://HOST[:PORT]/…` that asks for a WebSocket, whose bytes pass unchanged. */
+/** A WebSocket request to `http://HOST[:PORT]/…`. Its bytes pass unchanged. */
 async function upgrade(uplink: Uplink, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
   socket.on("error", () => {});
   const target = targetOf(request);
@@ -140,7 +135,7 @@ async function upgrade(uplink: Uplink, request: IncomingMessage, socket: Socket,
     Promise.all([pipeline(socket, server), pipeline(server, socket)]).catch(() => socket.destroy());
   });
   asked.on("response", (answer) => {
-    // It is no longer chunked here, so it ends with the connection.
+    // The body is not chunked here, so it ends with the connection.
     socket.write(headText(answer, [...passed(answer), "connection", "close"]), "latin1");
     pipeline(answer, socket).catch(() => socket.destroy());
   });
@@ -151,14 +146,14 @@ async function upgrade(uplink: Uplink, request: IncomingMessage, socket: Socket,
   asked.end();
 }
 
-/** The methods for which a request says that it has no body (RFC 9110, 8.6). */
+/** Methods whose requests state an empty body (RFC 9110, 8.6). */
 const methodsWithBody = new Set(["POST", "PUT", "PATCH"]);
 
-/** A request on a tunnel of its own. The caller sends its body. */
+/** Sends a request on its own tunnel. The caller sends the body. */
 function ask(request: IncomingMessage, { path }: Target, headers: string[], stream: ClientHttp2Stream): ClientRequest {
   // Not on the stream itself: Node (24.21) would send freed memory instead of the head, which its HTTP client writes as
-  // a string. The pair turns it into bytes. No pipeline: the client destroys its end as soon as it has the answer, which
-  // must not break the tunnel.
+  // a string. The pair converts it to bytes. No pipeline: the client destroys its end as soon as it has the answer,
+  // which must not break the tunnel.
   const [near, far] = duplexPair();
   far.on("error", () => {});
   far.pipe(stream, { end: false });
@@ -173,13 +168,13 @@ function ask(request: IncomingMessage, { path }: Target, headers: string[], stre
     path,
     headers,
     setHost: false,
-    // Nothing else comes over this connection, so that a careless answer can confuse no other.
+    // The connection carries one response, so a malformed one can confuse no other.
     insecureHTTPParser: true,
     maxHeaderSize: maximumHeadBytes,
   });
 }
 
-/** How long a server may take to end its side of a tunnel whose request is answered. */
+/** How long a server may take to end its side of a tunnel after its response. */
 const endMs = 10_000;
 
 function endTunnel(stream: ClientHttp2Stream, isWhole: boolean): void {
@@ -190,7 +185,6 @@ function endTunnel(stream: ClientHttp2Stream, isWhole: boolean): void {
   stream.once("close", () => clearTimeout(late));
 }
 
-/** Why there is no answer, for the program's user. */
 function reasonOf(error: Error): string {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (code === "HPE_HEADER_OVERFLOW") return `The server's headers are larger than ${maximumHeadBytes / 1024} KiB.`;
@@ -207,7 +201,7 @@ function headText({ statusCode, statusMessage }: IncomingMessage, rawHeaders: re
 /** A message's raw headers, as alternating names and values, without those of its connection. */
 function passed({ rawHeaders, headers }: IncomingMessage): string[] {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
-  // Chunks have their own lengths, whatever a careless server sends in addition.
+  // Chunks have their own lengths, even if a careless server also sends content-length.
   const lengths = headers["transfer-encoding"] === undefined ? [] : ["content-length"];
   const left = new Set([...connectionHeaders, "expect", ...named, ...lengths, "host"]);
   const kept: string[] = [];
@@ -220,7 +214,7 @@ function passed({ rawHeaders, headers }: IncomingMessage): string[] {
 function refuse(response: ServerResponse, { status, word, text }: Refused): void {
   if (response.destroyed) return;
   const headers = { "content-type": "text/plain; charset=utf-8", [verdictHeader]: word };
-  // Set explicitly, or the status text of the undeliverable answer is used.
+  // Set explicitly, or Node uses the status text of the undeliverable answer.
   response.writeHead(status, STATUS_CODES[status], headers);
   response.end(`${text.trimEnd()}\n`);
 }
@@ -238,7 +232,7 @@ function responseText({ status, word, text }: Refused): string {
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** Aborted when the program goes before it has all of its answer. */
+/** Aborted when the program disconnects before it has the whole answer. */
 function goneOf(end: Duplex | ServerResponse): AbortSignal {
   const gone = new AbortController();
   end.once("close", () => {

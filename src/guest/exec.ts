@@ -3,10 +3,10 @@ import type { Exec, ExecResult } from "../contract/guest.ts";
 import { proxyEnvironment } from "../runtimes/process.ts";
 import type { RuntimeContext } from "../runtimes/runtime.ts";
 
-/** The most that is kept of each output stream of a command, in bytes. */
+/** Limit on each output stream of a command, in bytes. */
 const maximumOutput = 1024 * 1024;
 
-/** Runs a command in the guest and returns its output. On a timeout the command is killed and `exitCode` is null. */
+/** Kills the command on a timeout; `exitCode` is then null. */
 export function exec({ command, user, timeoutMs }: Exec, agent: RuntimeContext) {
   const asAgent = user === "agent";
   const child = spawn("/bin/bash", ["-c", command], {

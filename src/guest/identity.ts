@@ -13,7 +13,7 @@ const bootIdFile = "/run/berth/boot-id";
 
 export type Identity = Pick<Adoption, "machineId" | "bootId" | "runtime" | "token">;
 
-/** The identity that an earlier runner received in the same run; null if there is none. */
+/** The identity received by an earlier runner in the same run. */
 export async function loadIdentity(): Promise<Identity | null> {
   try {
     return JSON.parse(await readFile(identityFile, "utf8")) as Identity;
@@ -28,7 +28,6 @@ export async function firmwareToken(): Promise<string> {
   return (await readFile(`/sys/firmware/qemu_fw_cfg/by_name/${firmwareTokenName}/raw`, "utf8")).trim();
 }
 
-/** Starts `renew` ahead of time. */
 export function startRenewer(): Renewer {
   const program = new LineProgram("/usr/lib/berth/renew");
   return async ({ time, entropy }) => {

@@ -10,9 +10,8 @@ const packageFolder = "/var/lib/dpkg/info";
 const packageFormat = "--showformat=${binary:Package}\t${Version}\n";
 const most = 10_000;
 
-/** Packages installed in this machine in addition to its image, by name. */
 export async function installed(): Promise<Installed> {
-  // The image's packages were all there before its link to Node was made.
+  // The link to Node is the last step of the image's build.
   const built = await lstat("/usr/local/bin/node").then(
     ({ mtimeMs }) => mtimeMs,
     () => Number.POSITIVE_INFINITY,
@@ -22,7 +21,7 @@ export async function installed(): Promise<Installed> {
   return { apt: apt.filter(told).slice(0, most), npm: npm.filter(told).slice(0, most) };
 }
 
-/** Debian's packages that somebody asked for: not those that came along. */
+/** Debian's packages that were requested, without dependencies. */
 async function aptPackages(since: number): Promise<Installed["apt"]> {
   const fresh: string[] = [];
   for (const name of await readdir(packageFolder).catch(() => [])) {
@@ -40,7 +39,6 @@ async function aptPackages(since: number): Promise<Installed["apt"]> {
   });
 }
 
-/** Packages installed by `npm install -g`. */
 async function npmPackages(): Promise<Installed["npm"]> {
   const found = await packagesIn("/usr/local/lib/node_modules");
   return found.filter(({ name }) => name !== "npm" && name !== "corepack");

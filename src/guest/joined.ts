@@ -1,8 +1,8 @@
 import { Duplex, type Readable, Writable } from "node:stream";
 
 /**
- * One stream of two. They end with it: `Duplex.from` alone leaves the readable open if the writable has finished before
- * (Node 24.21), and with it the program that writes to it.
+ * Joins two streams into one and ends both with it: `Duplex.from` alone leaves the readable open if the writable has
+ * finished before (Node 24.21), and with it the program that writes to it.
  */
 export function joined(readable: Readable, writable: Writable): Duplex {
   const both = Duplex.from({ readable, writable });
@@ -13,7 +13,7 @@ export function joined(readable: Readable, writable: Writable): Duplex {
   return both;
 }
 
-/** A stream that sends what is read from `readable`. It ignores what it receives. */
+/** Sends the data of `readable`, and ignores input. */
 export function sending(readable: Readable): Duplex {
   return joined(readable, new Writable({ write: (_chunk, _encoding, done) => done() }));
 }

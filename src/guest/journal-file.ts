@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { type SequencedEvent, statusAfter } from "../contract/chat.ts";
 import { usualLimits } from "../contract/event-log.ts";
 
-/** Distance between two lines whose offsets are remembered. */
+/** Distance in bytes between remembered line offsets. */
 const markEveryBytes = 64 * 1024;
 const chunkBytes = 64 * 1024;
 
@@ -15,7 +15,7 @@ const chunkBytes = 64 * 1024;
 export class JournalFile {
   readonly path: string;
   #descriptor: number | null = null;
-  /** Where the complete lines end. */
+  /** The end of the complete lines. */
   #length = 0;
   #lines = 0;
   #ended = false;
@@ -25,17 +25,15 @@ export class JournalFile {
     this.path = path;
   }
 
-  /** The number of events. */
   get count(): number {
     return this.#lines;
   }
 
-  /** Whether the last event ends the turn. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Opens a file written by an earlier runner. An incomplete last line, from a crash, is dropped. */
+  /** Opens a file written by an earlier runner. Drops an incomplete last line, from a crash. */
   async load(): Promise<void> {
     const { size } = await stat(this.path);
     let last: Buffer | null = null;
@@ -53,8 +51,8 @@ export class JournalFile {
   }
 
   /**
-   * Adds events as lines. Synchronous: it writes to the page cache, and handing a line to a thread takes ten times as
-   * long. If the write fails it throws, and none of the events counts as written.
+   * Adds events as lines. Synchronous: it writes to the page cache, and a thread would take ten times as long. If the
+   * write fails it throws, and none of the events counts as written.
    */
   append(events: readonly SequencedEvent[]): void {
     const descriptor = this.#opened();
@@ -67,7 +65,6 @@ export class JournalFile {
     this.#ended = statusAfter(events.at(-1)!.event) !== "running";
   }
 
-  /** The next page of events after `after`. */
   async page(after: number): Promise<SequencedEvent[]> {
     const mark = this.#marks.findLast(({ seq }) => seq <= after + 1);
     const page: SequencedEvent[] = [];
@@ -99,7 +96,6 @@ export class JournalFile {
     this.#length += bytes;
   }
 
-  /** The complete lines between two offsets, without their line ends. */
   async *#read(from: number, to: number): AsyncGenerator<Buffer> {
     await using handle = await open(this.path, "r");
     const pending: Buffer[] = [];

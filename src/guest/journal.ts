@@ -5,7 +5,7 @@ import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
 import { EventLog, sizeOf } from "../contract/event-log.ts";
 import { endsWhole, JournalFile } from "./journal-file.ts";
 
-/** How much may wait for a stuck disk before the turn fails, measured by `sizeOf`. */
+/** Limit on the data that waits for a hung disk before the turn fails, measured by `sizeOf`. */
 const maximumUnwritten = 16 * 1024 * 1024;
 /** Limit on a tool's input or output, in characters of JSON. The server accepts lines of 4 MiB. */
 const maximumPart = 1024 * 1024;
@@ -24,12 +24,11 @@ export class Journal {
     this.#log = new EventLog({ from: file.count + 1, ended: file.ended, older: (after) => file.page(after) });
   }
 
-  /** The journal of a new turn. */
   static create(path: string): Journal {
     return new Journal(new JournalFile(path));
   }
 
-  /** An existing journal. Rejects with ENOENT if there is none. */
+  /** Rejects with ENOENT if there is none. */
   static async load(path: string): Promise<Journal> {
     const file = new JournalFile(path);
     await file.load();
@@ -41,14 +40,14 @@ export class Journal {
   }
 
   /**
-   * Creates the file, so that a later runner knows that the turn was begun. Some milliseconds later this also survives
+   * Creates the file, so that a later runner knows that the turn began. Some milliseconds later the file also survives
    * a crash of machine and server. Nothing waits for that.
    */
   begin(): void {
     this.#file.create().catch(() => {}); // A failing disk is reported with the first event.
   }
 
-  /** Adds an event. After a turn's last event, further ones are ignored. */
+  /** After a turn's last event, further ones are ignored. */
   append(event: TurnEvent): void {
     const entry = this.#log.append(bounded(event));
     if (!entry) return;
@@ -64,7 +63,6 @@ export class Journal {
     return this.#log.read(after, signal);
   }
 
-  /** Resolves when everything appended is in the file. */
   async flushed(): Promise<void> {
     await this.#writing;
   }
@@ -75,8 +73,8 @@ export class Journal {
   }
 
   /**
-   * Writes everything from this round of the event loop at once, after the readers have received it, and retries if the
-   * disk fails. No later than that: events that the server has sent on but not stored exist nowhere else.
+   * Writes all events of this round of the event loop at once, after the readers have received them. Retries if the
+   * disk fails. Not later: events that the server has forwarded but not stored exist nowhere else.
    */
   async #write(): Promise<void> {
     await setImmediate();
@@ -97,7 +95,7 @@ export class Journal {
   }
 }
 
-/** The event in a size that can be sent. A tool's input or output is dropped if it is too large. */
+/** Drops a tool's input or output that is too large. */
 function bounded(event: TurnEvent): TurnEvent {
   if (!("id" in event)) return event;
   const told = { ...event };
@@ -121,7 +119,7 @@ export class Journals {
   }
 
   create(turnId: string): Journal {
-    void this.#removeOld().catch(() => {}); // The next one's will.
+    void this.#removeOld().catch(() => {}); // The next removal retries.
     const journal = Journal.create(this.#path(turnId));
     this.#open.set(turnId, journal);
     return journal;
@@ -163,7 +161,6 @@ export class Journals {
     this.#open.delete(turnId);
   }
 
-  /** Removes all but the last journals. */
   async #removeOld(): Promise<void> {
     const names = await readdir(this.#folder);
     if (names.length <= maximumKept) return;

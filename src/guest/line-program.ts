@@ -10,7 +10,6 @@ export class LineProgram {
   readonly #command: string;
   readonly #args: readonly string[];
   #child: ChildProcess | null = null;
-  /** Receives the next line, or null when the program ends. */
   #answered: (line: string | null) => void = () => {};
   #last: Promise<unknown> = Promise.resolve();
 
@@ -20,7 +19,7 @@ export class LineProgram {
     this.#start();
   }
 
-  /** The program's answer to a line; null if it ended instead. Lines are asked one after the other. */
+  /** Null if the program exited instead. Requests are serial. */
   ask(line: string): Promise<string | null> {
     const answer = this.#last.then(() => {
       const { promise, resolve } = Promise.withResolvers<string | null>();

@@ -3,10 +3,9 @@ import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { maximumLogBytes } from "../contract/guest.ts";
 
-/** The file is in the machine's memory. When it exceeds this size, all but its end is dropped. */
+/** Limit on the file, which is in the machine's memory. Above it, all but the end is dropped. */
 const maximumFileBytes = 4 * 1024 * 1024;
 const boundEveryMs = 60_000;
-/** How often to check for new output. */
 const followMs = 300;
 
 /** The last 64 KiB of a log at most. A log that an agent with root has removed is empty. */
@@ -60,8 +59,8 @@ export async function cutLog(file: string): Promise<void> {
 }
 
 /**
- * At most `maximumLogBytes` of a file and where they end: the last bytes (`from` null), or those from a position on. If
- * the file has been cut since, they are its first; a missing file has none.
+ * At most `maximumLogBytes` of a file and their end position: the last bytes (`from` null), or those from a position
+ * on. After a cut, they are the file's first bytes; a missing file has none.
  */
 async function read(file: string, from: number | null): Promise<{ bytes: Buffer; position: number }> {
   try {

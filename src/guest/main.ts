@@ -20,7 +20,7 @@ import { provideSecrets } from "./secrets.ts";
 import { startSyncer } from "./sync.ts";
 import { Uplink } from "./uplink.ts";
 
-// Berth's only program in a guest: the runner, as root, which runs the runtime as the agent's user.
+// The runner, Berth's only program in a guest. It runs as root and starts the runtime as the agent's user.
 
 /**
  * This program's log, opened by `image/rootfs/usr/lib/berth/runner`. Addressed by descriptor, so that logging continues
@@ -40,7 +40,6 @@ functions.listen(guestFunctionsPort);
 const identity = await loadIdentity();
 const stateFolder = "/var/lib/berth";
 await mkdir(stateFolder, { recursive: true, mode: 0o711 });
-// The agent's user, created in the image.
 const [uid, gid] = [1000, 1000];
 const runner = await createRunner({
   runtimes,

@@ -6,11 +6,11 @@ import { replaceFile } from "../runtimes/process.ts";
 import type { RuntimeContext } from "../runtimes/runtime.ts";
 import { readPlaceholders } from "./secrets.ts";
 
-/** The MCP servers that the runtime is started with. They are on the disk, for a runtime that starts before a turn. */
+/** The MCP servers that the runtime is started with. On the disk, for a runtime that starts before a turn. */
 export class RuntimeMcpServers {
   readonly #context: RuntimeContext;
   readonly #file: string;
-  /** As JSON; null before they were read. */
+  /** As JSON; null before the first read. */
   #current: string | null = null;
 
   constructor(context: RuntimeContext) {
@@ -18,20 +18,20 @@ export class RuntimeMcpServers {
     this.#file = join(context.stateFolder, "mcp-servers.json");
   }
 
-  /** The files on the disk have been replaced. */
+  /** Call after the files on the disk were replaced. */
   forget(): void {
     this.#current = null;
   }
 
-  /** Those to start the runtime with. */
   async current(): Promise<McpServers> {
     this.#current ??= await readFile(this.#file, "utf8").catch(() => "{}");
     return JSON.parse(this.#current) as McpServers;
   }
 
   /**
-   * Takes a turn's servers, with the placeholders of the agent's secrets, and the one by which it asks other agents. True
-   * if they are others than the runtime was started with. One whose secret is not set is left out, and the log says so.
+   * Applies a turn's servers, with the placeholders of the agent's secrets, and the server for asking other agents.
+   * True if they differ from those that the runtime was started with. Leaves out a server whose secret is not set, and
+   * logs it.
    */
   async change({ mcpServers: own = {}, asksAgents = false }: Prompt): Promise<boolean> {
     const before = JSON.stringify(await this.current());

@@ -12,7 +12,7 @@ import { type ListeningPort, maximumPorts } from "../contract/ports.ts";
 import { statOf } from "../core/process-table.ts";
 import { GuestError, type GuestHandlers } from "./control.ts";
 
-/** The runner's and the runtime's own, which are nobody else's. */
+/** Ports of the runner and the runtime, which cannot be forwarded. */
 const ownPorts = new Set([guestPort, guestGatewayPort, guestProxyPort, guestFunctionsPort, guestRuntimePort]);
 /** The state TCP_LISTEN in /proc/net/tcp. */
 const listening = "0A";
@@ -20,7 +20,6 @@ const listening = "0A";
 const ticksPerSecond = 100;
 const connectMs = 10_000;
 
-/** The handlers of the calls about the machine's ports. */
 export const portHandlers: Pick<GuestHandlers, "listPorts" | "connectPort"> = {
   listPorts: async () => ({ data: (await listeningPorts()).slice(0, maximumPorts) }),
   connectPort: ({ port }) => connectPort(port),
@@ -41,7 +40,7 @@ async function listeningPorts(): Promise<ListeningPort[]> {
 }
 
 /**
- * A connection to the port at the machine's own address. Closes as TCP does: the directions independently. Throws
+ * A connection to the port at the machine's own address. Its directions close independently. Throws
  * `port_not_listening`.
  */
 async function connectPort(port: number): Promise<Socket> {
@@ -90,7 +89,7 @@ function addressOf(hex: string): string {
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 
-/** The processes that hold these sockets, by the sockets' inodes. */
+/** The process that holds each socket, by inode. */
 async function holdersOf(inodes: ReadonlySet<string>): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   const processes = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry));
@@ -100,14 +99,13 @@ async function holdersOf(inodes: ReadonlySet<string>): Promise<Map<string, numbe
     const targets = await Promise.all(descriptors.map((each) => readlink(`/proc/${pid}/fd/${each}`).catch(() => "")));
     for (const target of targets) {
       const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
-      // The first of those that share it has opened it, and is the eldest.
+      // Of several processes that share a socket, the oldest opened it.
       if (inode && inodes.has(inode) && !found.has(inode)) found.set(inode, Number(pid));
     }
   }
   return found;
 }
 
-/** The name and start of a process. */
 async function processOf(pid: number | undefined): Promise<Pick<ListeningPort, "program" | "pid" | "since">> {
   const stat = pid === undefined ? null : statOf(pid);
   if (!stat) return { program: null, pid: null, since: null };

@@ -26,14 +26,13 @@ import type { Uplink } from "./uplink.ts";
 /** How long the server may take to open a channel. */
 const helloTimeoutMs = 30_000;
 
-/** How far the clock may be behind before a call sets it. */
+/** Clock lag in milliseconds from which a call sets the clock. */
 const toleratedMs = 500;
 
 /** The runner's access to the machine that it runs in. */
 export interface RunnerOptions {
   runtimes: readonly Runtime[];
   context: RuntimeContext;
-  /** Where the turns' journals are stored. */
   journalFolder: string;
   uplink: Uplink;
   downloads: Downloads;
@@ -46,9 +45,8 @@ export interface RunnerOptions {
   adopt(adoption: Adoption, before: Identity | null): Promise<Identity>;
   /** Sets the secrets' placeholders for the machine's programs, and makes them trust the authority. */
   provide(secrets: GuestSecrets): Promise<void>;
-  /** Sets the wall clock, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   setClock(time: number): Promise<void>;
-  /** Flushes all writes to disk. */
   sync: Syncer;
   /** The log of the runner and the runtime. */
   logFile: string;
@@ -74,7 +72,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     () => uplink.calls,
   );
 
-  /** In a clone the runtime is already running; a freshly booted guest starts it now, ahead of the first message. */
+  /** In a clone the runtime already runs; a freshly booted guest starts it now, ahead of the first message. */
   const take = (taken: Identity) => {
     identity = taken;
     token = taken.token;
@@ -91,9 +89,9 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     ...conversation.state,
   });
   const adopt: GuestHandlers["adopt"] = async (adoption, { peerPort }) => {
-    // Connections from before a suspension have no peer any longer.
+    // Connections from before a suspension have no peer.
     for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
-    // A snapshot may have been taken in a turn, which is not this machine's.
+    // A snapshot may have been made during a turn, which belongs to another machine.
     conversation.abandon();
     const [taken] = await Promise.all([options.adopt(adoption, identity), provide(adoption.secrets)]);
     take(taken);
@@ -112,12 +110,12 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     writeJsonLine(socket, { ok: true } satisfies Welcome);
     if (channel === "control") control.emit("connection", socket);
     else if (channel === "uplink") uplink.attach(socket);
-    else socket.write("", () => socket.destroy()); // Not ended: whoever moves the download has it, too.
+    else socket.write("", () => socket.destroy()); // Not ended: the process that moves the download shares the socket.
   };
   return listener(sockets, serve).on("close", () => files.end());
 }
 
-/** A server that adds each connection to `sockets` and serves it. A connection that is refused gets the reason. */
+/** Adds each connection to `sockets` and serves it. A refused connection gets the reason. */
 function listener(sockets: Set<Socket>, serve: (socket: Socket) => Promise<void>): Server {
   return createServer((socket) => {
     sockets.add(socket);
@@ -136,7 +134,6 @@ function known(journal: Journal | null): Journal {
   return journal;
 }
 
-/** Shared by the call handlers. */
 interface HandlerParts {
   options: RunnerOptions;
   conversation: Conversation;
@@ -148,12 +145,11 @@ interface HandlerParts {
   health: () => Health;
 }
 
-/** The handlers of all calls except the adoption. */
 function handlersOf(parts: HandlerParts): Omit<GuestHandlers, "adopt"> {
   const { options, conversation, journals, commands, files, ssh, provide, health } = parts;
   return {
     startRuntime: async () => {
-      await conversation.open().catch(() => {}); // Reported in the health.
+      await conversation.open().catch(() => {}); // The health reports it.
       return health();
     },
     warmUp: async () => {
@@ -198,7 +194,7 @@ function handlersOf(parts: HandlerParts): Omit<GuestHandlers, "adopt"> {
   };
 }
 
-/** Applies changes one after the other, and skips those that change nothing. */
+/** Applies changes serially, and skips those that change nothing. */
 function onceEach(provide: RunnerOptions["provide"]): RunnerOptions["provide"] {
   let provided = "";
   let providing: Promise<void> = Promise.resolve();
@@ -217,8 +213,8 @@ function onceEach(provide: RunnerOptions["provide"]): RunnerOptions["provide"] {
 }
 
 /**
- * The server's hello on this connection, once both ends have proved that they know the token. Rejects if the server
- * does not, or says nothing. The server sends nothing after its proof until it is welcomed.
+ * The server's hello on this connection, after both ends have proved that they know the token. Rejects if the server's
+ * proof is wrong or missing. The server sends nothing after its proof until it is welcomed.
  */
 async function proved(socket: Socket, token: string): Promise<Hello> {
   const signal = AbortSignal.timeout(helloTimeoutMs);

@@ -6,19 +6,17 @@ import { authoritiesFile, environmentFile, type GuestSecrets } from "../contract
 /** Where Debian's tools find local authorities when they rebuild the list. */
 const ownAuthority = "/usr/local/share/ca-certificates/berth-agent.crt";
 
-/** Sets the placeholders for shells, and makes programs trust the authority. */
 export async function provideSecrets({ placeholders, authority }: GuestSecrets): Promise<void> {
   const trusted = authority === null ? undefined : trust(authority);
   await Promise.all([writePlaceholders(environmentFile, placeholders), trusted]);
 }
 
-/** Writes the shell script that sets the placeholders. */
 export async function writePlaceholders(file: string, placeholders: GuestSecrets["placeholders"]): Promise<void> {
   const lines = Object.entries(placeholders).map(([name, value]) => `export ${name}=${value}\n`);
   await replace(file, lines.join(""));
 }
 
-/** The placeholders in that script, by variable. */
+/** By variable. */
 export async function readPlaceholders(file: string): Promise<GuestSecrets["placeholders"]> {
   const script = await readFile(file, "utf8").catch(() => "");
   return Object.fromEntries([...script.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]));

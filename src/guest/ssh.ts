@@ -11,16 +11,16 @@ import { joined } from "./joined.ts";
 const run = promisify(execFile);
 
 const program = "/usr/sbin/sshd";
-/** The folder that sshd wants for its unprivileged part. */
+/** The folder that sshd requires for its unprivileged part. */
 const privilegeFolder = "/run/sshd";
-/** The own files of a user other than the agent. */
+/** Variables that differ for a user other than the agent. */
 const ofAgent = new Set(["HOME", "USER", "LOGNAME", "SHELL"]);
-/** How long a session may take to end after its connection has. */
+/** How long a session may continue after its connection has closed. */
 const lastWordsMs = 5_000;
 
 /**
- * OpenSSH's server, one process for each connection (inetd mode): nothing listens. Only certificates of the service's
- * authority are accepted, whose principal names this agent and the user.
+ * OpenSSH's server, one process for each connection (inetd mode): nothing listens. Accepts only certificates of the
+ * service's authority whose principal names this agent and the user.
  */
 export class Ssh {
   readonly #context: RuntimeContext;
@@ -28,14 +28,13 @@ export class Ssh {
   readonly #machineId: () => string;
   #hostKey: Promise<string> | null = null;
 
-  /** `machineId` returns the id of the machine that this guest is now. */
+  /** `machineId` returns the current machine's id. */
   constructor(context: RuntimeContext, machineId: () => string) {
     this.#context = context;
     this.#machineId = machineId;
     this.#folder = `${context.stateFolder}/ssh`;
   }
 
-  /** The handlers of the calls about SSH. */
   handlers(): Pick<GuestHandlers, "sshHostKey" | "openSsh"> {
     return {
       sshHostKey: async () => ({ hostKey: await this.#publicHostKey() }),
@@ -43,7 +42,7 @@ export class Ssh {
     };
   }
 
-  /** Made when it is first asked for, so that no template has one and no two machines the same. */
+  /** Created on first use, so that no template has one and no two machines share one. */
   async #publicHostKey(): Promise<string> {
     const before = this.#hostKey;
     const made = (async () => {
@@ -54,7 +53,7 @@ export class Ssh {
     return made;
   }
 
-  /** The host key of this machine. A fork has its source's disk, and makes a key of its own. */
+  /** A fork has its source's disk, and makes its own key. */
   async #ownHostKey(): Promise<string> {
     const file = `${this.#folder}/host_key`;
     const owner = `${this.#folder}/host_key_machine`;

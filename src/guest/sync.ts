@@ -7,10 +7,8 @@ const run = promisify(execFile);
 /** Calls sync(2) on each line: syscall 162 on x86-64, which Node cannot make. In Perl for the reasons in `renew`. */
 const syncer = '$| = 1; while (<STDIN>) { syscall(162); print "ok\\n" }';
 
-/** Flushes all of the guest's writes to its disk. */
 export type Syncer = () => Promise<void>;
 
-/** Starts a syncer ahead of time. */
 export function startSyncer(): Syncer {
   const program = new LineProgram("/usr/bin/perl", ["-e", syncer]);
   return async () => {

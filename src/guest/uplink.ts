@@ -20,10 +20,9 @@ const awaySeconds = 60;
  */
 const isAuthority = /^[A-Za-z0-9._~%:[\]-]+$/;
 
-/** Headers that are not forwarded. */
 const dropped = new Set([...connectionHeaders, "host", "http2-settings"]);
 
-/** Why a tunnel was refused: the proxy's answer, with a word for programs. */
+/** Why a tunnel was refused: the proxy's answer, and a code for programs. */
 export interface Refused {
   status: number;
   word: string;
@@ -39,12 +38,11 @@ export class Uplink {
   #waiting: (() => void)[] = [];
   #calls = 0;
 
-  /** The number of model calls made by local programs. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** Takes a connection from the server, replacing an earlier one. */
+  /** Replaces an earlier connection. */
   attach(socket: Socket): void {
     this.#session?.destroy();
     const session = connect("http://berth", {
@@ -63,18 +61,17 @@ export class Uplink {
     for (const wake of waiting) wake();
   }
 
-  /** Serves local programs on a port of 127.0.0.1. */
   listen(port: number): Server {
     const server = createServer((request, response) => void this.#forward(request, response));
-    // Keep-alive connections from the template stay usable however long a clone has slept.
+    // Keep-alive connections from the template stay usable, however long a clone has slept.
     server.keepAliveTimeout = 0;
     server.requestTimeout = 0;
     return server.listen(port, "127.0.0.1");
   }
 
   /**
-   * Asks the server for a tunnel to `HOST:PORT`. `gone` is aborted when nobody wants it any longer. `name` is its name
-   * in `Downloads`, if its later bytes may come over a download.
+   * Opens a tunnel to `HOST:PORT`. `gone` aborts when the caller disconnects. `name` is its name in `Downloads`, if a
+   * download may carry its later bytes.
    */
   async tunnel(
     authority: string,
@@ -107,7 +104,7 @@ export class Uplink {
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#calls += 1;
     const session = await this.#connected();
-    if (response.destroyed) return; // The program has gone; nobody would end the stream.
+    if (response.destroyed) return; // The program has gone, so nothing would end the stream.
     if (!session) return refuse(response, "The server is away.");
     const stream = session.request({
       ":method": request.method ?? "GET",

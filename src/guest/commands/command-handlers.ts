@@ -9,7 +9,6 @@ type CommandCall =
   | "signalCommand"
   | "resizeCommand";
 
-/** The handlers of the calls for commands. */
 export function commandHandlers(commands: Commands): Pick<GuestHandlers, CommandCall> {
   return {
     startCommand: ({ id, run }) => commands.start(id, run),

@@ -5,11 +5,11 @@ import { bytesOf, type CommandEvent, maximumOutputBytes, type NumberedCommandEve
 import { toText } from "./output-text.ts";
 import { replayOf, TerminalState } from "./terminal-state.ts";
 
-/** From this size, in bytes of output, a segment is closed and the next one begins. */
+/** Size in bytes from which the next segment begins. */
 const segmentBytes = 256 * 1024;
-/** How much output may wait for its reader before the command waits, too. Leaves room for what its pipes still hold. */
+/** Unread output from which the command is paused. Leaves room for the contents of its pipes. */
 const maximumUnreadBytes = maximumOutputBytes / 2;
-/** How long a command waits for a reader to come, or to come back. */
+/** How long a command waits for its first reader, or for one to return. */
 const absenceMs = 60_000;
 
 /** Consecutive events. `events` is null for a closed segment whose file has them. */
@@ -19,49 +19,50 @@ interface Segment {
   /** Of output. */
   bytes: number;
   events: NumberedCommandEvent[] | null;
-  /** A terminal's state before them. */
+  /** The terminal's state before the segment. */
   state: TerminalState;
 }
 
 interface Reader {
-  /** The last event that it has read. */
+  /** Number of the last event read. */
   cursor: number;
   wake: () => void;
 }
 
 /**
  * A command's events, numbered without gaps, in files of JSON lines, each named for its first event. Memory holds the
- * events of the newest. The oldest files go when there are more than 16 MiB of output; what was lost to a full disk
- * goes with them. A command whose reader is behind is asked to wait before that: of several readers, the one that has
- * read most counts, so that no other holds the command up.
+ * events of the newest file. Above 16 MiB of output the oldest files are removed, with whatever a full disk lost.
+ * Before that, a command whose reader is behind is paused. With several readers, the fastest one counts.
  */
 export class CommandOutput {
   readonly #folder: string;
   readonly #segments: Segment[] = [];
   readonly #readers = new Set<Reader>();
-  /** The last event that the readers who have left had read, and the end of the wait for them; null: none is awaited. */
+  /**
+   * The last event read by the readers that left, and the timer that ends the wait for them. Null: no reader is
+   * awaited.
+   */
   #awaited: { cursor: number; timer: NodeJS.Timeout } | null = null;
-  /** Called with whether the command is to wait. */
   readonly #flow: (waits: boolean) => void;
-  /** A terminal's state after the last event. */
+  /** The terminal's state after the last event. */
   readonly #state = new TerminalState();
   #last = 0;
   #bytes = 0;
   #dropped = 0;
   #ended = false;
 
-  /** `folder` exists. `flow` is called, after each change, with whether the command is to wait for its reader. */
+  /** `folder` exists. `flow` is called after each change with whether the command must pause for its reader. */
   constructor(folder: string, flow: (waits: boolean) => void = () => {}) {
     this.#folder = folder;
     this.#flow = flow;
   }
 
-  /** A reader of all of it will come soon. */
+  /** Announces a reader that will read everything. */
   awaitReader(): void {
     this.#await(0);
   }
 
-  /** The output that an earlier runner has written, of `total` bytes. A line that it did not finish is left out. */
+  /** Output written by an earlier runner, of `total` bytes. An unfinished line is dropped. */
   static async load(folder: string, total: number): Promise<CommandOutput> {
     const output = new CommandOutput(folder);
     const names = (await readdir(folder)).flatMap((name) => /^(\d+)\.jsonl$/.exec(name)?.[1] ?? []);
@@ -80,12 +81,15 @@ export class CommandOutput {
     return output;
   }
 
-  /** Whether nothing comes after this event. */
+  /** Whether no event follows this one. */
   isOver(after: number): boolean {
     return this.#ended && after >= this.#last;
   }
 
-  /** Numbers and keeps an event. Synchronous: the file is in the page cache. A full disk loses nothing that is in memory. */
+  /**
+   * Numbers and stores an event. Synchronous: the file is in the page cache. A full disk loses nothing that is in
+   * memory.
+   */
   append(event: CommandEvent): void {
     if (this.#ended) return;
     this.#ended = event.type === "command.exited";
@@ -100,7 +104,7 @@ export class CommandOutput {
     try {
       appendFileSync(fileOf(this.#folder, segment.first), `${JSON.stringify(numbered)}\n`, { mode: 0o600 });
     } catch {
-      // Readers who are here get it all the same.
+      // Current readers still get it.
     }
     this.#trim();
     for (const { wake } of this.#readers) wake();
@@ -108,8 +112,8 @@ export class CommandOutput {
   }
 
   /**
-   * Yields events after `after` as they come, up to the last. With `lastBytes`, begins with one event for the end of a
-   * terminal's output, as a new viewer is shown it: see `replayOf`.
+   * Yields events after `after` as they arrive, up to the last. With `lastBytes`, begins with one event for the end of
+   * a terminal's output, as a new viewer sees it: see `replayOf`.
    */
   async *read(after: number, gone: AbortSignal, lastBytes?: number) {
     const shown = this.#ended ? this.#last - 1 : this.#last;
@@ -127,7 +131,7 @@ export class CommandOutput {
         const page = await this.#page(reader.cursor);
         if (page.length > 0) {
           yield page;
-          reader.cursor = page.at(-1)!.seq; // Now that it has been taken.
+          reader.cursor = page.at(-1)!.seq; // The reader has accepted it.
         } else if (this.#ended) return;
         else if (!gone.aborted) await woken;
       }
@@ -138,7 +142,7 @@ export class CommandOutput {
     }
   }
 
-  /** Awaits a reader who has read up to there, for a while. */
+  /** Waits for a limited time for a reader that has read up to `cursor`. */
   #await(cursor: number): void {
     clearTimeout(this.#awaited?.timer);
     this.#awaited = null;
@@ -152,7 +156,6 @@ export class CommandOutput {
     this.#flow(this.#isFull);
   }
 
-  /** Whether too much output waits for a reader. */
   get #isFull(): boolean {
     const cursors = [...this.#readers].map(({ cursor }) => cursor);
     if (cursors.length === 0 && this.#awaited) cursors.push(this.#awaited.cursor);
@@ -162,7 +165,7 @@ export class CommandOutput {
     return unread > maximumUnreadBytes;
   }
 
-  /** The end of a terminal's output, up to the event `last`, as one page; no page if there is none. */
+  /** The end of a terminal's output, up to the event `last`, as at most one page. */
   async #replay(last: number, lastBytes: number): Promise<NumberedCommandEvent[][]> {
     const segments: Segment[] = [];
     for (let bytes = 0, at = this.#segments.length - 1; at >= 0 && bytes < lastBytes; at--) {
@@ -183,7 +186,6 @@ export class CommandOutput {
     return segment.events ?? (await readSegment(fileOf(this.#folder, segment.first)));
   }
 
-  /** The next events after `cursor`, of one segment; empty if there are none. */
   async #page(cursor: number): Promise<NumberedCommandEvent[]> {
     const oldest = this.#segments[0];
     if (!oldest || cursor >= this.#last) return [];
@@ -191,12 +193,11 @@ export class CommandOutput {
       return [{ seq: oldest.first - 1, event: { type: "command.output_dropped", bytes: this.#dropped } }];
     const segment = this.#segments.find(({ last }) => last > cursor)!;
     const page = (await this.#eventsOf(segment)).filter(({ seq }) => seq > cursor);
-    // A file that could not be written, or was just removed, has less than it should.
+    // The file is short: it was not fully written, or was just removed.
     if (page.length > 0) return page;
     return [{ seq: segment.last, event: { type: "command.output_dropped", bytes: segment.bytes } }];
   }
 
-  /** The segment for the next event. */
   #open(seq: number): Segment {
     const newest = this.#segments.at(-1);
     if (newest?.events && newest.bytes < segmentBytes) return newest;
@@ -224,7 +225,6 @@ function fileOf(folder: string, first: number): string {
   return join(folder, `${first}.jsonl`);
 }
 
-/** The whole lines of a segment's file; none if it is not there. */
 async function readSegment(file: string): Promise<NumberedCommandEvent[]> {
   const text = await readFile(file, "utf8").catch(() => "");
   const events: NumberedCommandEvent[] = [];
@@ -232,7 +232,7 @@ async function readSegment(file: string): Promise<NumberedCommandEvent[]> {
     try {
       events.push(JSON.parse(line) as NumberedCommandEvent);
     } catch {
-      break; // A full disk has cut it.
+      break; // Cut by a full disk.
     }
   }
   return events;

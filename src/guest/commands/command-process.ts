@@ -6,14 +6,13 @@ import type { CommandSignal, RunCommand, TerminalSize } from "../../contract/com
 import { loginEnvironment } from "../../runtimes/process.ts";
 import type { RuntimeContext } from "../../runtimes/runtime.ts";
 
-/** How much input may wait for a command that does not read. */
+/** Input buffer for a command that does not read. */
 const maximumPendingBytes = 1024 * 1024;
-/** How long output may still come after a command has ended, from what it has left running. */
+/** How long processes that a command left running may still write output after its exit. */
 const lastWordsMs = 1_000;
 
 type PtyModule = typeof import("@lydell/node-pty");
 
-/** Calls of a process back to its command. */
 export interface ProcessListener {
   output(stream: "stdout" | "stderr", chunk: Buffer): void;
   /** Called once, after the last output. */
@@ -25,19 +24,17 @@ export interface CommandProcess {
   readonly pid: number;
   /** False if the command does not read its input and its buffer is full. */
   write(data: Buffer): boolean;
-  /** Closes its input. */
   end(): void;
-  /** Whether its output waits to be read: a program whose pipe is full waits, too. */
+  /** Pauses its output: a program whose pipe is full waits. */
   hold(waits: boolean): void;
   resize(size: TerminalSize): void;
 }
 
-/** The words of a program's call. A program is called by bash too, which gives it the agent's variables. */
+/** The argument vector. A program is started through bash as well, for the agent's variables. */
 function argumentsOf(command: RunCommand["command"]): string[] {
   return typeof command === "string" ? ["-lc", command] : ["-c", 'exec "$@"', "bash", ...command];
 }
 
-/** The folder that a command runs in, absolute. */
 export function folderOf({ cwd, user }: Pick<RunCommand, "cwd" | "user">, { home }: RuntimeContext): string {
   const base = user === "root" ? "/root" : home;
   if (cwd === undefined) return base;
@@ -53,7 +50,6 @@ function environmentOf({ user, env, terminal }: RunCommand, context: RuntimeCont
   };
 }
 
-/** Starts a command's process. Rejects if it cannot be started. */
 export async function startProcess(
   run: RunCommand,
   context: RuntimeContext,
@@ -78,7 +74,7 @@ interface SpawnOptions {
 
 function onPipes(child: ChildProcess, run: RunCommand, listener: ProcessListener): CommandProcess {
   const { stdin, stdout, stderr } = child;
-  stdin!.on("error", () => {}); // It has closed its input.
+  stdin!.on("error", () => {}); // It has closed stdin.
   stdout!.on("data", (chunk: Buffer) => listener.output("stdout", chunk));
   stderr!.on("data", (chunk: Buffer) => listener.output("stderr", chunk));
   let open = true;
@@ -97,7 +93,7 @@ function onPipes(child: ChildProcess, run: RunCommand, listener: ProcessListener
   };
   child.once("exit", () => {
     if (!run.detach) killGroup(child.pid!, "SIGKILL");
-    hold(false); // Its last words are in the pipes, which hold little.
+    hold(false); // The rest of the output is in the pipes, which hold little.
     setTimeout(exited, lastWordsMs).unref();
   });
   child.once("close", exited);
@@ -106,7 +102,7 @@ function onPipes(child: ChildProcess, run: RunCommand, listener: ProcessListener
   return {
     pid: child.pid!,
     write: (data) => {
-      if (!stdin!.writable) return true; // Nobody reads it any longer, as with a broken pipe.
+      if (!stdin!.writable) return true; // Drop the input, as with a broken pipe.
       if (stdin!.writableLength + data.length > maximumPendingBytes) return false;
       stdin!.write(data);
       return true;
@@ -117,7 +113,7 @@ function onPipes(child: ChildProcess, run: RunCommand, listener: ProcessListener
   };
 }
 
-/** End of transmission: what Ctrl-D sends. */
+/** Ctrl-D. */
 const endOfInput = "\x04";
 
 function onTerminal(
@@ -126,7 +122,7 @@ function onTerminal(
   { packages }: RuntimeContext,
   listener: ProcessListener,
 ): CommandProcess {
-  // A native module, which is not in the runner's bundle.
+  // A native module, outside the runner's bundle.
   const { spawn: spawnTerminal } = createRequire(`${packages}/`)("@lydell/node-pty") as PtyModule;
   const as = uid === undefined || gid === undefined ? {} : { uid, gid };
   const size = run.terminal!;
@@ -152,7 +148,7 @@ function onTerminal(
       return true;
     },
     end: () => pty.write(endOfInput),
-    // A terminal's viewer wants its newest output. node-pty drops the rest of a paused one at its end.
+    // A terminal's viewer needs the newest output. node-pty drops the rest of a paused terminal at its exit.
     hold: () => {},
     resize: ({ cols, rows }) => pty.resize(cols, rows),
   };

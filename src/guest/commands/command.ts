@@ -14,17 +14,15 @@ import { CommandOutput } from "./command-output.ts";
 import { type CommandProcess, folderOf, killGroup, startProcess } from "./command-process.ts";
 import { OutputDecoder } from "./output-text.ts";
 
-/** How many inputs are remembered, so that one that is sent again is not read twice. */
+/** How many input ids are remembered, so that a repeated input is not read twice. */
 const rememberedInputs = 1_000;
 
-/** A command's files in addition to its output. */
 interface Stored {
   record: CommandRecord;
-  /** The leader of its group, and when that began; null before it has started. */
+  /** The leader of the process group and its start time; null before the start. */
   leader: { pid: number; start: string } | null;
 }
 
-/** A command of the agent's owner: its process while it runs, its record and its output. */
 export class Command {
   readonly #folder: string;
   #record: CommandRecord;
@@ -40,7 +38,6 @@ export class Command {
     this.#output = output;
   }
 
-  /** Starts a command, whose files are in `folder`. Rejects if it cannot be started. */
   static async start(id: string, run: RunCommand, folder: string, context: RuntimeContext): Promise<Command> {
     const record: CommandRecord = {
       id,
@@ -66,8 +63,8 @@ export class Command {
   }
 
   /**
-   * The command that an earlier runner left in `folder`; null if there is no complete one. Kills its remaining
-   * processes, because nothing reads their output any longer.
+   * Loads the command that an earlier runner left in `folder`; null if it is incomplete. Kills its remaining processes,
+   * because their output has no reader.
    */
   static async load(folder: string): Promise<Command | null> {
     const { record, leader } = readStored(folder) ?? {};
@@ -89,13 +86,13 @@ export class Command {
     return this.#record.status === "running";
   }
 
-  /** Its events. Those of a command of an earlier runner are read from the disk when they are first asked for. */
+  /** Events of an earlier runner's command are read from the disk on first use. */
   async output(): Promise<CommandOutput> {
     this.#output ??= await CommandOutput.load(this.#folder, this.#record.outputBytes);
     return this.#output;
   }
 
-  /** Passes input on once per `inputId`. False if the command does not read, and too much waits already. */
+  /** Forwards input once per `inputId`. False if the buffer is full. */
   input(inputId: string, data: Buffer, end: boolean): boolean {
     if (this.#inputs.has(inputId)) return true;
     if (!this.#process!.write(data)) return false;
@@ -105,7 +102,6 @@ export class Command {
     return true;
   }
 
-  /** Sends a signal to all of its group. */
   signal(signal: CommandSignal): void {
     killGroup(this.#process!.pid, signal);
   }
@@ -130,7 +126,7 @@ export class Command {
         this.#exit({ exitCode, signal, timedOut: this.#timedOut, lost: false });
       },
     });
-    if (!this.running) return; // A quick one has ended by now.
+    if (!this.running) return; // A short command has exited by now.
     this.#store();
     const timeoutMs = timeoutOf(run);
     if (timeoutMs !== null) this.#timer = setTimeout(() => this.#timeOut(), timeoutMs);
@@ -144,13 +140,13 @@ export class Command {
   #exit(exit: CommandExit): void {
     clearTimeout(this.#timer);
     this.#record = { ...this.#record, ...exit, status: "exited", exitedAt: new Date().toISOString() };
-    // The record first: who has read the last event finds the command ended.
+    // Store the record first: a reader of the last event must find the command exited.
     this.#store();
     this.#output!.append({ type: "command.exited", ...exit });
     this.#process = null;
   }
 
-  /** Synchronous, like the output's files. On a full disk the command continues, and is forgotten with its runner. */
+  /** Synchronous, like the output's files. On a full disk the command continues; its record is lost with the runner. */
   #store(): void {
     const pid = this.#process?.pid;
     const start = pid === undefined ? null : startOf(pid);
@@ -163,7 +159,7 @@ export class Command {
   }
 }
 
-/** How much of a command its record shows, in characters. */
+/** Limit on the command in its record, in characters. */
 const shownCharacters = 4_096;
 
 function shortened(command: RunCommand["command"]): RunCommand["command"] {

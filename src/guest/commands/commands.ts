@@ -6,11 +6,11 @@ import { GuestError } from "../control.ts";
 import { Command } from "./command.ts";
 import { folderOf } from "./command-process.ts";
 
-/** The commands of the agent's owner: those that run, and the last that ended. Each has a folder. */
+/** The owner's commands: running ones, and the last ones that exited. Each has a folder. */
 export class Commands {
   readonly #folder: string;
   readonly #context: RuntimeContext;
-  /** In the order in which they began. */
+  /** In order of their start. */
   readonly #commands = new Map<string, Command>();
   readonly #starting = new Map<string, Promise<Command>>();
   readonly #loaded: Promise<void>;
@@ -22,7 +22,7 @@ export class Commands {
     this.#loaded.catch((error: Error) => context.log(`the commands of before cannot be read: ${error.message}`));
   }
 
-  /** Starts a command, or finds it started. Throws `too_many_commands`, `command_not_runnable`. */
+  /** Starts a command, or returns the one with this id. Throws `too_many_commands`, `command_not_runnable`. */
   async start(id: string, run: RunCommand): Promise<CommandRecord> {
     await this.#loaded;
     const known = this.#commands.get(id) ?? (await this.#starting.get(id));
@@ -50,14 +50,14 @@ export class Commands {
     return command;
   }
 
-  /** Throws `command_not_found`, and `command_exited` if it does not run any longer. */
+  /** Throws `command_not_found`, and `command_exited` if it has exited. */
   async running(id: string): Promise<Command> {
     const command = await this.find(id);
     if (!command.running) throw new GuestError("command_exited", "The command has ended.");
     return command;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async list(): Promise<CommandRecord[]> {
     await this.#loaded;
     let ended = 0;
@@ -86,7 +86,7 @@ export class Commands {
     }
   }
 
-  /** Forgets the oldest of those that have ended. */
+  /** Removes the oldest exited commands. */
   async #prune(): Promise<void> {
     const ended = [...this.#commands.values()].filter(({ running }) => !running);
     for (const { record } of ended.slice(0, -maximumEnded)) {

@@ -1,4 +1,4 @@
-/** Modes of a terminal that are restored (xterm's "DEC Private Mode Set"), with what a new terminal has. */
+/** Terminal modes that are restored (xterm's "DEC Private Mode Set"), with their values in a new terminal. */
 const initialModes: ReadonlyMap<string, boolean> = new Map([
   ["1", false], // Cursor keys for applications.
   ["6", false], // Positions count from the scrolling region.
@@ -23,7 +23,10 @@ const initialModes: ReadonlyMap<string, boolean> = new Map([
 /** Private modes set and reset, the keypad's mode, and a full reset. */
 const modeSequence = anyOf("g", [String.raw`\x1b\[\?([\d;]+)([hl])`, String.raw`\x1b([=>c])`]);
 
-/** A whole sequence at the beginning of a text (ECMA-48; in xterm, a bell ends an OSC, too). Another escape character breaks it off. */
+/**
+ * A whole sequence at the beginning of a text (ECMA-48; in xterm, a bell also ends an OSC). Another escape character
+ * aborts it.
+ */
 const wholeSequence = anyOf("", [
   String.raw`^\x1b\[[\x00-\x17\x19\x1c-\x3f]*[^\x00-\x17\x19\x1c-\x3f]`,
   String.raw`^\x1b\][^\x07\x18\x1a\x1b]*[\x07\x18\x1a\x1b]`,
@@ -41,27 +44,27 @@ const querySequences = anyOf("g", [
   String.raw`\x1b\[\?u`, // The keyboard's protocol.
   String.raw`\x1b\[[\d;]*(?:x|\*y)`, // Terminal parameters, checksums.
   String.raw`\x1b\[\?[\d;]*S`, // Graphics.
-  String.raw`\x1b\[(?:1[1345689]|2[01])(?:;\d*)*t`, // The window's size, place and title.
+  String.raw`\x1b\[(?:1[1345689]|2[01])(?:;\d*)*t`, // The window's size, position and title.
   String.raw`\x1b\](?:4|5|1\d|21|52);[^\x07\x1b?]*\?[^\x07\x1b]*(?:\x07|\x1b\\)`, // Colours, the clipboard.
   String.raw`\x1bP[\d;]*[$+]q[^\x1b]*\x1b\\`, // Settings, capabilities.
   String.raw`\x1b_G(?:[^;\x1b]*,)?a=q[^\x1b]*\x1b\\`, // Kitty's graphics.
 ]);
 
 const escapeCharacter = "\x1b";
-/** The most of an unfinished sequence that is remembered. Those whose rest could set a mode are shorter. */
+/** Limit on a remembered unfinished sequence. Sequences that can set a mode are shorter. */
 const rememberedCharacters = 256;
 
 /**
- * The state of a terminal after some output: whether a sequence is unfinished, and the modes that differ from a new
- * terminal's. An escape character always begins a new sequence, so that the last one decides whether the output ends within one.
+ * The state of a terminal after some output: the unfinished sequence, and the modes that differ from a new terminal's.
+ * An escape character always begins a new sequence, so the last one decides whether the output ends within a sequence.
  */
 export class TerminalState {
-  /** The beginning of the sequence within which the output ends; empty outside of sequences. */
+  /** The unfinished sequence at the end of the output; empty if there is none. */
   #unfinished: string;
   readonly #modes: Map<string, boolean>;
   #keypad: boolean;
 
-  /** A copy of another; without it, the state of a new terminal. */
+  /** A copy of `other`; null: a new terminal. */
   constructor(other: TerminalState | null = null) {
     this.#unfinished = other ? other.#unfinished : "";
     this.#modes = new Map(other ? other.#modes : []);
@@ -72,7 +75,7 @@ export class TerminalState {
     return this.#unfinished;
   }
 
-  /** The next output: as text, or a character for each byte. */
+  /** Adds output: text, or one character per byte. */
   add(output: string): void {
     const text = this.#unfinished + output;
     const last = text.lastIndexOf(escapeCharacter);
@@ -94,7 +97,7 @@ export class TerminalState {
 
   #set(mode: string, on: boolean): void {
     const initial = initialModes.get(mode);
-    this.#modes.delete(mode); // So that the order is that of the last changes.
+    this.#modes.delete(mode); // Keep the order of the last changes.
     if (initial !== undefined && initial !== on) this.#modes.set(mode, on);
   }
 
@@ -105,9 +108,9 @@ export class TerminalState {
 }
 
 /**
- * The end of a terminal's output as a new viewer is shown it: at least `lastBytes`, with the modes that were set before.
- * It begins with a whole character and outside of sequences. Terminals would answer a program's queries a second time,
- * as input that nobody has typed: they are left out. `before`: the state at the beginning of `output`.
+ * The end of a terminal's output as a new viewer sees it: at least `lastBytes`, with the modes that were set before. It
+ * begins with a complete character, outside of sequences. Queries are left out, because the new viewer's terminal would
+ * answer them a second time. `before`: the state at the beginning of `output`.
  */
 export function replayOf(output: Buffer, lastBytes: number, before: TerminalState): Buffer {
   const text = output.toString("latin1");
@@ -117,7 +120,9 @@ export function replayOf(output: Buffer, lastBytes: number, before: TerminalStat
   return Buffer.from(state.restored + text.slice(begin).replaceAll(querySequences, ""), "latin1");
 }
 
-/** The last place up to `at` that is outside of characters and sequences; a later one if `output` begins within one. */
+/**
+ * The last position up to `at` that is outside of characters and sequences; a later one if `output` begins within one.
+ */
 function startOf(output: string, at: number, { unfinished }: TerminalState): number {
   const text = unfinished + output;
   let begin = unfinished.length + at;
@@ -130,7 +135,6 @@ function startOf(output: string, at: number, { unfinished }: TerminalState): num
   return (next < 0 ? end : Math.min(end, next)) - unfinished.length;
 }
 
-/** Whether a byte continues a character of UTF-8. */
 function isContinuation(text: string, at: number): boolean {
   return at > 0 && (text.charCodeAt(at) & 0xc0) === 0x80;
 }

@@ -8,28 +8,25 @@ import { toFrames } from "../../core/frames.ts";
 import { sending } from "../joined.ts";
 import { FileFault } from "./faults.ts";
 
-// The machine's own programs for archives, with a stream at one end.
-
 const run = promisify(execFile);
 
-/** The environment that they get. */
 export const archiveEnvironment = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C.UTF-8",
 };
 
-/** A message can name a path of the kernel's longest, 4,095 bytes, before it gives the reason. */
+/** A message can name a path of 4,095 bytes, the kernel's limit, before it gives the reason. */
 const keptOutput = 8_000;
 
-/** The exit codes of a program that has written a whole archive, and the archive where it had nothing to write. */
+/** Exit codes after a complete archive, and the archive for an empty input. */
 export interface Wholeness {
   codes: readonly number[];
   nothing?: { code: number; bytes: Buffer };
 }
 
 /**
- * A program's output in frames, which end with a last frame only if its exit code reports success. Ignores its input.
- * Rejects if it cannot be started.
+ * A program's output in frames. The last frame is sent only if the exit code reports success. Ignores input. Rejects if
+ * the program cannot be started.
  */
 export async function outputOf(child: ChildProcess, { codes, nothing }: Wholeness): Promise<Duplex> {
   const output = errorOutput(child);
@@ -44,17 +41,17 @@ export async function outputOf(child: ChildProcess, { codes, nothing }: Wholenes
   }
   const frames = toFrames();
   pipeline(Readable.from(bytes()), frames, () => {});
-  // Not left to the generator, which may wait for a program that is silent.
+  // Not in the generator, which may wait for a silent program.
   frames.once("close", () => {
     child.kill("SIGKILL");
-    child.stdout!.destroy(); // Ends what compresses, which the program has started.
+    child.stdout!.destroy(); // Stops the compressor that the program has started.
   });
   return sending(frames);
 }
 
 /**
- * Has a `tar` that unpacks into `folder` get the bytes, through `decompress` where they are compressed. Throws
- * `archive_invalid`, and `machine_disk_full` where they are more than the disk has room for.
+ * Pipes the bytes to a `tar` that unpacks into `folder`, through `decompress` if they are compressed. Throws
+ * `archive_invalid`, and `machine_disk_full` if they exceed the free space.
  */
 export async function unpackWith(
   child: ChildProcess,
@@ -88,12 +85,12 @@ export async function unpackWith(
   throw new FileFault("archive_invalid", `The archive cannot be unpacked: ${output().trim().slice(0, 500)}`);
 }
 
-/** Writes out the file system that `path` is on. */
+/** Flushes the file system that `path` is on. */
 export async function flushDisk(path: string): Promise<void> {
   await run("sync", ["--file-system", path], { env: archiveEnvironment });
 }
 
-/** Writes to tar, which may end before the archive does: after its end, or on an error. The rest is ignored. */
+/** Writes to tar, which may exit before the archive ends: after its end marker, or on an error. The rest is ignored. */
 function intoTar(stdin: Writable): Writable {
   let isClosed = false;
   let next = () => {};
@@ -130,7 +127,7 @@ function atMost(bytes: number): Transform {
   });
 }
 
-/** The start of what a program complains about. */
+/** The start of a program's stderr. */
 function errorOutput(child: ChildProcess): () => string {
   let text = "";
   child.stderr!.setEncoding("utf8").on("data", (chunk: string) => {

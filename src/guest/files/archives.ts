@@ -9,11 +9,11 @@ import type { Unfinished } from "./unfinished.ts";
 import { type Rights, spawnedAs, type Worker } from "./workers.ts";
 
 /**
- * The arguments of the machine's archive programs, and the exit codes of a complete archive. Holes are sent as zeros:
+ * Arguments of the machine's archive programs, and their exit codes after a complete archive. Holes are sent as zeros:
  * programs that lack GNU's formats for sparse files, such as node-tar, unpack them as other files, without an error.
  */
 const creators: Readonly<Record<ArchiveFolder["kind"], { command: string[]; whole: Wholeness }>> = {
-  // 1: a file changed meanwhile (GNU tar's manual, "Return values"). Unreadable files are left out.
+  // 1: a file changed during the read (GNU tar's manual, "Return values"). Unreadable files are left out.
   tar: { command: ["tar", ...tarOptions(), "."], whole: { codes: [0, 1] } },
   "tar.gz": { command: ["tar", "--use-compress-program=gzip -1", ...tarOptions(), "."], whole: { codes: [0, 1] } },
   // 12: nothing to do; 18: a file could not be read (zip(1), "Diagnostics").
@@ -23,7 +23,7 @@ const creators: Readonly<Record<ArchiveFolder["kind"], { command: string[]; whol
   },
 };
 
-/** The end of central directory record of no entries (APPNOTE.TXT, 4.3.16), which zip itself does not write. */
+/** The end of central directory record of an empty archive (APPNOTE.TXT, 4.3.16), which zip itself does not write. */
 function emptyZip(): Buffer {
   const record = Buffer.alloc(22);
   record.write("PK\x05\x06", "latin1");
@@ -34,7 +34,7 @@ function tarOptions(): string[] {
   return ["--create", "--file=-", "--ignore-failed-read", "--warning=none", "--exclude=.berth-upload-*"];
 }
 
-/** Makes an archive of a folder with the machine's own programs, as the user. */
+/** Archives a folder with the machine's own programs, as the user. */
 export async function sendArchive(
   worker: Worker,
   rights: Rights,
@@ -43,7 +43,7 @@ export async function sendArchive(
 ): Promise<Duplex> {
   const { entry } = await worker.ask("stat", { path });
   if (entry.type !== "folder") throw new GuestError("not_a_folder", "Only a folder can be sent as an archive.");
-  // Otherwise the archive of a folder that the user may not read would be empty.
+  // Otherwise the archive of an unreadable folder would be empty.
   await worker.ask("list", { path, user: worker.user, limit: 1, after: null, depth: 1 });
   if (kind === "zip") await worker.ask("requireZippable", { path }, gone);
   const { command, whole } = creators[kind];
@@ -55,7 +55,7 @@ export async function sendArchive(
   });
 }
 
-/** Unpacks an archive into a fresh folder, as the user, and moves it to its place when all of it is there and safe. */
+/** Unpacks an archive into a fresh folder, as the user, and moves it to its target when it is complete and safe. */
 export async function receiveArchive(
   worker: Worker,
   rights: Rights,
@@ -65,7 +65,7 @@ export async function receiveArchive(
   const temporary = await worker.ask("unfinishedName", { path: path === "/" ? "/." : path });
   const record = await unfinished.add(worker.user, temporary);
   const giveUp = async () => {
-    // Files that cannot be removed now are removed by the next worker, by its record.
+    // The next worker removes the rest, by its record.
     const removed = worker.ask("removeUnfinished", { paths: [temporary] });
     await removed.then(
       () => record.remove(),
@@ -81,7 +81,7 @@ export async function receiveArchive(
   return new Receiver(path, async (bytes) => {
     try {
       await unpack(bytes, kind, temporary, rights);
-      // The place of a file must not outlive its bytes, nor the answer either, where the machine loses its power.
+      // Neither the entry of a file nor the response may outlive its bytes if the machine loses power.
       await flushDisk(temporary);
       const { created } = await worker.ask("commitExtract", { temporary, path });
       await flushDisk(path);

@@ -15,8 +15,8 @@ import { removeUnfinished, unfinishedName } from "./uploads.ts";
 const run = promisify(execFile);
 
 /**
- * Changes what is at a path, and returns the path of what there is then; null when it was removed. When
- * `gone` aborts, a copy ends and leaves nothing, and a removal ends where it is.
+ * Changes a path, and returns the path of the result; null after a removal. When `gone` aborts, a copy leaves nothing,
+ * and a removal stops where it is.
  */
 export async function changeFile(request: ChangeFile, gone: AbortSignal): Promise<string | null> {
   const { path } = request;
@@ -32,7 +32,7 @@ export async function changeFile(request: ChangeFile, gone: AbortSignal): Promis
       await rename(path, request.to).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== "EXDEV") throw error;
         await copy(path, request.to, gone);
-        // Completed even without its client: both would be there otherwise.
+        // Completed even without its client, or both would exist.
         await removeTree(path);
       });
       return request.to;
@@ -47,11 +47,11 @@ async function remove(path: string, recursive: boolean, gone: AbortSignal): Prom
   if (path === "/") throw new FileFault("permission_denied", "The machine's root folder cannot be removed.");
   const found = await lstat(path);
   if (!found.isDirectory()) return unlink(path);
-  // Not by another rmdir of a folder that is not empty: it says so itself.
+  // rmdir(2) itself reports a folder that is not empty.
   return recursive ? removeTree(path, gone) : rmdir(path);
 }
 
-/** Requires something at `from` and nothing at `to`, which is not within it, and makes the folders for it. */
+/** Requires something at `from` and nothing at `to`, and `to` outside of `from`. Makes the parent folders of `to`. */
 async function toFreePlace(from: string, to: string): Promise<void> {
   await lstat(from);
   if (to === from || to.startsWith(from.endsWith(sep) ? from : from + sep)) {
@@ -95,9 +95,9 @@ async function copyTree(from: Buffer, to: Buffer, gone: AbortSignal): Promise<vo
 
 const bytes = { encoding: "buffer" } as const;
 
-/** How large the blocks are that `stat` counts, in bytes (stat(2)). */
+/** The unit of `stat`'s blocks, in bytes (stat(2)). */
 const blockBytes = 512;
-/** From this size on, a file is copied by a program of its own, which can be ended. */
+/** Size in bytes from which a file is copied by a separate program, which can be stopped. */
 const largeBytes = 16 * 1024 * 1024;
 
 /** Holes stay holes: a file may be larger than the disk. */
@@ -123,13 +123,12 @@ async function copyRegular(from: Buffer, to: Buffer, found: Stats, gone: AbortSi
   }
 }
 
-/** The most entries of an archive. */
 const maximumEntries = 1_000_000;
 
 /**
- * Moves what an archive held from a fresh folder to its place. Everything is checked before anything is moved: fifos,
- * devices, and folders where there is something else. Files replace those that are there, and so do links, which keep
- * their targets, wherever these lead: nothing is written through a link.
+ * Moves the contents of an archive from a fresh folder to their target. Checks everything before the first move: fifos,
+ * devices, and folders where there is something else. Files replace existing files and links. Links keep their targets,
+ * wherever these lead: nothing is written through a link.
  */
 export async function placeExtracted(fresh: string, target: string): Promise<{ created: boolean }> {
   const [source, place] = [Buffer.from(fresh), Buffer.from(target)];

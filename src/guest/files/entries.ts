@@ -5,12 +5,14 @@ import { Folder } from "./folder.ts";
 import { SortedNames } from "./sorted-names.ts";
 
 const slash = Buffer.from("/");
-/** The longest path of an entry in a listing, in bytes, from the listed folder. A cursor is one, and has to fit in a query. */
+/**
+ * The longest path of an entry in a listing, in bytes, from the listed folder. A cursor is such a path, and must fit in
+ * a query.
+ */
 const longestListed = 4_095;
 
 const sortedNames = new SortedNames();
 
-/** The entry's type. */
 export function typeOf(stat: BigIntStats): FileType {
   if (stat.isFile()) return "file";
   if (stat.isDirectory()) return "folder";
@@ -19,30 +21,31 @@ export function typeOf(stat: BigIntStats): FileType {
   return stat.isSocket() ? "socket" : "device";
 }
 
-/** The most bytes that the kernel says of its own files, for it does not know better: a page, where they are not empty. */
+/** The largest size that the kernel states for its own non-empty files: a page. */
 const largestPage = 64 * 1024;
 
 /**
- * Whether a file's size is the number of its bytes. Not for files that the kernel makes up when they are read, in `/proc`
- * (no bytes) and `/sys` (a page): they occupy no blocks. Few others occupy none; nothing is lost by reading them to their end.
+ * Whether a file's size is the number of its bytes. False for files that the kernel generates when they are read, in
+ * `/proc` (0 bytes) and `/sys` (a page): they occupy no blocks. Few other files occupy none; reading them to their end
+ * loses nothing.
  */
 export function hasLength({ size, blocks }: Pick<BigIntStats | Stats, "size" | "blocks">): boolean {
   return blocks > 0 || size > largestPage;
 }
 
-/** Changes whenever the content does: a write sets the time, and a replaced file has another inode. */
+/** Changes whenever the content does: a write sets the time, and a replacement has another inode. */
 export function entityTagOf(stat: BigIntStats): string {
   return `"${[stat.dev, stat.ino, stat.size, stat.mtimeNs].map((each) => each.toString(36)).join("-")}"`;
 }
 
-/** Names of users by their number, from the machine's own list. */
+/** User names by uid, from the machine's own list. */
 export async function userNames(): Promise<ReadonlyMap<string, string>> {
   const text = await readFile("/etc/passwd", "utf8").catch(() => "");
   const rows = text.split("\n").map((line) => line.split(":"));
   return new Map(rows.flatMap(([name, , uid]) => (name && uid ? [[uid, name.slice(0, 256)]] : [])));
 }
 
-/** Describes what is at `full`; its name and path are as in `path`. */
+/** Describes the entry at `full`, with its name and path from `path`. */
 export async function entryOf(
   full: Buffer | string,
   path: string,
@@ -62,15 +65,15 @@ export async function entryOf(
   };
 }
 
-/** Times can be set to what no date can hold. */
+/** A file's time can exceed the range of `Date`. */
 function timeOf({ mtimeMs }: BigIntStats): string {
   const furthest = Date.UTC(9999, 11, 31);
   return new Date(Math.min(Math.max(Number(mtimeMs), 0), furthest)).toISOString();
 }
 
 /**
- * A page of a folder. Memory is bounded by the page and by the depth, however many entries there are. Entries that go
- * away in the meantime are left out; so are folders below that cannot be read, and entries whose paths are too long.
+ * A page of a folder. Memory is bounded by the page and by the depth, whatever the number of entries. Leaves out
+ * entries that disappear during the walk, unreadable folders below, and entries whose paths are too long.
  */
 export async function listFolder(folder: string, { limit, after, depth }: ListFolder): Promise<FolderPage> {
   const users = await userNames();
@@ -81,7 +84,7 @@ export async function listFolder(folder: string, { limit, after, depth }: ListFo
     if (data.length === limit) return { data, nextCursor: last!.toString("base64url") };
     const isBelow = path.includes(slash);
     const stat = await lstat(full, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
-      // A folder whose entries may not be looked at is not an empty one.
+      // An unreadable folder must not look empty.
       if (error.code !== "ENOENT" && !isBelow) throw error;
       return null;
     });
@@ -92,7 +95,7 @@ export async function listFolder(folder: string, { limit, after, depth }: ListFo
   return { data, nextCursor: null };
 }
 
-/** An entry's path from the listed folder, and one for system calls until the next entry. */
+/** An entry's path from the listed folder, and its path for system calls, valid until the next entry. */
 interface Walked {
   path: Buffer;
   full: Buffer;
@@ -115,12 +118,12 @@ async function* walk(at: Buffer, parents: Buffer[], after: Buffer[], depth: numb
   }
 }
 
-/** The entries of a walk until it meets a folder that cannot be read. */
+/** The entries of a walk, up to the first unreadable folder. */
 async function* readable(walk: AsyncGenerator<Walked>): AsyncGenerator<Walked> {
   try {
     yield* walk;
   } catch {
-    // It is left out, as an entry is that goes away.
+    // Left out, like an entry that disappears.
   }
 }
 

@@ -1,6 +1,6 @@
 import type { GuestRefusalCode } from "../../contract/guest.ts";
 
-/** A refusal of a call about files, in a worker and on its way out of it. */
+/** An error of a file call, in a worker and on its way out of it. */
 export class FileFault extends Error {
   readonly code: GuestRefusalCode;
 
@@ -10,7 +10,7 @@ export class FileFault extends Error {
   }
 }
 
-/** The name prefix of unfinished files and folders, which are next to their targets. */
+/** Name prefix of unfinished files and folders, which are next to their targets. */
 export const unfinishedPrefix = ".berth-upload-";
 
 const faults: Readonly<Record<string, [GuestRefusalCode, string]>> = {
@@ -34,21 +34,20 @@ const faults: Readonly<Record<string, [GuestRefusalCode, string]>> = {
 };
 
 /**
- * A system call's error for the caller, with its entry; `asked` is the request's path. Any other error is returned
+ * A system call's error for the caller, with its entry; `asked` is the request's path. Other errors are returned
  * unchanged.
  */
 export function faultOf(error: unknown, asked: string): Error {
   const { code = "", path } = error as NodeJS.ErrnoException;
   const known = faults[code];
   if (error instanceof FileFault || !known) return error as Error;
-  // Of an unfinished file or a descriptor the caller knows nothing.
+  // The caller knows nothing of unfinished files and descriptors.
   const isOwn = path === undefined || path.includes(unfinishedPrefix) || path.startsWith("/proc/");
   return new FileFault(known[0], `${known[1]}: ${shortened(isOwn ? asked : path)}`);
 }
 
 const shown = 300;
 
-/** A path as messages show it. */
 export function shortened(path: string): string {
   return path.length <= shown ? path : `${path.slice(0, shown).toWellFormed()}…`;
 }

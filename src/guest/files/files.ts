@@ -18,7 +18,6 @@ type FileCalls =
   | "extractArchive"
   | "watchFiles";
 
-/** The machine's files, for the calls about them. */
 export class GuestFiles {
   readonly #home: string;
   readonly #rights: Record<FileUser, Rights>;
@@ -36,7 +35,6 @@ export class GuestFiles {
     this.#workers = { agent: worker("agent"), root: worker("root") };
   }
 
-  /** The handlers of the calls about files. */
   handlers(): Pick<GuestHandlers, FileCalls> {
     const [workers, rights] = [this.#workers, this.#rights];
     const absolute = <Request extends { path: string }>(request: Request): Request => ({
@@ -60,7 +58,6 @@ export class GuestFiles {
     };
   }
 
-  /** Ends the workers. */
   end(): void {
     for (const worker of Object.values(this.#workers)) worker.end();
   }

@@ -14,7 +14,6 @@ const slash = Buffer.from("/");
  * entries begin at an open descriptor of this process, which other processes of the user can use, too.
  */
 export class Folder implements AsyncDisposable {
-  /** For system calls. */
   readonly path: Buffer;
   readonly #handle: FileHandle | null;
 
@@ -29,12 +28,11 @@ export class Folder implements AsyncDisposable {
     return new Folder(Buffer.from(`/proc/${process.pid}/fd/${handle.fd}`), handle);
   }
 
-  /** The path of an entry, for system calls. */
   pathOf(name: Buffer): Buffer {
     return Buffer.concat([this.path, slash, name]);
   }
 
-  /** Its entries, in the order of the file system. */
+  /** In the order of the file system. */
   async *entries(): AsyncGenerator<{ name: Buffer; path: Buffer; isFolder: boolean }> {
     // Node's types know names as text only.
     const options = { encoding: "buffer" as BufferEncoding, bufferSize: 256 };

@@ -13,9 +13,9 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Removes what is at a path with everything in it, or nothing where nothing is. The machine's own program goes from folder
- * to folder by descriptors: a tree may be deeper than a path can say, and a folder may be replaced by a link meanwhile.
- * It ends when `gone` aborts, and what it has not removed yet stays.
+ * Removes a path with everything below it, if it exists. Uses the machine's own program, which goes from folder to
+ * folder by descriptors: a tree may be deeper than the longest path, and a folder may be replaced by a link during the
+ * removal. Stops when `gone` aborts; the rest stays.
  */
 export async function removeTree(path: string, gone?: AbortSignal): Promise<void> {
   const options = { killSignal: "SIGKILL", env: archiveEnvironment, ...(gone && { signal: gone }) } as const;

@@ -3,17 +3,17 @@ import { stat } from "node:fs/promises";
 import type { Folder } from "./folder.ts";
 
 /**
- * How many names of a folder are sorted at a time, by its level in a listing. A larger folder is read again for the next
- * ones. All levels of a listing together hold up to 300,000.
+ * How many names of a folder are sorted at a time, by its level in a listing. A larger folder is read again for the
+ * next batch. All levels of a listing together hold up to 300,000 names.
  */
 function batchNames(level: number): number {
   return Math.max(1_000, 100_000 >> level);
 }
 
-/** The most names that are held for the next pages, some 10 MB. */
+/** Limit on the names kept for the next pages, some 10 MB. */
 const maximumHeld = 200_000;
 
-/** Names as text with a character for each byte: it takes little memory, and its order is that of the bytes. */
+/** A name with one character per byte: it takes little memory, and sorts by bytes. */
 type Name = string;
 
 /** The first names of a folder from `from` on. */
@@ -21,11 +21,10 @@ interface Batch {
   folder: string;
   from: Name;
   names: readonly Name[];
-  /** Whether no name follows the last one. */
   isLast: boolean;
 }
 
-/** Folders' names by their bytes. Holds those of the last listings, so that a folder is not read again for each page. */
+/** Folders' names in byte order. Keeps those of the last listings, so that a folder is not read again for each page. */
 export class SortedNames {
   #held: Batch[] = [];
 
@@ -42,7 +41,10 @@ export class SortedNames {
     }
   }
 
-  /** A first page is always read: a change within a tick of the file system's clock leaves no trace in its times. */
+  /**
+   * A first page is always read from the disk: a change within a tick of the file system's clock leaves no trace in its
+   * times.
+   */
   async #batch(folder: Folder, from: Name, level: number, mayBeHeld: boolean): Promise<Batch> {
     const identity = identityOf(await stat(folder.path, { bigint: true }));
     const isFor = (batch: Batch) =>
@@ -93,7 +95,7 @@ function byBytes(one: Name, other: Name): number {
   return one < other ? -1 : 1;
 }
 
-/** The place of the first name that is not before `from`. */
+/** The index of the first name that is not before `from`. */
 function firstFrom(names: readonly Name[], from: Name): number {
   let [low, high] = [0, names.length];
   while (low < high) {

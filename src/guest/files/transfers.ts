@@ -11,10 +11,9 @@ import { FileFault, faultOf } from "./faults.ts";
 import type { Unfinished } from "./unfinished.ts";
 import type { Worker } from "./workers.ts";
 
-/** How much is read from a file, and gathered for it, at a time. */
+/** Size of reads and of combined writes, in bytes. */
 const pieceBytes = 256 * 1024;
 
-/** The bytes of a file that the worker may open. */
 export async function sendFile(worker: Worker, request: ReadFile): Promise<Duplex> {
   const { descriptor } = await worker.ask("openForReading", request);
   const handle = await reopened(worker, descriptor, constants.O_RDONLY);
@@ -26,7 +25,6 @@ export async function sendFile(worker: Worker, request: ReadFile): Promise<Duple
   return sending(frames);
 }
 
-/** Receives a file for the worker to put in its place. */
 export async function receiveFile(worker: Worker, unfinished: Unfinished, request: WriteFile): Promise<Duplex> {
   const temporary = await worker.ask("unfinishedName", { path: request.path });
   const record = await unfinished.add(worker.user, temporary);
@@ -42,7 +40,7 @@ export async function receiveFile(worker: Worker, unfinished: Unfinished, reques
   return new Receiver(request.path, async (bytes) => {
     try {
       await pipeline(bytes, into(handle));
-      // The rename must not outlive the bytes where the machine loses its power.
+      // The rename must not outlive the bytes if the machine loses power.
       await handle.datasync();
       const received = await worker.ask("commitUpload", { temporary });
       // The result survives a power loss: ext4 commits the rename together with the file's own times.
@@ -58,7 +56,7 @@ export async function receiveFile(worker: Worker, unfinished: Unfinished, reques
   });
 }
 
-/** Writes to a file, and leaves it open. Bytes that arrive during a write are written together. */
+/** Writes to a file, and leaves it open. Combines bytes that arrive during a write. */
 function into(handle: FileHandle): Writable {
   const write = async (chunks: Buffer[]) => {
     const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
@@ -71,7 +69,7 @@ function into(handle: FileHandle): Writable {
   });
 }
 
-/** Opens what a worker has open. */
+/** Opens a descriptor of the worker. */
 async function reopened(worker: Worker, descriptor: number, flags: number): Promise<FileHandle> {
   const handle = await open(worker.pathOf(descriptor), flags | constants.O_NONBLOCK);
   if ((await handle.stat()).isFile()) return handle;
@@ -122,13 +120,12 @@ class FileSender extends Duplex {
 }
 
 /**
- * Receives frames, whose bytes `consume` takes, and answers with a line: its result, or its fault. After a fault, what
- * still arrives is ignored.
+ * Receives frames, passes their bytes to `consume`, and answers with a line: the result or the fault. Ignores the rest
+ * after a fault.
  */
 export class Receiver extends Duplex {
   readonly #frames = fromFrames();
   #isOver = false;
-  /** Lets the next chunk come. */
   #next: () => void = () => {};
 
   constructor(path: string, consume: (bytes: Readable) => Promise<ReceivedFile>) {

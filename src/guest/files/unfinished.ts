@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { FileUser } from "../../contract/files.ts";
 
 /**
- * The unfinished files of transfers, in a folder of root's, so that those of a machine or a worker that was killed are
- * found. There is a record for each, written before the file.
+ * Records of unfinished transfers, in a folder of root's, so that files of a killed machine or worker are found. Each
+ * record is written before its file.
  */
 export class Unfinished {
   readonly #folder: string;
@@ -21,13 +21,13 @@ export class Unfinished {
     return { remove: () => rm(record, { force: true }) };
   }
 
-  /** Gives the paths recorded for a user to `remove`, and forgets those that it removes. */
+  /** Passes the paths recorded for a user to `remove`, and drops the records of those that it removes. */
   async clear(user: FileUser, remove: (paths: string[]) => Promise<unknown>): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
     const records = names.filter((name) => name.startsWith(`${user}-`)).map((name) => join(this.#folder, name));
     for (const record of records) {
       const path = await readFile(record, "utf8").catch(() => "");
-      // The record of what stays, stays for the next worker.
+      // A record of a file that remains is kept for the next worker.
       await remove([path]).then(
         () => rm(record, { force: true }),
         () => {},

@@ -10,29 +10,26 @@ import { removeTree } from "./removal.ts";
 
 const usualMode = 0o644;
 
-/** A new name next to `path`. */
 export function unfinishedName(path: string): string {
   return join(dirname(path), unfinishedPrefix + randomBytes(12).toString("hex"));
 }
 
-/** Removes what a transfer left behind. Ignores any path that is not of one. Rejects if something stays. */
+/** Removes an unfinished transfer. Ignores any other path. Rejects if something remains. */
 export async function removeUnfinished(path: string): Promise<void> {
   if (basename(path).startsWith(unfinishedPrefix)) await removeTree(path);
 }
 
 interface Upload {
   handle: FileHandle;
-  /** The unfinished file. */
   temporary: string;
-  /** The target. */
   path: string;
   request: WriteFile;
 }
 
-/** The uploads under way in a worker. Each writes to an unfinished file, which replaces the target in one step. */
+/** The uploads in progress in a worker. Each writes to an unfinished file, which replaces the target in one step. */
 export class Uploads {
   readonly #open = new Map<string, Upload>();
-  /** Between the look at a file and its replacement, no other upload may replace it. */
+  /** No other upload may replace a file between its check and its replacement. */
   readonly #commits = new SerialQueue();
 
   /** Makes the parent folders and the unfinished file. The descriptor stays open until the upload ends. */
@@ -46,7 +43,7 @@ export class Uploads {
     return { descriptor: handle.fd };
   }
 
-  /** Puts the file in its place. On a refusal, the file that was there stays. */
+  /** Moves the file to its target. On a refusal, the existing file stays. */
   commit(temporary: string): Promise<ReceivedFile> {
     const upload = this.#open.get(temporary)!;
     return this.#commits.run(upload.path, () => this.#commit(upload));
@@ -68,7 +65,6 @@ export class Uploads {
     }
   }
 
-  /** Removes the unfinished file. */
   async abort(temporary: string): Promise<void> {
     const upload = this.#open.get(temporary);
     this.#open.delete(temporary);
@@ -80,7 +76,7 @@ export class Uploads {
   }
 }
 
-/** Unlike a rename, replaces nothing, whoever makes a file there. */
+/** Unlike a rename, never replaces a file. */
 async function placeNew(temporary: string, path: string): Promise<void> {
   await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EEXIST" ? fileExists() : error;
@@ -92,7 +88,7 @@ function fileExists(): FileFault {
   return new FileFault("precondition_failed", "The file exists; nothing was changed.");
 }
 
-/** Where a file at `path` is written: a link is followed, so that it stays a link. */
+/** Follows a link at `path`, so that the link is kept. */
 export async function followed(path: string): Promise<string> {
   const found = await lstat(path).catch(absent);
   if (!found?.isSymbolicLink()) return path;
@@ -105,7 +101,7 @@ function absent(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
-/** The file at `path`, or null. Throws if it is none, or not one that the request is for. */
+/** The file at `path`, or null. Throws if it is not a file, or fails the request's conditions. */
 async function requireWanted(path: string, { ifMatch, ifNoneMatch }: WriteFile) {
   const found = await stat(path, { bigint: true }).catch(absent);
   if (found?.isDirectory()) throw new FileFault("is_a_folder", `This is a folder: ${shortened(path)}`);

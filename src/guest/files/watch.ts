@@ -4,15 +4,15 @@ import { GuestError } from "../control.ts";
 import { faultOf } from "./faults.ts";
 import { type Rights, spawnedAs, type Worker } from "./workers.ts";
 
-/** How long a `MOVED_FROM` waits for its `MOVED_TO`, which follows at once where the target is watched, too. */
+/** How long a `MOVED_FROM` waits for its `MOVED_TO`, which follows at once if the target is watched, too. */
 const pairMs = 50;
-/** The most events that wait for a slow reader. */
+/** Limit on the events that wait for a slow reader. */
 const maximumWaiting = 10_000;
 const events = ["create", "modify", "attrib", "delete", "delete_self", "move", "move_self"];
 
 /**
- * The changes at a path, by inotify and as the user. Ends when `gone` aborts or the watched path goes away. A reader
- * that falls behind gets `overflow` in place of what it missed.
+ * The changes at a path, by inotify and as the user. Ends when `gone` aborts or the watched path disappears. A reader
+ * that falls behind gets `overflow` in place of the missed events.
  */
 export async function watchFiles(
   worker: Worker,
@@ -48,7 +48,6 @@ export async function watchFiles(
   return queue.batches(end);
 }
 
-/** Resolves when all watches are there. */
 async function established(stderr: NodeJS.ReadableStream, child: ReturnType<typeof spawn>): Promise<void> {
   let text = "";
   const ready = Promise.withResolvers<void>();
@@ -68,7 +67,7 @@ function refusalOf(text: string): Error {
   return new GuestError("failed", `inotifywait: ${text.trim().slice(-300)}`);
 }
 
-/** Events from pairs of names and paths, each ended by a null character. */
+/** Parses pairs of names and paths, each ended by a null character. */
 class Parser {
   readonly #emit: (event: FileEvent) => void;
   #pending = "";
@@ -86,7 +85,7 @@ class Parser {
     this.#pending = fields.slice(whole).join("\0");
   }
 
-  /** Tells of a file that was moved to where nobody watches. */
+  /** Reports a file that was moved out of the watched folders. */
   flush(): void {
     clearTimeout(this.#timer);
     if (this.#moved !== null) this.#emit({ type: "deleted", path: this.#moved, from: null });
@@ -114,7 +113,6 @@ class Parser {
   }
 }
 
-/** Events that wait for their reader. */
 class Queue {
   #waiting: FileEvent[] = [];
   #isClosed = false;
@@ -122,7 +120,7 @@ class Queue {
 
   add(event: FileEvent): void {
     const last = this.#waiting.at(-1);
-    // A file that is written to changes at each write.
+    // Merge consecutive writes to a file.
     if (last && last.type === "changed" && event.type === "changed" && last.path === event.path) return;
     if (this.#waiting.length >= maximumWaiting) this.#waiting = [{ type: "overflow", path: event.path, from: null }];
     this.#waiting.push(event);

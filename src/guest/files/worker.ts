@@ -18,17 +18,18 @@ import { FileFault, faultOf, shortened } from "./faults.ts";
 import { followed, removeUnfinished, Uploads, unfinishedName } from "./uploads.ts";
 import { requireZippable } from "./zippable.ts";
 
-// A worker for files: it has the rights of a user of the machine, so the kernel decides what that user may do. The runner
-// asks it over Node's channel between processes. Bytes do not pass through it: the runner opens its descriptors again.
+// A worker for files: it has the rights of a user of the machine, so the kernel decides what that user may do. The
+// runner calls it over Node's channel between processes. Bytes do not pass through it: the runner reopens its
+// descriptors.
 
 const uploads = new Uploads();
 const readers = new Map<number, FileHandle>();
 
-/** A worker's task. Paths are absolute. */
+/** Paths are absolute. */
 const operations = {
   stat: async ({ path }: { path: string }): Promise<StatResult> => {
     const found = await stat(path, { bigint: true }).catch(async (error: NodeJS.ErrnoException) => {
-      // A link that leads nowhere is there all the same.
+      // A dangling link still exists.
       if (error.code !== "ENOENT") throw error;
       return lstat(path, { bigint: true });
     });
@@ -63,7 +64,6 @@ const operations = {
     uploads.begin(request, temporary),
   commitUpload: ({ temporary }: { temporary: string }): Promise<ReceivedFile> => uploads.commit(temporary),
   abortUpload: ({ temporary }: { temporary: string }): Promise<void> => uploads.abort(temporary),
-  /** Makes a fresh folder for an archive. */
   beginExtract: async ({ temporary }: { temporary: string }): Promise<void> => {
     await mkdir(dirname(temporary), { recursive: true });
     await mkdir(temporary, { mode: 0o755 });
@@ -75,17 +75,15 @@ const operations = {
   },
 };
 
-/** The operations that the runner can ask of a worker. */
 export type Operations = typeof operations;
 
-/** A request to a worker, and its answer. */
 export interface WorkerRequest {
   id: number;
   operation: keyof Operations;
   request: unknown;
 }
 
-/** Nobody waits for the answer to this request any more. */
+/** Cancels a request. */
 export interface WorkerCancel {
   cancel: number;
 }
@@ -133,7 +131,7 @@ process.on("message", async (request: WorkerRequest | WorkerCancel) => {
   const answer = await answerTo(request);
   if (process.connected) process.send!(answer);
 });
-// The runner has ended. So does this process, once nothing is left to do.
+// The runner has exited. This process exits once it has nothing left to do.
 process.on("disconnect", () => {
   for (const gone of underWay.values()) gone.abort();
   void uploads.abortAll();

@@ -11,32 +11,31 @@ interface Asked {
   reject(error: Error): void;
 }
 
-/** The user of a process in the guest. */
 export interface Rights {
   uid: number;
   gid: number;
 }
 
-/** The options of `spawn` for a process with these rights, which may be the runner's own. */
+/** Options of `spawn` for a process with these rights, which may be the runner's own. */
 export function spawnedAs(rights: Rights): Partial<Rights> {
   return rights.uid === process.getuid!() ? {} : rights;
 }
 
 /**
- * Node's arguments for a worker: from the sources its own file, in the guest the single bundle, whose argument selects
- * the worker.
+ * Node's arguments for a worker: its own file when run from sources; in the guest, the bundle with an argument that
+ * selects the worker.
  */
 function workerProgram(): string[] {
   const here = fileURLToPath(import.meta.url);
   return here.endsWith(".ts") ? [fileURLToPath(new URL("./worker.ts", import.meta.url))] : [here, workerArgument];
 }
 
-/** A process that works on files with a user's rights. It is started when it is first asked, and again if it ends. */
+/** A process that works on files with a user's rights. Started on first use, and restarted if it exits. */
 export class Worker {
   readonly user: FileUser;
   readonly #rights: Rights;
   readonly #home: string;
-  /** Called before a new process is asked anything. */
+  /** Called before a new process gets its first request. */
   readonly #began: (worker: Worker) => Promise<void>;
   readonly #asked = new Map<number, Asked>();
   #child: ChildProcess | null = null;
@@ -50,7 +49,7 @@ export class Worker {
     this.#began = began;
   }
 
-  /** Throws what the worker refuses as a `GuestError`. A request that may take long ends when `gone` aborts. */
+  /** Throws the worker's refusal as a `GuestError`. Stops a long request when `gone` aborts. */
   async ask<Name extends keyof Operations>(
     operation: Name,
     request: Parameters<Operations[Name]>[0],
@@ -64,7 +63,7 @@ export class Worker {
     return this.askAtOnce(operation, request, gone);
   }
 
-  /** As `ask`, of a process that has just begun. */
+  /** Like `ask`, for a process that has just started. */
   askAtOnce<Name extends keyof Operations>(
     operation: Name,
     request: Parameters<Operations[Name]>[0],
@@ -90,7 +89,7 @@ export class Worker {
     return `/proc/${this.#child?.pid ?? 0}/fd/${descriptor}`;
   }
 
-  /** Ends the process, which removes what is unfinished. */
+  /** Ends the process, which removes its unfinished files. */
   end(): void {
     if (this.#child?.connected) this.#child.disconnect();
   }

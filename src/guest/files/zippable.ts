@@ -4,7 +4,7 @@ import { Folder } from "./folder.ts";
 /** The longest path of an entry that `zip` writes, in bytes. It leaves out longer ones and exits with 0 (Info-ZIP 3.0). */
 const longestEntry = 4_095;
 
-/** Throws `file_name_too_long` where something lies too deep in a folder for a zip of it. */
+/** Throws `file_name_too_long` if a zip would leave out an entry for its path. */
 export async function requireZippable(path: string, gone: AbortSignal): Promise<void> {
   await requireShort(Buffer.from(path), [], 0, gone);
 }
@@ -26,7 +26,7 @@ async function requireShort(
         `A zip holds paths of up to ${longestEntry} bytes; download the folder as tar. Too deep for it: ${shown}`,
       );
     }
-    // As zip does, this leaves out folders that the user may not read.
+    // As zip does, skip folders that the user may not read.
     if (isFolder) await requireShort(path, parts, length + name.length + 1, gone).catch(unlessUnreadable);
   }
 }
