@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { treeOf } from "../src/cli/command-tree.ts";
+import { treeOf } from "../src/cli/completion.ts";
 import { createProgram } from "../src/cli/program.ts";
 
 const entry = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));

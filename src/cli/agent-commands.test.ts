@@ -1,7 +1,7 @@
 import type { Runtime, Turn } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { agent, installation, json, refuse, ScriptedApi, streaming } from "../../test/support/scripted-api.ts";
 import type { Model } from "../contract/models.ts";
-import { agent, installation, json, refuse, ScriptedApi, streaming } from "./scripted-api.ts";
 
 // Creating and changing agents: models, runtimes, update, suspend, restart, reset, turns, logs.
 

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { agent, installation, json, ScriptedApi, streaming } from "./scripted-api.ts";
-import { ScriptedTerminal } from "./scripted-terminal.ts";
+import { agent, installation, json, ScriptedApi, streaming } from "../../test/support/scripted-api.ts";
+import { ScriptedTerminal } from "../../test/support/scripted-terminal.ts";
 
 // berth agents export and import.
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { json, refuse, ScriptedApi } from "../../test/support/scripted-api.ts";
 import type { AccountCredits, Billing, CreditEntry, UsageReport } from "../contract/billing.ts";
-import { json, refuse, ScriptedApi } from "./scripted-api.ts";
 
 // Credits: the account's own, and every account's for the operator.
 

@@ -1,22 +1,25 @@
-import type { Agent, Page } from "@berth/client";
+import type { Agent } from "@berth/client";
 import { Command } from "commander";
 import { type Installing, type InstallOptions, runInstallation } from "./installation.ts";
 import { jsonOption, yesOption } from "./options.ts";
 import { requireConsent } from "./prompt.ts";
+import { copyBody } from "./streams.ts";
 import { type Columns, tableText } from "./table.ts";
 import { writeJson } from "./terminal.ts";
 import { note } from "./verbosity.ts";
 
 /** A list, and how a terminal shows it. */
 interface Listing<Args extends unknown[], Row> {
-  list: (...args: Args) => Promise<Row[] | Page<Row>>;
-  columns: Columns<NoInfer<Row>>;
+  list: (...args: Args) => Promise<Row[] | { data: Row[]; nextCursor?: string | null }>;
+  columns: Columns<NoInfer<Row>> | ((rows: readonly NoInfer<Row>[], ...args: Args) => Columns<NoInfer<Row>>);
   /** The note in place of an empty table. */
   empty?: string | ((...args: Args) => string);
   /** The items come newest first, and a terminal shows them newest last. */
   newestFirst?: boolean;
   /** The note where `--limit` leaves out older items. */
   older?: string;
+  /** The list as CSV, for a command with `--csv`. */
+  csv?: (...args: Args) => Promise<Response>;
 }
 
 /**
@@ -29,6 +32,19 @@ export class ToolCommand extends Command {
 
   override createCommand(name?: string): ToolCommand {
     return new ToolCommand(name);
+  }
+
+  /** Adds a command, such as `remove <agent> <snapshot>`. `about` describes all of its arguments but an agent's name. */
+  add(usage: string, description: string, about: Readonly<Record<string, string>> = {}): ToolCommand {
+    const [verb = "", ...words] = usage.split(" ");
+    const command = this.command(verb).description(description);
+    for (const word of words) command.argument(word, about[word.replaceAll(/\W/g, "")] ?? "the agent's name");
+    return command;
+  }
+
+  /** Adds text below the options in the help. */
+  after(text: string): this {
+    return this.addHelpText("after", `\n${text}`);
   }
 
   /**
@@ -49,7 +65,7 @@ export class ToolCommand extends Command {
     run: (...args: Args) => Promise<Result> | Result,
     show: (result: NoInfer<Result>, ...args: Args) => unknown,
   ): this {
-    return this.#runs<Args>(async (...args) => {
+    return this.runs<Args>(async (...args) => {
       const result = await run(...args);
       if (this.opts().json) return writeJson(process.stdout, result ?? null);
       const text = await show(result, ...args);
@@ -57,35 +73,41 @@ export class ToolCommand extends Command {
     });
   }
 
-  /** Adds `--json`. The command prints a list, as JSON or as a table. */
-  lists<Args extends unknown[], Row>({ list, columns, empty, newestFirst, older }: Listing<Args, Row>): this {
-    return this.prints(list, (answer, ...args) => {
-      const { data: rows, nextCursor } = Array.isArray(answer) ? { data: answer, nextCursor: null } : answer;
-      if (rows.length === 0 && empty !== undefined) return note(typeof empty === "string" ? empty : empty(...args));
+  /** Adds `--json`. The command prints a list, as JSON, as a table or, with `--csv`, as CSV. */
+  lists<Args extends unknown[], Row>(listing: Listing<Args, Row>): this {
+    const { list, columns, empty, newestFirst, older, csv } = listing;
+    return this.runs<Args>(async (...args) => {
+      if (csv && this.opts().csv) return copyBody(await csv(...args));
+      const answer = await list(...args);
+      if (this.opts().json) return writeJson(process.stdout, answer);
+      const { data, nextCursor = null } = Array.isArray(answer) ? { data: answer } : answer;
+      if (data.length === 0 && empty !== undefined) return note(typeof empty === "string" ? empty : empty(...args));
       if (nextCursor !== null && older !== undefined) note(older);
-      return tableText(columns, newestFirst ? [...rows].reverse() : rows);
+      const rows = newestFirst ? data.toReversed() : data;
+      console.log(tableText(typeof columns === "function" ? columns(rows, ...args) : columns, rows));
     });
   }
 
   /** Adds `--json`. The command prints each event as JSON, or else as `show` prints it. */
   streams<Args extends unknown[], Event>(
     run: (...args: Args) => AsyncIterable<Event>,
-    show: (event: NoInfer<Event>) => void,
+    show: (event: NoInfer<Event>) => unknown,
   ): this {
-    return this.#runs<Args>(async (...args) => {
+    return this.runs<Args>(async (...args) => {
       for await (const event of run(...args)) {
         if (this.opts().json) writeJson(process.stdout, event);
-        else show(event);
+        else await show(event);
       }
     });
   }
 
   /** Adds `--json`. The service installs an agent after `begin`, and the command shows the progress. */
   installs<Args extends unknown[]>(doing: Installing, begin: (...args: Args) => Promise<Agent>): this {
-    return this.#runs<Args>((...args) => runInstallation(doing, () => begin(...args), this.opts<InstallOptions>()));
+    return this.runs<Args>((...args) => runInstallation(doing, () => begin(...args), this.opts<InstallOptions>()));
   }
 
-  #runs<Args extends unknown[]>(run: (...args: Args) => Promise<void>): this {
+  /** Adds `--json`, which `run` reads. */
+  runs<Args extends unknown[]>(run: (...args: Args) => Promise<void>): this {
     // A command may have added it before its other options.
     if (!this.options.some(({ long }) => long === "--json")) this.addOption(jsonOption());
     return this.action(async (...given: unknown[]) => {

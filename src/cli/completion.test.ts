@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { json, refuse, ScriptedApi } from "./scripted-api.ts";
+import { json, refuse, ScriptedApi } from "../../test/support/scripted-api.ts";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL("../../", import.meta.url));

@@ -1,4 +1,4 @@
-import { Berth } from "@berth/client";
+import { type AgentHandle, Berth } from "@berth/client";
 import { findCredentials } from "./credentials.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { CliError } from "./errors.ts";
@@ -7,12 +7,13 @@ import { tellingFetch } from "./verbosity.ts";
 /** A client for the environment's service. Throws `CliError` if the environment has no address. */
 export function connect(environment = readEnvironment(), { retries = 2 } = {}): Berth {
   const url = serverUrl(environment);
-  return new Berth({
-    url,
-    retries,
-    fetch: tellingFetch,
-    token: async () => (await findCredentials(url, environment)).key,
-  });
+  const token = async () => (await findCredentials(url, environment)).key;
+  return new Berth({ url, retries, fetch: tellingFetch, token });
+}
+
+/** An agent of the environment's service, which may not exist. Throws as `connect`. */
+export function agentOf(name: string): AgentHandle {
+  return connect().agent(name);
 }
 
 /** The server's address from the environment. Throws `CliError` if there is none. */

@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import type { Fault } from "@berth/client";
 
 /** 1: the service refused or failed; 2: wrong use; 130: interrupted by Ctrl-C. 0 is success and not an error. */
@@ -42,4 +43,9 @@ export class FaultError extends CliError {
 /** The message and its code, for support and for searching: `The machine did not start. (machine_failed)`. */
 export function faultText({ message, code }: Fault): string {
   return `${message} (${code})`;
+}
+
+/** A shell's exit code for a program killed by a signal: 128 plus the signal's number, 128 for an unknown one. */
+export function signalCode(signal: NodeJS.Signals | null): number {
+  return 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
 }

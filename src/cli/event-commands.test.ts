@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { refuse, ScriptedApi, streaming } from "./scripted-api.ts";
+import { refuse, ScriptedApi, streaming } from "../../test/support/scripted-api.ts";
 
 // What happens in the account, a line for each event.
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { refuse, ScriptedApi } from "./scripted-api.ts";
+import { refuse, ScriptedApi } from "../../test/support/scripted-api.ts";
 
 // What the real service cannot be made to do; the rest is in test/api/tool-exec.test.ts.
 

@@ -1,6 +1,6 @@
 import type { AuditEntry, CreatedKey, Key } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { json, refuse, ScriptedApi } from "./scripted-api.ts";
+import { json, refuse, ScriptedApi } from "../../test/support/scripted-api.ts";
 
 // Keys and the audit log.
 

@@ -3,7 +3,16 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Agent, TurnEvent, Usage } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Answer, agent, ended, installation, json, refuse, ScriptedApi, streaming } from "./scripted-api.ts";
+import {
+  type Answer,
+  agent,
+  ended,
+  installation,
+  json,
+  refuse,
+  ScriptedApi,
+  streaming,
+} from "../../test/support/scripted-api.ts";
 
 let api: ScriptedApi;
 beforeAll(async () => {

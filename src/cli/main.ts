@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import * as module from "node:module";
 import { fileURLToPath } from "node:url";
 import { readVersion } from "./checkout.ts";
-import type { CommandTree } from "./command-tree.ts";
-import { completionsOf } from "./completion.ts";
+import { type CommandTree, completionsOf, treeOf } from "./completion.ts";
 
 // The tool's entry point. The version and completion, for which shells and scripts wait, load nothing else.
 const args = process.argv.slice(2);
@@ -26,7 +25,7 @@ function builtTree(): CommandTree | null {
 }
 
 async function ownTree(): Promise<CommandTree> {
-  const [{ createProgram }, { treeOf }] = await Promise.all([import("./program.ts"), import("./command-tree.ts")]);
+  const { createProgram } = await import("./program.ts");
   return treeOf(await createProgram([]));
 }
 

@@ -1,6 +1,6 @@
 import type { NetworkLogEntry } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { json, refuse, ScriptedApi } from "./scripted-api.ts";
+import { json, refuse, ScriptedApi } from "../../test/support/scripted-api.ts";
 
 let api: ScriptedApi;
 beforeAll(async () => {

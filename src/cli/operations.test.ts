@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ScriptedApi } from "./scripted-api.ts";
+import { ScriptedApi } from "../../test/support/scripted-api.ts";
 
 // Every operation of the service can be reached from the command line. The service refuses each, which is enough: what
 // the commands do with answers is tested beside them.

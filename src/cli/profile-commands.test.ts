@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { json, ScriptedApi } from "./scripted-api.ts";
+import { json, ScriptedApi } from "../../test/support/scripted-api.ts";
 
 // Several services, and how much the tool says.
 

@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CliError } from "./errors.ts";
+import { readJson, replaceJson } from "./private-files.ts";
 
 /** A named service of the tool. */
 export interface Profile {
@@ -22,32 +22,18 @@ const fileIn = (configFolder: string) => join(configFolder, "profiles.json");
 
 /** Reads the profiles; none if there is no file. Throws `CliError` for one that cannot be read. */
 export function readProfiles(configFolder: string): Profiles {
-  const file = fileIn(configFolder);
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return { current: null, profiles: {} };
-    throw new CliError(`${file} cannot be read: ${message}`);
-  }
-  try {
-    const found = JSON.parse(text) as Profiles;
-    if (!Object.values(found.profiles).every(isProfile)) throw new TypeError("not profiles");
-    return { current: found.current ?? null, profiles: found.profiles };
-  } catch {
-    throw new CliError(`${file} is damaged. Remove it and add the profiles again: berth profiles add`);
-  }
+  const remedy = "add the profiles again: berth profiles add";
+  const found = readJson<Profiles>(
+    fileIn(configFolder),
+    (value) => Object.values(value.profiles).every(isProfile),
+    remedy,
+  );
+  return { current: found?.current ?? null, profiles: found?.profiles ?? {} };
 }
 
-/** Writes the profiles completely, readable only by their user: they contain keys. */
-export function writeProfiles(configFolder: string, profiles: Profiles): void {
-  const file = fileIn(configFolder);
-  mkdirSync(configFolder, { recursive: true, mode: 0o700 });
-  const partial = `${file}.${process.pid}`;
-  writeFileSync(partial, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(partial, 0o600); // The file may have existed.
-  renameSync(partial, file);
+/** Writes the profiles, readable only by their user: they contain keys. */
+export async function writeProfiles(configFolder: string, profiles: Profiles): Promise<void> {
+  await replaceJson(fileIn(configFolder), profiles);
 }
 
 /** The profile with that name. Throws `CliError` (wrong use) with the existing names. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { json, refuse, ScriptedApi } from "./scripted-api.ts";
+import { json, refuse, ScriptedApi } from "../../test/support/scripted-api.ts";
 
 let api: ScriptedApi;
 beforeAll(async () => {

@@ -1,5 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { programPath } from "./checkout.ts";
 import { CliError } from "./errors.ts";
 
 /** The server's program file in `src`. */
@@ -34,4 +38,29 @@ export async function failedChecks(url: string): Promise<string[]> {
   if (response.ok) return [];
   const failed = Object.entries(checks).filter(([, { ok }]) => !ok);
   return failed.length > 0 ? failed.map(([name, { message }]) => `${name}: ${message}`) : ["the server"];
+}
+
+interface ProgramOptions {
+  args?: readonly string[];
+  stdin?: "inherit" | "ignore";
+  /** The program cleans up after the terminal's Ctrl-C, which this process waits for. */
+  cleansUp?: boolean;
+}
+
+/** Runs one of the service's programs and gives `take` each line that it prints. Returns its exit code and signal. */
+export async function runProgram(
+  name: string,
+  take: (line: string) => void,
+  { args = [], stdin = "ignore", cleansUp = false }: ProgramOptions = {},
+): Promise<[code: number | null, signal: string | null]> {
+  const wait = () => {};
+  if (cleansUp) process.on("SIGINT", wait);
+  try {
+    const child = spawn(process.execPath, [programPath(name), ...args], { stdio: [stdin, "pipe", "inherit"] });
+    const closed = once(child, "close") as Promise<[number | null, string | null]>;
+    for await (const line of createInterface({ input: child.stdout })) take(line);
+    return await closed;
+  } finally {
+    process.off("SIGINT", wait);
+  }
 }

@@ -3,8 +3,8 @@ import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ScriptedApi } from "../../test/support/scripted-api.ts";
 import { serverSettings } from "./environment.ts";
-import { ScriptedApi } from "./scripted-api.ts";
 
 let api: ScriptedApi;
 beforeAll(async () => {

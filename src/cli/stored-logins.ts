@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CliError } from "./errors.ts";
+import { readJson, replaceJson } from "./private-files.ts";
 
 /** The result of `berth login` for one server. */
 export interface Login {
@@ -34,7 +33,7 @@ export class StoredLogins {
 
   /** Null if none is stored for the server. Throws `CliError` if the file cannot be read. */
   async read(url: string): Promise<Login | null> {
-    return (await this.#all())[url] ?? null;
+    return this.#all()[url] ?? null;
   }
 
   /**
@@ -44,29 +43,17 @@ export class StoredLogins {
   async change(url: string, change: (login: Login | null) => Promise<Login | null>): Promise<Login | null> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await using _ = await this.#lock();
-    const { [url]: before, ...others } = await this.#all();
+    const { [url]: before, ...others } = this.#all();
     const after = await change(before ?? null);
     if (after === (before ?? null)) return after;
     const logins = after ? { ...others, [url]: after } : others;
-    const partial = `${this.#file}.${randomUUID()}`;
-    await writeFile(partial, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600 });
-    await rename(partial, this.#file);
+    await replaceJson(this.#file, { logins });
     return after;
   }
 
-  async #all(): Promise<Record<string, Login>> {
-    const text = await readFile(this.#file, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
-      throw new CliError(`${this.#file} cannot be read: ${error.message}`);
-    });
-    if (text === null) return {};
-    try {
-      const { logins } = JSON.parse(text) as { logins: Record<string, Login> };
-      if (!Object.values(logins).every(isLogin)) throw new TypeError("not logins");
-      return logins;
-    } catch {
-      throw new CliError(`${this.#file} is damaged. Remove it and sign in again: berth login`);
-    }
+  #all(): Record<string, Login> {
+    const isValid = ({ logins }: { logins: Record<string, Login> }) => Object.values(logins).every(isLogin);
+    return readJson(this.#file, isValid, "sign in again: berth login")?.logins ?? {};
   }
 
   async #lock(): Promise<AsyncDisposable> {

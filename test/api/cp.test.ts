@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ended } from "../../src/cli/scripted-api.ts";
+import { ended } from "../support/scripted-api.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The tool and files in a machine: the real tool, server and runner.

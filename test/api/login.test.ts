@@ -3,7 +3,7 @@ import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { ended } from "../../src/cli/scripted-api.ts";
+import { ended } from "../support/scripted-api.ts";
 import { Browser } from "../support/browser.ts";
 import { newFolder } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";

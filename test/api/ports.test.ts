@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Berth } from "@berth/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { ended } from "../../src/cli/scripted-api.ts";
+import { ended } from "../support/scripted-api.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The ports of a scripted machine are this machine's: what listens here listens there.

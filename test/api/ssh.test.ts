@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Berth } from "@berth/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ended } from "../../src/cli/scripted-api.ts";
+import { ended } from "../support/scripted-api.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // OpenSSH's own programs against its own server, which runs as a process of the scripted machine: there, root is this

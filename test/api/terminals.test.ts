@@ -5,7 +5,7 @@ import { Berth, type CommandEvent, outputBytes, type Terminal } from "@berth/cli
 import xterm from "@xterm/headless";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { ScriptedTerminal } from "../../src/cli/scripted-terminal.ts";
+import { ScriptedTerminal } from "../support/scripted-terminal.ts";
 import { newAccount, newKey } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { TcpRelay } from "../support/tcp-relay.ts";

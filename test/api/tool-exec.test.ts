@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ended } from "../../src/cli/scripted-api.ts";
+import { ended } from "../support/scripted-api.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // `berth exec` and `berth commands` with the real service: the command runs as a process of the scripted machine.

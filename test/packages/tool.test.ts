@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { keys, ScriptedTerminal } from "../../src/cli/scripted-terminal.ts";
+import { keys, ScriptedTerminal } from "../support/scripted-terminal.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { Packages } from "./installed-packages.ts";
 

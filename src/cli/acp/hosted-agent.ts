@@ -53,23 +53,17 @@ export function hostedAgent(options: HostedOptions): AgentApp {
 
 /** The agent has one conversation at a time, which is the session: its id holds the conversation's number. */
 class HostedAgent {
-  readonly #agent: AgentHandle;
-  readonly #reset: boolean;
-  readonly #note: (message: string) => void;
-  readonly #gone: AbortSignal;
+  readonly #options: HostedOptions;
   /** The current prompt; null between turns. */
   #reply: Reply | null = null;
 
-  constructor({ agent: handle, reset, note, gone }: HostedOptions) {
-    this.#agent = handle;
-    this.#reset = reset;
-    this.#note = note;
-    this.#gone = gone;
+  constructor(options: HostedOptions) {
+    this.#options = options;
   }
 
   async begin(mcpServers: number): Promise<{ sessionId: string }> {
-    if (mcpServers > 0) this.#note("The editor's MCP servers are not forwarded: the agent runs elsewhere.");
-    const { conversation } = this.#reset ? await this.#agent.reset() : await this.#agent.get();
+    if (mcpServers > 0) this.#options.note("The editor's MCP servers are not forwarded: the agent runs elsewhere.");
+    const { conversation } = this.#options.reset ? await this.#options.agent.reset() : await this.#options.agent.get();
     return { sessionId: sessionIdOf(conversation) };
   }
 
@@ -87,25 +81,25 @@ class HostedAgent {
       const shown = this.#replay(turn.id, show);
       if (turn.status !== "running") await shown;
       // The editor's request is answered now; the rest follows as it arrives.
-      else shown.catch((error: Error) => this.#gone.aborted || this.#note(error.message));
+      else shown.catch((error: Error) => this.#options.gone.aborted || this.#options.note(error.message));
     }
     return {};
   }
 
   async #replay(turnId: string, show: (update: SessionUpdate) => Promise<void>): Promise<void> {
-    const last = await this.#follow(this.#agent.reply(turnId, { include, signal: this.#gone }), show);
+    const last = await this.#follow(this.#options.agent.reply(turnId, { include, signal: this.#options.gone }), show);
     if (last?.type === "response.failed") await show(remark(`The turn failed: ${last.error.message}`));
   }
 
   async list(cwd: string) {
-    const { name, conversation, lastActiveAt } = await this.#agent.get();
+    const { name, conversation, lastActiveAt } = await this.#options.agent.get();
     return { sessions: [{ sessionId: sessionIdOf(conversation), cwd, title: name, updatedAt: lastActiveAt }] };
   }
 
   async prompt(sessionId: string, message: string, client: AgentContext): Promise<PromptResponse> {
     await this.#require(sessionId);
-    const onBroken = () => this.#note("The connection was lost; reconnecting.");
-    const reply = this.#agent.chat(message, { include, onBroken, signal: this.#gone });
+    const onBroken = () => this.#options.note("The connection was lost; reconnecting.");
+    const reply = this.#options.agent.chat(message, { include, onBroken, signal: this.#options.gone });
     const last = await this.#follow(reply, (update) =>
       client.notify(methods.client.session.update, { sessionId, update }),
     );
@@ -116,7 +110,7 @@ class HostedAgent {
 
   /** Interrupts the current turn; its last event follows. */
   async cancel(): Promise<void> {
-    await this.#reply?.cancel().catch((error: Error) => this.#note(error.message));
+    await this.#reply?.cancel().catch((error: Error) => this.#options.note(error.message));
   }
 
   async #follow(reply: Reply, show: (update: SessionUpdate) => Promise<void>) {
@@ -137,20 +131,20 @@ class HostedAgent {
   async #past(conversation: number): Promise<Turn[]> {
     const found: Turn[] = [];
     try {
-      for await (const turn of this.#agent.turns()) {
+      for await (const turn of this.#options.agent.turns()) {
         if (turn.conversation !== conversation || found.length >= replayedTurns) break;
         found.unshift(turn);
       }
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "forbidden")) throw error;
-      this.#note("This key may not read the conversation, so it is not shown.");
+      this.#options.note("This key may not read the conversation, so it is not shown.");
     }
     return found;
   }
 
   /** The number of the session's conversation. Throws if another has started since. */
   async #require(sessionId: string): Promise<number> {
-    const { conversation } = await this.#agent.get();
+    const { conversation } = await this.#options.agent.get();
     if (sessionId === sessionIdOf(conversation)) return conversation;
     throw RequestError.resourceNotFound(`${sessionId}: the agent is in another conversation; start a new session`);
   }

@@ -1,57 +1,46 @@
 import type { Key } from "node:readline";
 import type { InputHistory } from "./input-history.ts";
-import type { LineEditor } from "./line-editor.ts";
+import type { LineEditor, Motion } from "./line-editor.ts";
 
-type Action = (editor: LineEditor, history: InputHistory) => void;
-
-const actions: Readonly<Record<string, Action>> = {
-  left: (editor) => editor.left(),
-  "ctrl-b": (editor) => editor.left(),
-  right: (editor) => editor.right(),
-  "ctrl-f": (editor) => editor.right(),
-  "ctrl-left": (editor) => editor.wordLeft(),
-  "meta-b": (editor) => editor.wordLeft(),
-  "meta-left": (editor) => editor.wordLeft(),
-  "ctrl-right": (editor) => editor.wordRight(),
-  "meta-f": (editor) => editor.wordRight(),
-  "meta-right": (editor) => editor.wordRight(),
-  home: (editor) => editor.home(),
-  "ctrl-a": (editor) => editor.home(),
-  end: (editor) => editor.end(),
-  "ctrl-e": (editor) => editor.end(),
-  backspace: (editor) => editor.backspace(),
-  "ctrl-h": (editor) => editor.backspace(),
-  delete: (editor) => editor.delete(),
-  "ctrl-d": (editor) => editor.delete(),
-  "ctrl-w": (editor) => editor.deleteWord(),
-  "meta-backspace": (editor) => editor.deleteWord(),
-  "ctrl-u": (editor) => editor.deleteToLineStart(),
-  "ctrl-k": (editor) => editor.deleteToLineEnd(),
-  "meta-return": (editor) => editor.insert("\n"),
-  // Ctrl-J, and the code for Shift-Enter on terminals that distinguish it from Enter.
-  enter: (editor) => editor.insert("\n"),
-  up: older,
-  "ctrl-p": older,
-  down: newer,
-  "ctrl-n": newer,
+/** The keys of readline and Emacs that move the cursor. */
+const moves: Record<Motion, string> = {
+  left: "left ctrl-b",
+  right: "right ctrl-f",
+  wordLeft: "ctrl-left meta-left meta-b",
+  wordRight: "ctrl-right meta-right meta-f",
+  home: "home ctrl-a",
+  end: "end ctrl-e",
 };
+
+/** The keys that erase up to where a motion leads. */
+const erasures: Partial<typeof moves> = {
+  left: "backspace ctrl-h",
+  right: "delete ctrl-d",
+  wordLeft: "ctrl-w meta-backspace",
+  home: "ctrl-u",
+  end: "ctrl-k",
+};
+
+/** The key with its modifiers, such as `ctrl-left`. */
+export function chordOf({ ctrl, meta, name }: Key): string {
+  return `${ctrl ? "ctrl-" : ""}${meta ? "meta-" : ""}${name}`;
+}
 
 /** Does what a key does to the text; a key without a meaning adds its character. */
 export function edit(editor: LineEditor, history: InputHistory, key: Key, text: string): void {
-  const modifiers = `${key.ctrl ? "ctrl-" : ""}${key.meta ? "meta-" : ""}`;
-  const action = actions[`${modifiers}${key.name}`];
-  if (action) action(editor, history);
+  const chord = chordOf(key);
+  const motionOf = (keys: typeof erasures) =>
+    (Object.keys(keys) as Motion[]).find((motion) => keys[motion]!.split(" ").includes(chord));
+  const [move, erasure] = [motionOf(moves), motionOf(erasures)];
+  if (move) editor.move(move);
+  else if (erasure) editor.erase(erasure);
+  else if (chord === "up" || chord === "ctrl-p") editor.up() || recall(editor, history.older(editor.text));
+  else if (chord === "down" || chord === "ctrl-n") editor.down() || recall(editor, history.newer());
+  // `enter`: Ctrl-J, and the code for Shift-Enter on terminals that distinguish it from Enter.
+  else if (chord === "meta-return" || chord === "enter") editor.insert("\n");
   else if (!key.ctrl && !key.meta && text !== "" && !/\p{Cc}/u.test(text)) editor.insert(text);
 }
 
-function older(editor: LineEditor, history: InputHistory): void {
-  if (editor.up()) return;
-  const message = history.older(editor.text);
-  if (message !== null) editor.set(message);
-}
-
-function newer(editor: LineEditor, history: InputHistory): void {
-  if (editor.down()) return;
-  const message = history.newer();
+function recall(editor: LineEditor, message: string | null): void {
   if (message !== null) editor.set(message);
 }

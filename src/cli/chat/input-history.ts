@@ -1,5 +1,5 @@
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
+import { replaceFile } from "../private-files.ts";
 
 const maximumMessages = 500;
 /** A longer message is not kept over sessions, in UTF-16 units. */
@@ -60,11 +60,7 @@ export class InputHistory {
   async #store(message: string): Promise<void> {
     // Other conversations may have added theirs.
     const stored = [...(await readMessages(this.#file)), message].slice(-maximumMessages);
-    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
-    const partial = `${this.#file}.${process.pid}`;
-    await writeFile(partial, stored.map((each) => `${JSON.stringify(each)}\n`).join(""), { mode: 0o600 });
-    await chmod(partial, 0o600);
-    await rename(partial, this.#file);
+    await replaceFile(this.#file, stored.map((each) => `${JSON.stringify(each)}\n`).join(""));
   }
 }
 

@@ -12,7 +12,12 @@ const longestGrapheme = 64;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** A text of any number of lines, with a cursor. The keys of readline and Emacs. */
+/** Where each motion leads from a place in a text, both in UTF-16 units. */
+const motions = { left, right, wordLeft, wordRight, home, end };
+
+export type Motion = keyof typeof motions;
+
+/** A text of any number of lines, with a cursor. */
 export class LineEditor {
   #text = "";
   /** In UTF-16 units from the beginning. */
@@ -36,68 +41,31 @@ export class LineEditor {
     this.#replace(this.#cursor, this.#cursor, text);
   }
 
-  left(): void {
-    this.#cursor = this.#previous(this.#cursor);
+  move(motion: Motion): void {
+    this.#cursor = motions[motion](this.#text, this.#cursor);
   }
 
-  right(): void {
-    this.#cursor = this.#next(this.#cursor);
-  }
-
-  wordLeft(): void {
-    this.#cursor = this.#wordStart();
-  }
-
-  wordRight(): void {
-    const after = /^[^\p{L}\p{N}]*[\p{L}\p{N}]*/u.exec(this.#text.slice(this.#cursor, this.#lineEnd() + 1));
-    this.#cursor = Math.min(this.#text.length, this.#cursor + (after?.[0].length ?? 0));
-  }
-
-  home(): void {
-    this.#cursor = this.#lineStart();
-  }
-
-  end(): void {
-    this.#cursor = this.#lineEnd();
+  /** Erases the text that the motion passes; at the end of a line, `end` passes the line feed. */
+  erase(motion: Motion): void {
+    const to = motions[motion](this.#text, this.#cursor);
+    const passed = motion === "end" && to === this.#cursor ? right(this.#text, to) : to;
+    this.#replace(Math.min(passed, this.#cursor), Math.max(passed, this.#cursor), "");
   }
 
   /** False if the cursor is in the first line. */
   up(): boolean {
-    const start = this.#lineStart();
+    const start = home(this.#text, this.#cursor);
     if (start === 0) return false;
-    const before = this.#text.lastIndexOf("\n", start - 2) + 1;
-    this.#moveTo(before, start - 1, this.#cursor - start);
+    this.#moveInLine(home(this.#text, start - 1), this.#cursor - start);
     return true;
   }
 
   /** False if the cursor is in the last line. */
   down(): boolean {
-    const end = this.#lineEnd();
-    if (end === this.#text.length) return false;
-    const next = this.#text.indexOf("\n", end + 1);
-    this.#moveTo(end + 1, next < 0 ? this.#text.length : next, this.#cursor - this.#lineStart());
+    const last = end(this.#text, this.#cursor);
+    if (last === this.#text.length) return false;
+    this.#moveInLine(last + 1, this.#cursor - home(this.#text, this.#cursor));
     return true;
-  }
-
-  backspace(): void {
-    this.#replace(this.#previous(this.#cursor), this.#cursor, "");
-  }
-
-  delete(): void {
-    this.#replace(this.#cursor, this.#next(this.#cursor), "");
-  }
-
-  deleteWord(): void {
-    this.#replace(this.#wordStart(), this.#cursor, "");
-  }
-
-  deleteToLineStart(): void {
-    this.#replace(this.#lineStart(), this.#cursor, "");
-  }
-
-  deleteToLineEnd(): void {
-    const end = this.#lineEnd();
-    this.#replace(this.#cursor, end === this.#cursor ? this.#next(end) : end, "");
   }
 
   /** Replaces a backslash before the cursor with a new line. False if there is none. */
@@ -109,83 +77,65 @@ export class LineEditor {
 
   /** The rows around the cursor, `maximumRows` at most, each of `width` columns at most. */
   view(width: number, maximumRows: number): EditorView {
-    const start = this.#lineStart();
-    const before = rowsOf(this.#text.slice(start, this.#cursor), width);
+    const lines = this.#text.split("\n");
+    const line = this.#text.slice(0, this.#cursor).split("\n").length - 1;
+    const rowsOfLines = (from: number, to: number) => lines.slice(from, to).flatMap((each) => rowsOf(each, width));
+    const above = rowsOfLines(Math.max(0, line - maximumRows), line);
+    const own = rowsOf(lines[line]!, width);
+    const before = rowsOf(this.#text.slice(home(this.#text, this.#cursor), this.#cursor), width);
+    let cursor = { row: above.length + before.length - 1, column: columnsOf(before.at(-1)!) };
     // The cursor is where the next character would be: a full row has no column for it.
-    const last = before.at(-1)!;
-    const own = rowsOf(this.#text.slice(start, this.#lineEnd()), width);
-    let cursor = { row: before.length - 1, column: columnsOf(last) };
     if (cursor.column >= width) {
       cursor = { row: cursor.row + 1, column: 0 };
-      if (cursor.row >= own.length) own.push("");
+      if (before.length >= own.length) own.push("");
     }
-    const rows = [...this.#rowsBefore(start, width, maximumRows), ...own];
-    cursor.row += rows.length - own.length;
-    rows.push(...this.#rowsAfter(this.#lineEnd(), width, maximumRows));
+    const rows = [...above, ...own, ...rowsOfLines(line + 1, line + 1 + maximumRows)];
     const top = Math.max(0, Math.min(cursor.row - Math.floor(maximumRows / 2), rows.length - maximumRows));
-    return {
-      rows: rows.slice(top, top + maximumRows),
-      cursor: { row: cursor.row - top, column: cursor.column },
-    };
+    return { rows: rows.slice(top, top + maximumRows), cursor: { row: cursor.row - top, column: cursor.column } };
   }
 
-  #rowsBefore(start: number, width: number, maximum: number): string[] {
-    const rows: string[] = [];
-    for (let end = start - 1; end >= 0 && rows.length < maximum; ) {
-      const begin = this.#text.lastIndexOf("\n", end - 1) + 1;
-      rows.unshift(...rowsOf(this.#text.slice(end === 0 ? 0 : begin, end), width));
-      end = end === 0 ? -1 : begin - 1;
-    }
-    return rows;
-  }
-
-  #rowsAfter(end: number, width: number, maximum: number): string[] {
-    const rows: string[] = [];
-    for (let begin = end + 1; begin <= this.#text.length && rows.length < maximum; ) {
-      const next = this.#text.indexOf("\n", begin);
-      rows.push(...rowsOf(this.#text.slice(begin, next < 0 ? undefined : next), width));
-      begin = next < 0 ? this.#text.length + 1 : next + 1;
-    }
-    return rows;
-  }
-
-  #replace(start: number, end: number, text: string): void {
-    this.#text = this.#text.slice(0, start) + text + this.#text.slice(end);
-    this.#cursor = start + text.length;
-  }
-
-  #lineStart(): number {
-    return this.#cursor === 0 ? 0 : this.#text.lastIndexOf("\n", this.#cursor - 1) + 1;
-  }
-
-  #lineEnd(): number {
-    const end = this.#text.indexOf("\n", this.#cursor);
-    return end < 0 ? this.#text.length : end;
+  #replace(from: number, to: number, text: string): void {
+    this.#text = this.#text.slice(0, from) + text + this.#text.slice(to);
+    this.#cursor = from + text.length;
   }
 
   /** To the place `offset` after the beginning of a line, but not within a character. */
-  #moveTo(start: number, end: number, offset: number): void {
-    const place = Math.min(end, start + offset);
-    this.#cursor = place === end ? end : this.#previous(place + 1);
+  #moveInLine(start: number, offset: number): void {
+    const last = end(this.#text, start);
+    this.#cursor = start + offset >= last ? last : left(this.#text, start + offset + 1);
   }
+}
 
-  #wordStart(): number {
-    const before = this.#text.slice(this.#lineStart(), this.#cursor);
-    const word = /[\p{L}\p{N}]*[^\p{L}\p{N}]*$/u.exec(before.slice(-4096))?.[0] ?? "";
-    return word === "" ? this.#previous(this.#cursor) : this.#cursor - word.length;
-  }
+function left(text: string, at: number): number {
+  if (at === 0) return 0;
+  const before = text.slice(Math.max(0, at - longestGrapheme), at);
+  return at - [...graphemes.segment(before)].at(-1)!.segment.length;
+}
 
-  #previous(index: number): number {
-    if (index === 0) return 0;
-    const before = this.#text.slice(Math.max(0, index - longestGrapheme), index);
-    return index - [...graphemes.segment(before)].at(-1)!.segment.length;
-  }
+function right(text: string, at: number): number {
+  if (at === text.length) return at;
+  const [first] = graphemes.segment(text.slice(at, at + longestGrapheme));
+  return at + first!.segment.length;
+}
 
-  #next(index: number): number {
-    if (index === this.#text.length) return index;
-    const [first] = graphemes.segment(this.#text.slice(index, index + longestGrapheme));
-    return index + first!.segment.length;
-  }
+function wordLeft(text: string, at: number): number {
+  const before = text.slice(home(text, at), at).slice(-4096);
+  const word = /[\p{L}\p{N}]*[^\p{L}\p{N}]*$/u.exec(before)?.[0] ?? "";
+  return word === "" ? left(text, at) : at - word.length;
+}
+
+function wordRight(text: string, at: number): number {
+  const after = /^[^\p{L}\p{N}]*[\p{L}\p{N}]*/u.exec(text.slice(at, end(text, at) + 1));
+  return Math.min(text.length, at + (after?.[0].length ?? 0));
+}
+
+function home(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+}
+
+function end(text: string, at: number): number {
+  const found = text.indexOf("\n", at);
+  return found < 0 ? text.length : found;
 }
 
 /** A line's rows, with what a terminal would obey made visible. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TurnEvent } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Answer, agent, json, refuse, ScriptedApi } from "../scripted-api.ts";
-import { keys, ScriptedTerminal } from "../scripted-terminal.ts";
+import { type Answer, agent, json, refuse, ScriptedApi } from "../../../test/support/scripted-api.ts";
+import { keys, ScriptedTerminal } from "../../../test/support/scripted-terminal.ts";
 
 let api: ScriptedApi;
 beforeAll(async () => {

@@ -1,9 +1,10 @@
+import { once } from "node:events";
 import type { Key } from "node:readline";
 import { type AgentHandle, type Berth, isLast, type LastEvent, type Reply, type Turn, type Usage } from "@berth/client";
 import { faultText } from "../errors.ts";
 import { adviceOn } from "../report.ts";
 import { ChatView } from "./chat-view.ts";
-import { edit } from "./editor-keys.ts";
+import { chordOf, edit } from "./editor-keys.ts";
 import type { InputHistory } from "./input-history.ts";
 import { type Input, Keyboard } from "./keyboard.ts";
 import { LineEditor } from "./line-editor.ts";
@@ -49,7 +50,6 @@ export class ChatSession {
   /** A line below the input. */
   #hint = "";
   #question: { text: string; answer: (yes: boolean) => void } | null = null;
-  readonly #over = deferred<number>();
   readonly #actions: Readonly<Record<string, () => void>> = {
     "ctrl-d": () => this.#leave(0),
     return: () => this.#enter(),
@@ -60,6 +60,7 @@ export class ChatSession {
   };
   /** Aborted when the user has left. */
   readonly #gone = new AbortController();
+  #exitCode = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -78,18 +79,14 @@ export class ChatSession {
   async run(): Promise<number> {
     const { model, runtime, conversation } = await this.#agent.get();
     const past = this.#options.showsPast ? await this.#past(conversation) : [];
-    this.#view.print({
-      kind: "note",
-      text: `${this.#options.name} · ${runtime}${model ? ` · ${model}` : ""}`,
-      style: "bold",
-    });
-    this.#view.print({ kind: "note", text: "/help shows the commands and keys, Ctrl-D leaves.", style: "dim" });
+    this.#tell(`${this.#options.name} · ${runtime}${model ? ` · ${model}` : ""}`, "bold");
+    this.#tell("/help shows the commands and keys, Ctrl-D leaves.");
     const release = this.#open();
     try {
       for (const turn of past) this.#showPast(turn);
-      const code = await this.#over.promise;
+      await once(this.#gone.signal, "abort");
       await this.#options.history.settled();
-      return code;
+      return this.#exitCode;
     } finally {
       release();
     }
@@ -132,7 +129,7 @@ export class ChatSession {
     }
     if (reply.trim() !== "") this.#view.print({ kind: "reply", markdown: reply });
     if (replyTruncated) this.#tell("… the rest of this reply is too long to be shown here.");
-    if (error) this.#view.print({ kind: "note", text: faultText(error), style: "red" });
+    if (error) this.#tell(faultText(error), "red");
   }
 
   #take(input: Input): void {
@@ -151,7 +148,7 @@ export class ChatSession {
   }
 
   #press(key: Key, text: string): void {
-    const chord = `${key.ctrl ? "ctrl-" : ""}${key.meta ? "meta-" : ""}${key.name}`;
+    const chord = chordOf(key);
     if (chord === "ctrl-c") {
       this.#interrupt();
       return;
@@ -269,36 +266,32 @@ export class ChatSession {
   async #follow(reply: Reply): Promise<void> {
     const live = new LiveReply((entry) => this.#view.print(entry));
     this.#running = { reply, live, begunAt: performance.now(), tokens: 0, isInterrupted: false };
-    const goesOn = await this.#read(reply, live).catch(async (error: unknown) => {
+    const last = await this.#read(reply, live).catch(async (error: unknown) => {
       live.end();
       if (!this.#gone.signal.aborted) await this.#tellError(error);
-      return false;
+      return null;
     });
+    this.#lastUsage = last?.usage ?? this.#lastUsage;
+    if (last?.type === "response.failed") this.#tell(faultText(last.error), "red");
+    if (last?.type === "response.cancelled") this.#tell("interrupted");
     this.#running = null;
     this.#hint = "";
-    if (!goesOn) this.#takeBackWaiting();
+    if (last?.type !== "response.completed") this.#takeBackWaiting();
     const next = this.#waiting.shift();
     if (next !== undefined) this.#send(next);
     this.#view.schedule();
   }
 
-  /** Resolves with whether the reply is complete. */
-  async #read(reply: Reply, live: LiveReply): Promise<boolean> {
+  /** Shows a reply's events. Returns the last one, null where the stream ends early. */
+  async #read(reply: Reply, live: LiveReply): Promise<LastEvent | null> {
     for await (const event of reply) {
       live.take(event);
       this.#view.schedule();
       if (!isLast(event)) continue;
       live.end();
-      return this.#ended(event);
+      return event;
     }
-    return false;
-  }
-
-  #ended(last: LastEvent): boolean {
-    this.#lastUsage = last.usage ?? this.#lastUsage;
-    if (last.type === "response.failed") this.#view.print({ kind: "note", text: faultText(last.error), style: "red" });
-    if (last.type === "response.cancelled") this.#tell("interrupted");
-    return last.type === "response.completed";
+    return null;
   }
 
   async #countTokens(): Promise<void> {
@@ -326,27 +319,18 @@ export class ChatSession {
     if (this.#running && !this.#running.isInterrupted) {
       this.#tell(`${this.#options.name} continues its reply. To see it: berth chat ${this.#options.name}`);
     }
+    this.#exitCode = code;
     this.#gone.abort();
-    this.#over.resolve(code);
   }
 
-  #tell(text: string): void {
-    this.#view.print({ kind: "note", text, style: "dim" });
+  #tell(text: string, style: "dim" | "bold" | "red" = "dim"): void {
+    this.#view.print({ kind: "note", text, style });
   }
 
   async #tellError(error: unknown): Promise<void> {
     const told = await adviceOn(error);
-    this.#view.print({ kind: "note", text: told instanceof Error ? told.message : String(told), style: "red" });
+    this.#tell(told instanceof Error ? told.message : String(told), "red");
   }
-}
-
-/** `Promise.withResolvers`, which Node 20 lacks. */
-function deferred<Value>() {
-  let resolve!: (value: Value) => void;
-  const promise = new Promise<Value>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }
 
 function commonStart(one: string, other: string): string {

@@ -25,15 +25,29 @@ export function lineColumns(line: Line): number {
 
 /** Breaks a text into lines of at most `width` columns: at line feeds and spaces, and within a word that is wider. */
 export function wrap(spans: readonly Span[], width: number): Line[] {
-  const wrapping = new Wrapping(Math.max(2, width));
+  const maximum = Math.max(2, width);
+  const lines: Span[][] = [[]];
+  const room = () => maximum - lineColumns(lines.at(-1)!);
+  const put = (text: string, style: Style | null) => {
+    const last = lines.at(-1)!.at(-1);
+    if (last?.style === style) last.text += text;
+    else if (text !== "") lines.at(-1)!.push({ text, style });
+  };
   for (const { text, style } of spans) {
     // Spaces stay with the word before them.
     for (const [piece] of text.matchAll(/\n|[^\s]+[^\S\n]*|[^\S\n]+/gu)) {
-      if (piece === "\n") wrapping.break();
-      else wrapping.add(piece, style);
+      const word = piece.trimEnd();
+      if (piece === "\n" || (room() < maximum && columnsOf(word) > room())) lines.push([]);
+      if (piece === "\n") continue;
+      for (const [index, row] of hardWrap(word, maximum).entries()) {
+        if (index > 0) lines.push([]);
+        put(row, style);
+      }
+      const space = piece.slice(word.length);
+      if (space.length <= room()) put(space, style);
     }
   }
-  return wrapping.lines();
+  return lines;
 }
 
 /** Breaks text into rows of at most `width` columns wherever a row is full, as program text and input are shown. */
@@ -54,43 +68,4 @@ export function hardWrap(text: string, width: number): string[] {
   }
   rows.push(text.slice(start));
   return rows;
-}
-
-class Wrapping {
-  readonly #width: number;
-  readonly #lines: Span[][] = [[]];
-  #columns = 0;
-
-  constructor(width: number) {
-    this.#width = width;
-  }
-
-  add(piece: string, style: Style | null): void {
-    const word = piece.trimEnd();
-    if (this.#columns > 0 && this.#columns + columnsOf(word) > this.#width) this.break();
-    for (const [index, row] of hardWrap(word, this.#width).entries()) {
-      if (index > 0) this.break();
-      this.#put(row, style);
-    }
-    const space = piece.slice(word.length);
-    if (this.#columns + space.length <= this.#width) this.#put(space, style);
-  }
-
-  break(): void {
-    this.#lines.push([]);
-    this.#columns = 0;
-  }
-
-  lines(): Line[] {
-    return this.#lines;
-  }
-
-  #put(text: string, style: Style | null): void {
-    if (text === "") return;
-    const line = this.#lines.at(-1)!;
-    const last = line.at(-1);
-    if (last && last.style === style) last.text += text;
-    else line.push({ text, style });
-    this.#columns += columnsOf(text);
-  }
 }

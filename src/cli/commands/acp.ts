@@ -3,18 +3,16 @@ import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { hostedAgent } from "../acp/hosted-agent.ts";
 import { readVersion } from "../checkout.ts";
 import type { ToolCommand } from "../command.ts";
-import { connect } from "../connect.ts";
+import { agentOf } from "../connect.ts";
 import { writeText } from "../terminal.ts";
 
 export function register(program: ToolCommand): void {
   program
-    .command("acp")
-    .description("speak the Agent Client Protocol on stdin and stdout, for editors")
-    .argument("<name>", "the agent's name")
+    .add("acp <name>", "speak the Agent Client Protocol on stdin and stdout, for editors")
     .option("--reset", "begin a new conversation with each new session")
-    .addHelpText("after", "\nEditors start it; docs/clients.md says how. Other output goes to stderr.")
+    .after("Editors start it; docs/clients.md says how. Other output goes to stderr.")
     .action(async (name: string, { reset }: { reset?: true }) => {
-      const agent = connect().agent(name);
+      const agent = agentOf(name);
       const note = (message: string) => writeText(process.stderr, `${message}\n`);
       const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
       const stream = ndJsonStream(Writable.toWeb(process.stdout), input);

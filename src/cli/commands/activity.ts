@@ -17,18 +17,16 @@ interface AuditOptions {
 
 /** `berth audit`, `connections` and `events`: the account's history. */
 export function register(program: ToolCommand): void {
+  const outcomes = new Option("--outcome <outcome>", "only successful requests, or only refused ones");
   program
-    .command("audit")
-    .description("show who changed what and what was refused, newest last")
+    .add("audit", "show who changed what and what was refused, newest last")
     .option("-a, --agent <name>", "only entries about this agent")
-    .addOption(
-      new Option("--outcome <outcome>", "only successful requests, or only refused ones").choices(["done", "refused"]),
-    )
+    .addOption(outcomes.choices(["done", "refused"]))
     .option("-s, --search <text>", "only entries with this text in their operation, agent, address or code")
     .addOption(limitOption(50))
-    .addHelpText("after", "\nBY is the kind of credential, with the key's id. --json has all fields, the newest first.")
+    .after("BY is the kind of credential, with the key's id. --json has all fields, the newest first.")
     .lists({
-      list: ({ agent, outcome, search, limit }: AuditOptions) =>
+      list: ({ limit, agent, outcome, search }: AuditOptions) =>
         connect().audit({ agent, outcome, search }).take(limit),
       empty: "No entries yet.",
       newestFirst: true,
@@ -43,8 +41,7 @@ export function register(program: ToolCommand): void {
       },
     });
   program
-    .command("connections")
-    .description("show the connections of all agents, newest last")
+    .add("connections", "show the connections of all agents, newest last")
     .addOption(limitOption(50))
     .addOption(verdictOption())
     .lists({
@@ -55,8 +52,7 @@ export function register(program: ToolCommand): void {
       columns: { AGENT: "agent", ...connectionColumns },
     });
   program
-    .command("events")
-    .description("print the account's events until Ctrl-C")
+    .add("events", "print the account's events until Ctrl-C")
     .option("--after <id>", "continue after the event with this id; events are kept for seven days", eventId)
     .streams(({ after }: { after?: number }) => connect().events({ after }), showEvent);
 }
@@ -72,16 +68,9 @@ function eventId(text: string): number {
 }
 
 function showEvent(event: AccountEvent): void {
-  switch (event.type) {
-    case "events.opened":
-      note("Following the account's events. Ctrl-C stops.");
-      break;
-    case "events.dropped":
-      note("Some of these events have expired. Later events follow.");
-      break;
-    default:
-      console.log([localTime(event.at), event.type, ...detailsOf(event)].map(printable).join("  "));
-  }
+  if (event.type === "events.opened") note("Following the account's events. Ctrl-C stops.");
+  else if (event.type === "events.dropped") note("Some of these events have expired. Later events follow.");
+  else console.log([localTime(event.at), event.type, ...detailsOf(event)].map(printable).join("  "));
 }
 
 /** The rest of an event's line, after its time and type. */

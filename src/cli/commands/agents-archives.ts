@@ -3,13 +3,12 @@ import { stat } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";
 import type { Import } from "@berth/client";
 import type { ToolCommand } from "../command.ts";
-import { connect } from "../connect.ts";
-import { counted } from "../copy/ends.ts";
+import { agentOf, connect } from "../connect.ts";
 import { CliError } from "../errors.ts";
 import { type InstallOptions, runInstallation } from "../installation.ts";
-import { jsonOption, noWaitOption } from "../options.ts";
+import { noWaitOption } from "../options.ts";
 import { Progress } from "../progress.ts";
-import { copyBody } from "../response-body.ts";
+import { copyBody, counted } from "../streams.ts";
 import { printable } from "../terminal.ts";
 import { note } from "../verbosity.ts";
 
@@ -21,33 +20,33 @@ interface ImportOptions extends InstallOptions {
 /** Adds `berth agents export` and `import`. */
 export function addArchiveCommands(agents: ToolCommand): void {
   agents
-    .command("export")
-    .description("write an agent to standard output as one archive: files, settings, history, conversation")
-    .argument("<name>", "the agent's name")
+    .add("export <name>", "write an agent to standard output as one archive: files, settings, history, conversation")
     .option("--disk", "include the machine's complete disk")
-    .addHelpText("after", "\nExample: berth agents export ada > ada.berth")
+    .after("Example: berth agents export ada > ada.berth")
     .action(async (name: string, { disk = false }: { disk?: boolean }) => {
       if (process.stdout.isTTY) {
         const message = `Refusing to write an archive to a terminal. Redirect it: berth agents export ${name} > ${name}.berth`;
         throw new CliError(message, 2);
       }
-      await copyBody(await connect().agent(name).export({ disk }));
+      await copyBody(await agentOf(name).export({ disk }));
     });
+  const about = { file: "the archive; - reads standard input" };
   agents
-    .command("import")
-    .description("create an agent from an archive of berth agents export")
-    .argument("<file>", "the archive; - reads standard input")
+    .add("import <file>", "create an agent from an archive of berth agents export", about)
     .option("--name <name>", "the new agent's name; default: the name in the archive")
     .option("-m, --model <model>", "its model here (see berth models), or `default` for the runtime's own")
     .addOption(noWaitOption())
-    .addOption(jsonOption())
-    .action(importAgent);
+    .runs(importAgent);
 }
 
 async function importAgent(file: string, options: ImportOptions): Promise<void> {
   const imported = await send(file, options);
-  const begin = async () => imported.agent;
-  await runInstallation("created", begin, options, (agent) => ({ ...imported, agent }));
+  await runInstallation(
+    "created",
+    async () => imported.agent,
+    options,
+    (agent) => ({ ...imported, agent }),
+  );
   if (!options.json) for (const line of remarks(imported)) note(line);
 }
 

@@ -1,7 +1,7 @@
-import type { ChangeNetwork, Network, NetworkLogEntry } from "@berth/client";
+import type { Network, NetworkLogEntry } from "@berth/client";
 import { Option } from "commander";
 import type { ToolCommand } from "../command.ts";
-import { connect } from "../connect.ts";
+import { agentOf } from "../connect.ts";
 import { CliError } from "../errors.ts";
 import { limitOption, repeatable } from "../options.ts";
 import { type Columns, fieldsText } from "../table.ts";
@@ -31,41 +31,26 @@ Examples:
 
 /** Adds `berth agents network`. */
 export function addNetworkCommands(agents: ToolCommand): void {
-  const network = agents.command("network").description("manage where an agent may connect to");
+  const network = agents.add("network", "manage where an agent may connect to");
   network
-    .command("get")
-    .description("show where an agent may connect to")
-    .argument("<name>", "the agent's name")
-    .prints((name: string) => connect().agent(name).network.get(), networkText);
+    .add("get <name>", "show where an agent may connect to")
+    .prints((name: string) => agentOf(name).network.get(), networkText);
   network
-    .command("set")
-    .description("set where an agent may connect to")
-    .argument("<name>", "the agent's name")
+    .add("set <name>", "set where an agent may connect to")
     .addOption(repeatable("--allow <rule>", "a destination to allow, and no others; can be repeated"))
     .addOption(repeatable("--deny <rule>", "a destination to deny; can be repeated"))
     .addOption(new Option("--allow-all", "allow every destination").conflicts("allow"))
     .addOption(new Option("--deny-nothing", "deny nothing").conflicts("deny"))
     .addHelpText("after", setHelp)
-    .prints(async (name: string, options: SetOptions) => {
-      const allow = options.allowAll ? ["*"] : options.allow;
-      const deny = options.denyNothing ? [] : options.deny;
-      if (!allow && !deny) {
-        throw new CliError("Nothing to set. Pass --allow, --allow-all, --deny or --deny-nothing.", 2);
-      }
-      const before = allow && deny ? { allow, deny } : await connect().agent(name).network.get();
-      const change: ChangeNetwork = { allow: allow ?? before.allow, deny: deny ?? before.deny };
-      return connect().agent(name).network.set(change);
-    }, networkText);
+    .prints(setNetwork, networkText);
   network
-    .command("log")
-    .description("show an agent's connections, newest last")
-    .argument("<name>", "the agent's name")
+    .add("log <name>", "show an agent's connections, newest last")
     .addOption(limitOption(50))
     .addOption(verdictOption())
-    .addHelpText("after", "\nA connection appears once it is closed. SENT and RECEIVED are bytes.")
+    .after("A connection appears once it is closed. SENT and RECEIVED are bytes.")
     .lists({
       list: (name: string, { limit, verdict }: ConnectionsOptions) =>
-        connect().agent(name).network.log({ verdict }).take(limit),
+        agentOf(name).network.log({ verdict }).take(limit),
       empty: (name) => `${printable(name)} has made no connections yet.`,
       newestFirst: true,
       older: "There are older connections: --limit shows more.",
@@ -91,6 +76,15 @@ export const connectionColumns: Columns<NetworkLogEntry> = {
   RECEIVED: "bytesReceived",
   COUNT: "count",
 };
+
+async function setNetwork(name: string, options: SetOptions): Promise<Network> {
+  const allow = options.allowAll ? ["*"] : options.allow;
+  const deny = options.denyNothing ? [] : options.deny;
+  if (!allow && !deny) throw new CliError("Nothing to set. Pass --allow, --allow-all, --deny or --deny-nothing.", 2);
+  const { network } = agentOf(name);
+  const before = allow && deny ? { allow, deny } : await network.get();
+  return network.set({ allow: allow ?? before.allow, deny: deny ?? before.deny });
+}
 
 function networkText({ allow, deny, operator }: Network): string {
   const rules = (list: readonly string[]) => list.join(", ") || "nothing";

@@ -1,5 +1,5 @@
 import type { ToolCommand } from "../command.ts";
-import { connect } from "../connect.ts";
+import { agentOf } from "../connect.ts";
 import { CliError } from "../errors.ts";
 import { repeatable } from "../options.ts";
 import { readSecret } from "../prompt.ts";
@@ -14,49 +14,35 @@ Examples:
   berth agents secrets set ada NPM_TOKEN --host registry.npmjs.org < token.txt
   berth agents secrets set ada SEARCH_KEY --host api.search.example --header x-api-key`;
 
+const hostHelp = "where it may be sent: a host, or *.example.com; can be repeated";
+const headerHelp = "the request header that carries it; can be repeated (default: authorization)";
+
 /** Adds `berth agents secrets`. */
 export function addSecretCommands(agents: ToolCommand): void {
-  const secrets = agents.command("secrets").description("manage secrets that an agent can use but not read");
+  const secrets = agents.add("secrets", "manage secrets that an agent can use but not read");
+  secrets.add("list <name>", "list an agent's secrets without their values").lists({
+    list: (name: string) => agentOf(name).secrets.list(),
+    empty: (name) => `${name} has no secrets. To give it one: berth agents secrets set ${name} NAME --host HOST`,
+    columns: { NAME: "name", HOSTS: ({ hosts }) => hosts.join(", "), PLACEHOLDER: "placeholder" },
+  });
   secrets
-    .command("list")
-    .description("list an agent's secrets without their values")
-    .argument("<name>", "the agent's name")
-    .lists({
-      list: (name: string) => connect().agent(name).secrets.list(),
-      empty: (name) => `${name} has no secrets. To give it one: berth agents secrets set ${name} NAME --host HOST`,
-      columns: { NAME: "name", HOSTS: ({ hosts }) => hosts.join(", "), PLACEHOLDER: "placeholder" },
-    });
-  secrets
-    .command("set")
-    .description("set a secret that an agent can use but not read")
-    .argument("<name>", "the agent's name")
-    .argument("<secret>", "the secret's name, such as GITHUB_TOKEN")
-    .addOption(
-      repeatable(
-        "--host <host>",
-        "where it may be sent: a host, or *.example.com; can be repeated",
-      ).makeOptionMandatory(),
-    )
-    .addOption(
-      repeatable("--header <header>", "the request header that carries it; can be repeated (default: authorization)"),
-    )
+    .add("set <name> <secret>", "set a secret that an agent can use but not read", {
+      secret: "the secret's name, such as GITHUB_TOKEN",
+    })
+    .addOption(repeatable("--host <host>", hostHelp).makeOptionMandatory())
+    .addOption(repeatable("--header <header>", headerHelp))
     .addHelpText("after", setHelp)
     .prints(
       async (name: string, secret: string, { host: hosts, header: headers }: { host: string[]; header?: string[] }) => {
         const value = (await readSecret(`Value of ${secret}: `)).trim();
         if (value === "") throw new CliError("The value is empty; nothing was set.", 2);
-        return connect().agent(name).secrets.set(secret, { value, hosts, headers });
+        return agentOf(name).secrets.set(secret, { value, hosts, headers });
       },
       ({ name, placeholder, hosts }) =>
         `${name} is ${placeholder} in the machine, and is replaced with its value on the way to: ${hosts.join(", ")}`,
     );
-  secrets
-    .command("remove")
-    .description("remove a secret from an agent")
-    .argument("<name>", "the agent's name")
-    .argument("<secret>", "the secret's name")
-    .prints(
-      (name: string, secret: string) => connect().agent(name).secrets.remove(secret),
-      (_, name, secret) => `${secret} was removed from ${name}.`,
-    );
+  secrets.add("remove <name> <secret>", "remove a secret from an agent", { secret: "the secret's name" }).prints(
+    (name: string, secret: string) => agentOf(name).secrets.remove(secret),
+    (_, name, secret) => `${secret} was removed from ${name}.`,
+  );
 }

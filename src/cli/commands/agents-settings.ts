@@ -1,11 +1,11 @@
 import type { Agent, ChangeAgent } from "@berth/client";
 import { InvalidArgumentError, Option } from "commander";
 import type { ToolCommand } from "../command.ts";
-import { connect } from "../connect.ts";
+import { agentOf, connect } from "../connect.ts";
 import { CliError } from "../errors.ts";
 import { type InstallOptions, runInstallation } from "../installation.ts";
-import { jsonOption, noWaitOption, positiveNumber } from "../options.ts";
-import { textOf } from "../standard-input.ts";
+import { noWaitOption, positiveNumber } from "../options.ts";
+import { textOf } from "../streams.ts";
 import { printable, writeJson } from "../terminal.ts";
 
 type McpServers = Agent["mcpServers"];
@@ -34,66 +34,50 @@ interface UpdateOptions extends SettingOptions {
 
 /** Adds `berth agents create`. */
 export function addCreate(agents: ToolCommand): void {
+  const name = "3 to 30 characters: a-z, 0-9 and hyphens, starting with a letter";
+  const count = new Option("--count <number>", "with --from: create this many agents, NAME-1, NAME-2, …");
   agents
-    .command("create")
-    .description("create an agent and wait until it is ready")
-    .argument("<name>", "3 to 30 characters: a-z, 0-9 and hyphens, starting with a letter")
+    .add("create <name>", "create an agent and wait until it is ready", { name })
     .option("-r, --runtime <runtime>", "the agent's runtime (see berth runtimes)")
     .option("-m, --model <model>", "the model's id (see berth models); default: the runtime's own")
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
-    .addOption(mcpServersOption())
-    .addOption(agentsOption())
-    .addOption(autoSnapshotOption())
+    .option(...mcpServersOption)
+    .option(...agentsOption)
+    .option(...autoSnapshotOption)
     .option("--from <agent>", "start with another agent's files, running programs and conversation")
     .option("--snapshot <snapshot>", "with --from: the state at this snapshot, by name or id")
     .option("--with-secrets", "with --from: copy the agent's secrets too")
-    .addOption(
-      new Option("--count <number>", "with --from: create this many agents, NAME-1, NAME-2, …").argParser(
-        positiveNumber,
-      ),
-    )
+    .addOption(count.argParser(positiveNumber))
     .addOption(noWaitOption())
-    .addOption(jsonOption())
-    .action(createAgent);
+    .runs(createAgent);
 }
 
 /** Adds `berth agents update`. */
 export function addUpdate(agents: ToolCommand): void {
+  // Not the negation of `--instructions`: then the last one given would win. Instead, the two conflict.
+  const noInstructions = new Option("--no-instructions", "remove the instructions").conflicts("instructions");
+  noInstructions.negate = false;
   agents
-    .command("update")
-    .description("change an agent's settings from its next turn on")
-    .argument("<name>", "the agent's name")
+    .add("update <name>", "change an agent's settings from its next turn on")
     .option("-r, --runtime <runtime>", "another runtime, which continues with its files and conversation")
     .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
-    .addOption(noInstructionsOption())
-    .addOption(mcpServersOption())
-    .addOption(agentsOption())
-    .addOption(autoSnapshotOption())
+    .addOption(noInstructions)
+    .option(...mcpServersOption)
+    .option(...agentsOption)
+    .option(...autoSnapshotOption)
     .option("--no-wait", "with --runtime: do not wait until the agent is ready")
-    .addOption(jsonOption())
-    .action(updateAgent);
+    .runs(updateAgent);
 }
 
 async function createAgent(name: string, options: CreateOptions): Promise<void> {
-  const { runtime, model, instructions, mcpServers, agents, autoSnapshot, from, snapshot, withSecrets, count } =
-    options;
+  const { from, snapshot, withSecrets = false, count } = options;
   if (from === undefined && (snapshot !== undefined || withSecrets || count !== undefined)) {
     throw new CliError("--snapshot, --with-secrets and --count need --from AGENT.");
   }
-  const body = {
-    name,
-    runtime,
-    model,
-    instructions: instructions === undefined ? undefined : await textOf(instructions),
-    mcpServers,
-    agents,
-    autoSnapshot,
-    from:
-      from === undefined ? undefined : { agent: from, ...(snapshot && { snapshot }), secrets: withSecrets ?? false },
-    count,
-  };
+  const source = from === undefined ? undefined : { agent: from, ...(snapshot && { snapshot }), secrets: withSecrets };
+  const body = { ...(await settingsOf(options)), name, from: source, count };
   // With `count`, all are made at once; the response is the first, which represents them.
   await runInstallation("created", () => connect().agents.create(body), options);
 }
@@ -106,7 +90,7 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
       2,
     );
   }
-  const update = () => connect().agent(name).update(change);
+  const update = () => agentOf(name).update(change);
   if (change.runtime !== undefined) return runInstallation("changed", update, options);
   const agent = await update();
   if (options.json) writeJson(process.stdout, agent);
@@ -114,17 +98,17 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
 }
 
 async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
-  const { runtime, model, defaultModel, instructions, noInstructions, mcpServers, agents, autoSnapshot } = options;
-  const change: ChangeAgent = {};
-  if (runtime !== undefined) change.runtime = runtime;
-  if (model !== undefined) change.model = model;
-  if (defaultModel) change.model = null;
-  if (instructions !== undefined) change.instructions = await textOf(instructions);
-  if (noInstructions) change.instructions = null;
-  if (mcpServers) change.mcpServers = mcpServers;
-  if (agents) change.agents = agents;
-  if (autoSnapshot !== undefined) change.autoSnapshot = autoSnapshot;
-  return change;
+  const settings = {
+    ...(await settingsOf(options)),
+    ...(options.defaultModel && { model: null }),
+    ...(options.noInstructions && { instructions: null }),
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+async function settingsOf({ runtime, model, instructions, mcpServers, agents, autoSnapshot }: SettingOptions) {
+  const text = instructions === undefined ? undefined : await textOf(instructions);
+  return { runtime, model, instructions: text, mcpServers, agents, autoSnapshot };
 }
 
 /** The changed fields with the agent's current values. */
@@ -141,34 +125,23 @@ function changedText(change: ChangeAgent, { model, instructions, mcpServers, age
   return changed.map(([, text]) => text).join(" and ");
 }
 
-/** Not the negation of `--instructions`: then the last one given would win. Instead, the two conflict. */
-function noInstructionsOption(): Option {
-  const option = new Option("--no-instructions", "remove the instructions").conflicts("instructions");
-  option.negate = false;
-  return option;
-}
+const agentsOption = [
+  "--agents <names>",
+  'other agents that it may call as tools, separated by commas; "": none',
+  (names: string) => names.split(",").flatMap((name) => name.trim() || []),
+] as const;
 
-function agentsOption(): Option {
-  const text = 'other agents that it may call as tools, separated by commas; "": none';
-  return new Option("--agents <names>", text).argParser((names) =>
-    names
-      .split(",")
-      .map((name) => name.trim())
-      .filter((name) => name !== ""),
-  );
-}
+const autoSnapshotOption = [
+  "--auto-snapshot <number>",
+  "keep a snapshot from before each of the last N turns; 0 for none",
+  (given: string) => (given === "0" ? 0 : positiveNumber(given)),
+] as const;
 
-function autoSnapshotOption(): Option {
-  const text = "keep a snapshot from before each of the last N turns; 0 for none";
-  return new Option("--auto-snapshot <number>", text).argParser((given) => (given === "0" ? 0 : positiveNumber(given)));
-}
-
-function mcpServersOption(): Option {
-  return new Option(
-    "--mcp-servers <json>",
-    'MCP servers by name, as JSON: {"github": {"url": "https://…", "headers": {…}}, "files": {"command": "npx", "args": […]}}',
-  ).argParser(parseMcpServers);
-}
+const mcpServersOption = [
+  "--mcp-servers <json>",
+  'MCP servers by name, as JSON: {"github": {"url": "https://…", "headers": {…}}, "files": {"command": "npx", "args": […]}}',
+  parseMcpServers,
+] as const;
 
 /** Parses the form in which clients of MCP write their servers, with or without the key `mcpServers`. */
 function parseMcpServers(text: string): McpServers {

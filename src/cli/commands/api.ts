@@ -2,9 +2,7 @@ import { InvalidArgumentError } from "commander";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { CliError } from "../errors.ts";
-import { jsonOption } from "../options.ts";
-import { copyBody } from "../response-body.ts";
-import { textOf } from "../standard-input.ts";
+import { copyBody, textOf } from "../streams.ts";
 import { writeText } from "../terminal.ts";
 
 interface ApiOptions {
@@ -15,16 +13,15 @@ interface ApiOptions {
 
 export function register(program: ToolCommand): void {
   program
-    .command("api")
-    .description("send a raw API request and print the response")
-    .argument("<method>", "GET, POST, …")
-    .argument("<path>", "such as /agents")
+    .add("api <method> <path>", "send a raw API request and print the response", {
+      method: "GET, POST, …",
+      path: "such as /agents",
+    })
     .option("-d, --data <json>", "the request body; - reads standard input")
     .option("-H, --header <key:value>", "add a header; can be repeated", addHeader, new Headers())
     .option("-i, --include", "print the response's status and headers on stderr")
-    .addOption(jsonOption())
-    .addHelpText("after", "\nThe exit code is 1 when the response's status is 400 or above.")
-    .action(sendRaw);
+    .after("The exit code is 1 when the response's status is 400 or above.")
+    .runs(sendRaw);
 }
 
 async function sendRaw(method: string, path: string, { data, header: headers, include }: ApiOptions): Promise<void> {

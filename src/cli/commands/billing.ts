@@ -2,12 +2,9 @@ import type { Billing, CreditEntry, UsageReport } from "@berth/client";
 import { Option } from "commander";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
-import { type CommonOptions, jsonOption, limitOption } from "../options.ts";
-import { copyBody } from "../response-body.ts";
-import { type Cell, fieldsText, tableText } from "../table.ts";
-import { writeJson } from "../terminal.ts";
+import { limitOption } from "../options.ts";
+import { type Columns, fieldsText, tableText } from "../table.ts";
 import { localTime, pastTime } from "../time.ts";
-import { note } from "../verbosity.ts";
 
 const kinds: CreditEntry["kind"][] = ["starting", "grant", "top_up", "refund", "model", "machine"];
 
@@ -16,64 +13,72 @@ type UsageGroup = UsageReport["by"];
 /** Shown where the grouping field is missing. */
 const absent: Record<UsageGroup, string> = { day: "", agent: "no agent", model: "machines", key: "no key" };
 
-interface EntriesOptions extends CommonOptions {
+interface EntriesOptions {
   agent?: string;
   kind?: CreditEntry["kind"];
   limit: number;
-  csv?: true;
 }
 
-interface UsageOptions extends CommonOptions {
+interface UsageOptions {
   by: UsageGroup;
   since?: string;
   until?: string;
-  csv?: true;
 }
 
 export function register(program: ToolCommand): void {
-  const billing = program.command("billing").description("show credits and usage, and set a limit");
+  const billing = program.add("billing", "show credits and usage, and set a limit");
   billing
     .command("show", { isDefault: true })
     .description("show the account's credits and this month's usage")
     .prints(() => connect().billing.get(), billingText);
   billing
-    .command("entries")
-    .description("show every change of the balance, newest last")
+    .add("entries", "show every change of the balance, newest last")
     .option("-a, --agent <name>", "only this agent's usage")
     .addOption(new Option("-k, --kind <kind>", "only entries of this kind").choices(kinds))
     .addOption(limitOption(50))
     .addOption(new Option("--csv", "print all of them as CSV, the newest first").conflicts("json"))
-    .addOption(jsonOption())
-    .addHelpText("after", "\n--json and --csv have all fields, the newest first.")
-    .action(showEntries);
+    .after("--json and --csv have all fields, the newest first.")
+    .lists({
+      list: ({ agent, kind, limit }: EntriesOptions) => connect().billing.entries({ agent, kind }).take(limit),
+      csv: ({ agent, kind }) => connect().connection.request("listEntries", { query: { format: "csv", agent, kind } }),
+      empty: "There are no entries.",
+      newestFirst: true,
+      older: "There are older entries: --limit shows more, --csv all.",
+      columns: {
+        NUMBER: "number",
+        TIME: ({ at }) => localTime(at),
+        KIND: "kind",
+        CREDITS: ({ credits }) => (credits.startsWith("-") ? credits : { text: `+${credits}`, style: "green" }),
+        BALANCE: "balance",
+        AGENT: "agent",
+        FOR: causeText,
+      },
+    });
+  const sinceHelp = "start of the period: hours (12h) or days (90d) ago, or a time (2030-01-31)";
   billing
-    .command("usage")
-    .description("summarize usage; by default, this month's")
+    .add("usage", "summarize usage; by default, this month's")
     .addOption(new Option("-b, --by <what>", "the field to group by").choices(Object.keys(absent)).default("day"))
-    .option(
-      "-s, --since <time>",
-      "start of the period: hours (12h) or days (90d) ago, or a time (2030-01-31)",
-      pastTime,
-    )
+    .option("-s, --since <time>", sinceHelp, pastTime)
     .option("-u, --until <time>", "until then", pastTime)
     .addOption(new Option("--csv", "print CSV").conflicts("json"))
-    .addOption(jsonOption())
-    .action(showUsage);
+    .lists({
+      list: ({ by, since, until }: UsageOptions) => connect().billing.usage({ by, since, until }),
+      csv: ({ by, since, until }) =>
+        connect().connection.request("getUsage", { query: { by, since, until, format: "csv" } }),
+      empty: "No usage in this period.",
+      columns: (_, { by }) => usageColumns(by),
+    });
+  billing.add("limit <credits>", "limit spending per calendar month (UTC)", { credits: "such as 500, or none" }).prints(
+    (credits: string) => connect().billing.update({ monthlyLimit: credits === "none" ? null : credits }),
+    ({ monthlyLimit: limit, spentThisMonth }) => {
+      const text = limit === null ? "There is no monthly limit." : `The monthly limit is ${limit} credits.`;
+      return `${text} Spent this month: ${spentThisMonth}.`;
+    },
+  );
   billing
-    .command("limit")
-    .description("limit spending per calendar month (UTC)")
-    .argument("<credits>", "such as 500, or none")
-    .prints(
-      (credits: string) => connect().billing.update({ monthlyLimit: credits === "none" ? null : credits }),
-      ({ monthlyLimit: limit, spentThisMonth }) => {
-        const text = limit === null ? "There is no monthly limit." : `The monthly limit is ${limit} credits.`;
-        return `${text} Spent this month: ${spentThisMonth}.`;
-      },
-    );
-  billing
-    .command("top-up")
-    .description("buy credits by card: prints the address of a payment page")
-    .argument("<credits>", "the number of credits; one costs one US cent")
+    .add("top-up <credits>", "buy credits by card: prints the address of a payment page", {
+      credits: "the number of credits; one costs one US cent",
+    })
     .prints(
       (credits: string) => connect().billing.topUp({ credits }),
       ({ credits, expiresAt, url }) => `Pay for ${credits} credits here, until ${expiresAt}:\n${url}`,
@@ -89,66 +94,32 @@ function billingText({ balance, held, spentThisMonth, monthlyLimit, usage }: Bil
     "monthly limit": monthlyLimit ?? "none",
   });
   if (usage.length === 0) return fields;
-  const table = tableText(
-    {
-      DAY: "day",
-      AGENT: "agent",
-      MODEL: "model",
-      CREDITS: "credits",
-      "TOKENS IN": ({ model, inputTokens }) => (model === null ? "" : inputTokens.toLocaleString("en")),
-      "TOKENS OUT": ({ model, outputTokens }) => (model === null ? "" : outputTokens.toLocaleString("en")),
-      MACHINE: ({ machineSeconds }) => durationText(machineSeconds),
-    },
-    usage,
-  );
-  return `${fields}\n\n${table}`;
+  const columns: Columns<Billing["usage"][number]> = {
+    DAY: "day",
+    AGENT: "agent",
+    MODEL: "model",
+    CREDITS: "credits",
+    "TOKENS IN": ({ model, inputTokens }) => (model === null ? "" : inputTokens.toLocaleString("en")),
+    "TOKENS OUT": ({ model, outputTokens }) => (model === null ? "" : outputTokens.toLocaleString("en")),
+    MACHINE: ({ machineSeconds }) => durationText(machineSeconds),
+  };
+  return `${fields}\n\n${tableText(columns, usage)}`;
 }
 
-async function showEntries({ agent, kind, limit, csv, json }: EntriesOptions): Promise<void> {
-  const client = connect();
-  if (csv) return copyBody(await client.connection.request("listEntries", { query: { format: "csv", agent, kind } }));
-  const entries = await client.billing.entries({ agent, kind }).take(limit);
-  if (json) return writeJson(process.stdout, entries);
-  if (entries.data.length === 0) return note("There are no entries.");
-  if (entries.nextCursor !== null) note("There are older entries: --limit shows more, --csv all.");
-  const table = tableText(
-    {
-      NUMBER: "number",
-      TIME: ({ at }) => localTime(at),
-      KIND: "kind",
-      CREDITS: ({ credits }) => (credits.startsWith("-") ? credits : { text: `+${credits}`, style: "green" }),
-      BALANCE: "balance",
-      AGENT: "agent",
-      FOR: causeText,
-    },
-    entries.data.toReversed(),
-  );
-  console.log(table);
+function usageColumns(by: UsageGroup): Columns<UsageReport["data"][number]> {
+  return {
+    [by.toUpperCase()]: ({ name, group }) => (name === null ? (group ?? absent[by]) : `${name} (${group})`),
+    CREDITS: "credits",
+    "TOKENS IN": ({ inputTokens }) => inputTokens.toLocaleString("en"),
+    "TOKENS OUT": ({ outputTokens }) => outputTokens.toLocaleString("en"),
+    MACHINE: ({ machineSeconds }) => durationText(machineSeconds),
+  };
 }
 
 /** The reason for an entry, in a few words. */
 function causeText({ model, tokens, machineSeconds, memoryMiB, note: remark }: CreditEntry): string {
   if (model !== null) return `${model}, ${tokens?.inputTokens ?? 0} in, ${tokens?.outputTokens ?? 0} out`;
   return machineSeconds === null ? (remark ?? "") : `${machineSeconds} s with ${memoryMiB} MiB`;
-}
-
-async function showUsage({ by, since, until, csv, json }: UsageOptions): Promise<void> {
-  const client = connect();
-  if (csv) return copyBody(await client.connection.request("getUsage", { query: { by, since, until, format: "csv" } }));
-  const report = await client.billing.usage({ by, since, until });
-  if (json) return writeJson(process.stdout, report);
-  if (report.data.length === 0) return note("No usage in this period.");
-  const table = tableText(
-    {
-      [by.toUpperCase()]: ({ name, group }): Cell => (name === null ? (group ?? absent[by]) : `${name} (${group})`),
-      CREDITS: "credits",
-      "TOKENS IN": ({ inputTokens }) => inputTokens.toLocaleString("en"),
-      "TOKENS OUT": ({ outputTokens }) => outputTokens.toLocaleString("en"),
-      MACHINE: ({ machineSeconds }) => durationText(machineSeconds),
-    },
-    report.data,
-  );
-  console.log(table);
 }
 
 /** Seconds as hours and minutes, `26 h 03 min`; empty for zero. */

@@ -5,31 +5,24 @@ import { fieldsText, tableText } from "../table.ts";
 
 /** `berth whoami`, `runtimes` and `models`: the caller, and the service's choices. */
 export function register(program: ToolCommand): void {
+  program.add("whoami", "show the account in use").prints(
+    () => connect().account(),
+    ({ name, operator, credential, id }) =>
+      fieldsText({
+        account: name,
+        by: credential === "token" ? "a login" : "a key",
+        operator: operator ? "yes" : "no",
+        server: connect().connection.url,
+        id,
+      }),
+  );
+  program.add("runtimes", "list the runtimes that agents can use, and their limits").prints(
+    async () => ({ data: await connect().runtimes(), nextCursor: null }),
+    ({ data }) => runtimesText(data),
+  );
   program
-    .command("whoami")
-    .description("show the account in use")
-    .prints(
-      () => connect().account(),
-      ({ name, operator, credential, id }) =>
-        fieldsText({
-          account: name,
-          by: credential === "token" ? "a login" : "a key",
-          operator: operator ? "yes" : "no",
-          server: connect().connection.url,
-          id,
-        }),
-    );
-  program
-    .command("runtimes")
-    .description("list the runtimes that agents can use, and their limits")
-    .prints(
-      async () => ({ data: await connect().runtimes(), nextCursor: null }),
-      ({ data }) => runtimesText(data),
-    );
-  program
-    .command("models")
-    .description("list the models that agents can use")
-    .addHelpText("after", "\nPrices are credits per million tokens (CREDITS/M).")
+    .add("models", "list the models that agents can use")
+    .after("Prices are credits per million tokens (CREDITS/M).")
     .lists({
       list: () => connect().models().take(),
       empty: "No models are available.",
@@ -43,14 +36,12 @@ export function register(program: ToolCommand): void {
 }
 
 function runtimesText(runtimes: readonly Runtime[]): string {
-  const table = tableText(
-    {
-      NAME: "name",
-      VERSION: ({ version }) => version ?? "unknown",
-      "DEFAULT MODEL": ({ defaultModel }) => defaultModel ?? "its own choice",
-    },
-    runtimes,
-  );
+  const columns = {
+    NAME: "name",
+    VERSION: ({ version }: Runtime) => version ?? "unknown",
+    "DEFAULT MODEL": ({ defaultModel }: Runtime) => defaultModel ?? "its own choice",
+  } as const;
+  const table = tableText(columns, runtimes);
   const limits = runtimes.flatMap(limitsOf);
   if (limits.length === 0) return table;
   return `${table}\n\n${tableText({ RUNTIME: "runtime", CANNOT: "ability", WHY: "reason" }, limits)}`;

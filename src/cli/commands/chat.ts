@@ -7,7 +7,7 @@ import { CliError, FaultError, InterruptedError } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { ReplyView } from "../reply-view.ts";
-import { textOf } from "../standard-input.ts";
+import { textOf } from "../streams.ts";
 import { writeText } from "../terminal.ts";
 
 interface ChatOptions extends CommonOptions {
@@ -25,28 +25,21 @@ interface Chat {
 
 export function register(program: ToolCommand): void {
   program
-    .command("chat")
-    .description("send a message to an agent and stream its reply")
-    .argument("<name>", "the agent's name")
-    .argument("[message]", "the message; - reads standard input; without it, start a conversation")
+    .add("chat <name> [message]", "send a message to an agent and stream its reply", {
+      message: "the message; - reads standard input; without it, start a conversation",
+    })
     .option("-u, --usage", "print the tokens and credits used on stderr after the reply")
     .addOption(jsonOption())
     .option("--no-history", "start a conversation without showing the earlier messages")
-    .addHelpText(
-      "after",
-      "\nCtrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys.",
-    )
+    .after("Ctrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys.")
     .action(async (agent: string, message: string | undefined, options: ChatOptions) => {
       const client = connect();
       if (message === undefined) return converse(client, agent, options);
       const include: Inclusion[] = options.usage ? ["tools", "usage"] : ["tools"];
-      await sayOnce({ client, agent, include, json: options.json ?? false }, await textOf(message));
+      const chat = { client, agent, include, json: options.json ?? false };
+      using interrupts = new Interrupts();
+      requireCompleted(await say(chat, await textOf(message), interrupts), interrupts);
     });
-}
-
-async function sayOnce(chat: Chat, message: string): Promise<void> {
-  using interrupts = new Interrupts();
-  requireCompleted(await say(chat, message, interrupts), interrupts);
 }
 
 /** Throws `CliError` for a turn that did not complete. */

@@ -2,9 +2,9 @@ import { type Command as CommandRecord, type CommandResult, outputBytes } from "
 import { Option } from "commander";
 import { commandSignals } from "../../contract/commands.ts";
 import type { ToolCommand } from "../command.ts";
-import { printOutput, sendInput } from "../command-streams.ts";
-import { connect } from "../connect.ts";
+import { agentOf } from "../connect.ts";
 import type { CommonOptions } from "../options.ts";
+import { printOutput, sendInput } from "../streams.ts";
 import { fieldsText } from "../table.ts";
 import { cut, printable, writeText } from "../terminal.ts";
 import { localTime } from "../time.ts";
@@ -17,29 +17,19 @@ interface SignalOptions {
 }
 
 export function register(program: ToolCommand): void {
-  const commands = program.command("commands").description("manage the commands that you run in agents' machines");
-  commands
-    .command("list")
-    .description("list an agent's running commands, and the last finished ones")
-    .argument("<agent>", "the agent's name")
-    .lists({
-      list: async (name: string) => ({ data: await connect().agent(name).commands.list(), nextCursor: null }),
-      columns: {
-        ID: "id",
-        STARTED: ({ startedAt }) => localTime(startedAt),
-        STATUS: statusOf,
-        COMMAND: (command) => cut(printable(textOf(command)), shownColumns),
-      },
-    });
-  const one = (verb: string, description: string) =>
-    commands
-      .command(verb)
-      .description(description)
-      .argument("<agent>", "the agent's name")
-      .argument("<command>", "the command's id");
-
-  one("show", "show a command").prints(
-    (name: string, id: string) => connect().agent(name).commands.get(id),
+  const commands = program.add("commands", "manage the commands that you run in agents' machines");
+  commands.add("list <agent>", "list an agent's running commands, and the last finished ones").lists({
+    list: async (name: string) => ({ data: await agentOf(name).commands.list(), nextCursor: null }),
+    columns: {
+      ID: "id",
+      STARTED: ({ startedAt }) => localTime(startedAt),
+      STATUS: statusOf,
+      COMMAND: (command) => cut(printable(textOf(command)), shownColumns),
+    },
+  });
+  const about = { command: "the command's id" };
+  commands.add("show <agent> <command>", "show a command", about).prints(
+    (name: string, id: string) => agentOf(name).commands.get(id),
     (command) =>
       fieldsText({
         command: textOf(command),
@@ -52,10 +42,11 @@ export function register(program: ToolCommand): void {
         output: `${command.outputBytes} bytes`,
       }),
   );
-  one("logs", "print a command's output from its beginning, until it ends")
+  commands
+    .add("logs <agent> <command>", "print a command's output from its beginning, until it ends", about)
     .option("--json", "print its events as JSON lines")
     .action(async (name: string, id: string, { json }: CommonOptions) => {
-      for await (const event of connect().agent(name).commands.events(id)) {
+      for await (const event of agentOf(name).commands.events(id)) {
         if (json) writeText(process.stdout, `${JSON.stringify(event)}\n`);
         else if (event.type === "command.stdout") await printOutput(process.stdout, outputBytes(event));
         else if (event.type === "command.stderr") await printOutput(process.stderr, outputBytes(event));
@@ -63,15 +54,15 @@ export function register(program: ToolCommand): void {
           console.error(`${event.bytes} bytes of older output were dropped.`);
       }
     });
-  one("input", "write standard input to a command that was started with an open input")
+  commands
+    .add("input <agent> <command>", "write standard input to a command that was started with an open input", about)
     .option("--end", "close the command's input afterwards")
-    .action(async (name: string, id: string, { end = false }: { end?: boolean }) => {
-      await sendInput(connect().agent(name), id, { end });
-    });
-  one("signal", "send a signal to a command and its child processes")
+    .action((name: string, id: string, { end = false }: { end?: boolean }) => sendInput(agentOf(name), id, { end }));
+  commands
+    .add("signal <agent> <command>", "send a signal to a command and its child processes", about)
     .addOption(new Option("-s, --signal <signal>", "the signal").choices(commandSignals).default("SIGTERM"))
     .prints(
-      (name: string, id: string, { signal }: SignalOptions) => connect().agent(name).commands.signal(id, signal),
+      (name: string, id: string, { signal }: SignalOptions) => agentOf(name).commands.signal(id, signal),
       (_, _name, _id, { signal }) => `${signal} was sent.`,
     );
 }

@@ -30,8 +30,7 @@ To have it in every shell:
 
 export function register(program: ToolCommand): void {
   program
-    .command("completion")
-    .description("print a script that completes commands and names in your shell")
+    .add("completion", "print a script that completes commands and names in your shell")
     .addArgument(new Argument("<shell>", "your shell").choices(Object.keys(scripts)))
     .addHelpText("after", help)
     .action((shell: string) => void process.stdout.write(scripts[shell]!));

@@ -1,35 +1,27 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { Option } from "commander";
 import { Finding } from "../../contract/finding.ts";
 import { type MachineReport, MachineReportLine, type MachineStep } from "../../contract/machine-report.ts";
-import { programPath } from "../checkout.ts";
 import type { ToolCommand } from "../command.ts";
 import { CliError } from "../errors.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
 import { Progress } from "../progress.ts";
+import { runProgram } from "../server-process.ts";
 import { printable, styled, writeJson, writeText } from "../terminal.ts";
 
-interface DoctorOptions extends CommonOptions {
+interface DoctorOptions {
   machine?: true;
   kubernetes?: true;
+  json?: boolean;
 }
 
 export function register(program: ToolCommand): void {
+  const cluster = new Option("--kubernetes", "instead, check the cluster of KUBECONFIG, as BERTH_KUBERNETES_* set it");
   program
-    .command("doctor")
-    .description("check this machine for what Berth needs, and show how to fix problems")
+    .add("doctor", "check this machine for what Berth needs, and show how to fix problems")
     .option("--machine", "instead, test virtual machines: about five minutes, in a folder of their own")
-    .addOption(
-      new Option("--kubernetes", "instead, check the cluster of KUBECONFIG, as BERTH_KUBERNETES_* set it").conflicts(
-        "machine",
-      ),
-    )
-    .addOption(jsonOption())
-    .action(async ({ machine, kubernetes, json }: DoctorOptions) => {
+    .addOption(cluster.conflicts("machine"))
+    .runs(async ({ machine, kubernetes, json = false }: DoctorOptions) => {
       const checks = kubernetes ? "doctor/kubernetes.ts" : "doctor/host.ts";
-      const passed = await (machine ? runMachineTest(json ?? false) : runChecks(checks, json ?? false));
+      const passed = await (machine ? runMachineTest(json) : runChecks(checks, json));
       if (!passed) process.exitCode = 1;
     });
 }
@@ -39,20 +31,16 @@ export function register(program: ToolCommand): void {
  * ends early.
  */
 async function runChecks(program: string, json: boolean): Promise<boolean> {
-  const { stdout } = process;
-  const child = spawn(process.execPath, [programPath(program)], { stdio: ["ignore", "pipe", "inherit"] });
-  const closed = once(child, "close") as Promise<[number | null, string | null]>;
   let failed = 0;
   let checks = 0;
-  for await (const line of createInterface({ input: child.stdout })) {
+  const [code, signal] = await runProgram(program, (line) => {
     const check = parseCheck(line);
-    if (check === null) continue;
+    if (check === null) return;
     checks++;
     if (!check.ok) failed++;
-    if (json) writeText(stdout, `${line}\n`);
+    if (json) writeText(process.stdout, `${line}\n`);
     else console.log(checkText(check));
-  }
-  const [code, signal] = await closed;
+  });
   if (checks === 0 || (code !== 0 && failed === 0)) {
     throw new CliError(`The checks ended early (${signal ?? `exit code ${code}`}).`);
   }
@@ -87,28 +75,22 @@ function parseCheck(line: string): Finding | null {
  * whether all checks passed. Throws `CliError` if the test ends early, as by Ctrl-C.
  */
 async function runMachineTest(json: boolean): Promise<boolean> {
-  // The test ends by the terminal's Ctrl-C too, and removes its machines first.
-  const wait = () => {};
-  process.on("SIGINT", wait);
   let progress = new Progress(process.stderr);
-  let report: MachineReport | null = null;
-  try {
-    const child = spawn(process.execPath, [programPath("doctor/machine.ts")], { stdio: ["ignore", "pipe", "inherit"] });
-    const closed = once(child, "close");
-    for await (const text of createInterface({ input: child.stdout })) {
-      const line = MachineReportLine.parse(JSON.parse(text));
-      if ("doing" in line) progress.show(line.doing);
-      else if ("report" in line) report = line.report;
-      else if (!json) {
-        progress[Symbol.dispose](); // Erases its line, which the check replaces.
-        progress = new Progress(process.stderr);
-        console.log(stepText(line.step));
-      }
+  let report: MachineReport | undefined;
+  const take = (text: string) => {
+    const line = MachineReportLine.parse(JSON.parse(text));
+    if ("doing" in line) progress.show(line.doing);
+    else if ("report" in line) report = line.report;
+    else if (!json) {
+      progress[Symbol.dispose](); // Erases its line, which the check replaces.
+      progress = new Progress(process.stderr);
+      console.log(stepText(line.step));
     }
-    await closed;
+  };
+  try {
+    await runProgram("doctor/machine.ts", take, { cleansUp: true });
   } finally {
     progress[Symbol.dispose]();
-    process.off("SIGINT", wait);
   }
   if (!report) throw new CliError("The machine test ended early.");
   if (json) writeJson(process.stdout, report);

@@ -1,15 +1,22 @@
-import { constants } from "node:os";
-import type { AgentHandle, CommandLine } from "@berth/client";
-import { ApiError, outputBytes } from "@berth/client";
+import {
+  type AgentHandle,
+  ApiError,
+  type CommandExited,
+  type CommandLine,
+  outputBytes,
+  type TerminalOptions,
+} from "@berth/client";
 import { InvalidArgumentError } from "commander";
 import type { CommandSignal } from "../../contract/commands.ts";
-import { attachTerminal, exitCodeOf, signalBase, terminalSize } from "../attached-terminal.ts";
 import type { ToolCommand } from "../command.ts";
-import { printOutput, sendInput } from "../command-streams.ts";
-import { connect } from "../connect.ts";
-import { CliError } from "../errors.ts";
-import { type CommonOptions, jsonOption, positiveNumber, userOption } from "../options.ts";
+import { agentOf } from "../connect.ts";
+import { CliError, signalCode } from "../errors.ts";
+import { type CommonOptions, positiveNumber, userOption } from "../options.ts";
+import { printOutput, sendInput } from "../streams.ts";
 import { printable, writeJson } from "../terminal.ts";
+
+/** The exit code of timeout(1). */
+const timedOutCode = 124;
 
 interface ExecOptions extends CommonOptions {
   cwd?: string;
@@ -21,12 +28,16 @@ interface ExecOptions extends CommonOptions {
   tty?: true;
 }
 
+/** `berth exec` and `terminal` */
 export function register(program: ToolCommand): void {
   program
-    .command("exec")
-    .description("run a command in an agent's machine: a program and its arguments, or one line for bash")
-    .argument("<agent>", "the agent's name")
-    .argument("<command...>", "such as -- ls -l, or 'ls | wc -l'")
+    .add(
+      "exec <agent> <command...>",
+      "run a command in an agent's machine: a program and its arguments, or one line for bash",
+      {
+        command: "such as -- ls -l, or 'ls | wc -l'",
+      },
+    )
     .option("--cwd <folder>", "the working directory; default: the home folder")
     .option("-e, --env <name=value>", "a variable; can be repeated", variable)
     .addOption(userOption("the user to run as"))
@@ -34,14 +45,26 @@ export function register(program: ToolCommand): void {
     .option("-d, --detach", "leave it running, and print its id")
     .option("-t, --tty", "allocate a terminal (TTY)")
     .option("-n, --no-stdin", "close its input")
-    .addOption(jsonOption())
-    .action(async (name: string, words: string[], options: ExecOptions) => {
-      const agent = connect().agent(name);
-      const line = lineOf(words, options);
-      if (options.detach) return startDetached(agent, line, options);
-      if (options.json) return writeJson(process.stdout, await agent.commands.run(line));
-      process.exitCode = await (options.tty ? onTerminal(agent, line) : attached(agent, line, options));
+    .runs(execute);
+  program
+    .add("terminal <agent>", "open a terminal in an agent's machine")
+    .option("--session <id>", "join a session: the id of a command on a terminal, see berth commands list")
+    .addOption(userOption("the user of a new session"))
+    .action(async (name: string, { session, user }: { session?: string; user: "agent" | "root" }) => {
+      const joined = session === undefined ? { user } : { session };
+      process.exitCode = exitCodeOf(await attachTerminal(agentOf(name), joined));
     });
+}
+
+async function execute(name: string, words: string[], options: ExecOptions): Promise<void> {
+  const agent = agentOf(name);
+  const line = lineOf(words, options);
+  if (options.detach) {
+    const command = await agent.commands.start(line);
+    return options.json ? writeJson(process.stdout, command) : console.log(command.id);
+  }
+  if (options.json) return writeJson(process.stdout, await agent.commands.run(line));
+  process.exitCode = await (options.tty ? onTerminal(agent, line) : attached(agent, line, options));
 }
 
 async function onTerminal(agent: AgentHandle, line: CommandLine): Promise<number> {
@@ -49,12 +72,6 @@ async function onTerminal(agent: AgentHandle, line: CommandLine): Promise<number
   const { id } = await agent.commands.start({ ...line, terminal });
   using _ = new SignalRelay(agent, Promise.resolve(id));
   return exitCodeOf(await attachTerminal(agent, { session: id }));
-}
-
-async function startDetached(agent: AgentHandle, line: CommandLine, { json }: CommonOptions): Promise<void> {
-  const command = await agent.commands.start(line);
-  if (json) writeJson(process.stdout, command);
-  else console.log(command.id);
 }
 
 /** One word is a line for bash; several are a program and its arguments. */
@@ -131,7 +148,7 @@ class SignalRelay implements Disposable {
       signal,
       () => {
         this.#received += 1;
-        if (this.#received > 2) process.exit(signalBase + constants.signals[signal]);
+        if (this.#received > 2) process.exit(signalCode(signal));
         void send(this.#received === 1 ? signal : "SIGKILL");
       },
     ]);
@@ -150,4 +167,46 @@ function variable(text: string, before: Record<string, string> = {}): Record<str
   if (name === undefined || value === undefined)
     throw new InvalidArgumentError(`A variable must have the form NAME=value, not ${printable(text)}.`);
   return { ...before, [name]: value };
+}
+
+/** The size of an output's terminal; a default if it is none. */
+function terminalSize({ columns = 80, rows = 24 }: { columns?: number; rows?: number }) {
+  return { cols: columns, rows };
+}
+
+/** Connects this terminal to one in the agent's machine, until the session there ends. Returns how it ended. */
+async function attachTerminal(agent: AgentHandle, options: TerminalOptions): Promise<CommandExited> {
+  // Node 20 has none of its own.
+  globalThis.WebSocket ??= (await import("ws")).WebSocket as unknown as typeof WebSocket;
+  const { stdin, stdout } = process;
+  const onBroken = () => process.stderr.write("\r\nThe connection broke; trying again.\r\n");
+  const terminal = agent.terminal({ ...terminalSize(stdout), ...options, onBroken });
+  const typed = (data: Buffer) => terminal.write(new Uint8Array(data));
+  const resized = () => terminal.resize(stdout.columns, stdout.rows);
+  // The machine's terminal controls this one: keys and output pass unchanged.
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.on("data", typed);
+  stdout.on("resize", resized);
+  try {
+    for await (const event of terminal) {
+      if (event.type === "command.exited") return event;
+      stdout.write(outputBytes(event));
+    }
+  } finally {
+    stdin.off("data", typed);
+    stdout.off("resize", resized);
+    if (stdin.isTTY) stdin.setRawMode(false);
+    stdin.destroy();
+  }
+  throw new CliError("The connection to the terminal broke.");
+}
+
+/** The exit code that a shell would have for a command. Throws if it was lost. */
+function exitCodeOf({ exitCode, signal, timedOut, lost }: CommandExited): number {
+  if (lost) throw new CliError("The agent's machine stopped before the command did.");
+  if (timedOut) {
+    console.error("The command timed out and was killed.");
+    return timedOutCode;
+  }
+  return exitCode ?? signalCode(signal as NodeJS.Signals | null);
 }

@@ -15,40 +15,31 @@ interface CreateOptions {
   creditLimit?: string;
 }
 
+const kinds: Key["kind"][] = ["full", "agent"];
+
 export function register(program: ToolCommand): void {
-  const keys = program.command("keys").description("manage API keys");
+  const keys = program.add("keys", "manage API keys");
+  keys.add("list", "list your keys, newest first").lists({
+    list: () => connect().keys.list().take(),
+    empty: "There are no keys. To create one: berth keys create",
+    columns: {
+      ID: "id",
+      NAME: "name",
+      KIND: "kind",
+      "BEGINS WITH": ({ keyPrefix }) => `${keyPrefix}…`,
+      AGENTS: ({ agents }) => (agents === null ? "all" : agents.join(", ") || "none"),
+      "LAST USED": ({ lastUsedAt }) => localTime(lastUsedAt, "never"),
+      EXPIRES: ({ expiresAt }) => localTime(expiresAt, "never"),
+    },
+  });
+  const kindHelp = "full: everything that you may do; agent: only chats with some agents";
+  const expiryHelp = "when it expires: in hours (12h), in days (90d) or at a time (2030-01-31)";
   keys
-    .command("list")
-    .description("list your keys, newest first")
-    .lists({
-      list: () => connect().keys.list().take(),
-      empty: "There are no keys. To create one: berth keys create",
-      columns: {
-        ID: "id",
-        NAME: "name",
-        KIND: "kind",
-        "BEGINS WITH": ({ keyPrefix }) => `${keyPrefix}…`,
-        AGENTS: ({ agents }) => (agents === null ? "all" : agents.join(", ") || "none"),
-        "LAST USED": ({ lastUsedAt }) => localTime(lastUsedAt, "never"),
-        EXPIRES: ({ expiresAt }) => localTime(expiresAt, "never"),
-      },
-    });
-  keys
-    .command("create")
-    .description("create a key and print it once")
+    .add("create", "create a key and print it once")
     .option("-n, --name <name>", "a name for the key")
-    .addOption(
-      new Option("-k, --kind <kind>", "full: everything that you may do; agent: only chats with some agents").choices([
-        "full",
-        "agent",
-      ] satisfies Key["kind"][]),
-    )
+    .addOption(new Option("-k, --kind <kind>", kindHelp).choices(kinds))
     .addOption(repeatable("-a, --agent <name>", "limit the key to this agent; can be repeated"))
-    .option(
-      "-e, --expires <time>",
-      "when it expires: in hours (12h), in days (90d) or at a time (2030-01-31)",
-      futureTime,
-    )
+    .option("-e, --expires <time>", expiryHelp, futureTime)
     .option("-c, --credit-limit <credits>", "the most that all turns started with an agent key may cost")
     .prints(
       ({ name, kind, agent: agents, expires: expiresAt, creditLimit }: CreateOptions) =>
@@ -59,9 +50,7 @@ export function register(program: ToolCommand): void {
       },
     );
   keys
-    .command("revoke")
-    .description("revoke a key")
-    .argument("<id>", "the key's id (see berth keys list)")
+    .add("revoke <id>", "revoke a key", { id: "the key's id (see berth keys list)" })
     .confirms((id: string) => {
       // It may be the key itself, which must not be echoed.
       if (!isUuid(id)) throw new CliError("Not a valid key id. List the ids with: berth keys list", 2);

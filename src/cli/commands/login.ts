@@ -3,25 +3,18 @@ import type { ToolCommand } from "../command.ts";
 import { serverUrl } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import type { CommonOptions } from "../options.ts";
 import { type Login, StoredLogins } from "../stored-logins.ts";
 import { printable, styled, writeJson } from "../terminal.ts";
 import { note } from "../verbosity.ts";
 
 /** `berth login` and `logout` */
 export function register(program: ToolCommand): void {
-  program
-    .command("login")
-    .description("sign in with a browser, on this or any other device")
-    .prints(logIn, ({ url, account }) => {
-      console.log(`You are signed in to ${printable(url)} as ${printable(account.name)}.`);
-      if (readEnvironment().apiKey !== null) note("BERTH_API_KEY is set, and is used in place of this login.");
-    });
-  program
-    .command("logout")
-    .description("sign out, here and at the identity provider")
-    .addOption(jsonOption())
-    .action(logOut);
+  program.add("login", "sign in with a browser, on this or any other device").prints(logIn, ({ url, account }) => {
+    console.log(`You are signed in to ${printable(url)} as ${printable(account.name)}.`);
+    if (readEnvironment().apiKey !== null) note("BERTH_API_KEY is set, and is used in place of this login.");
+  });
+  program.add("logout", "sign out, here and at the identity provider").runs(logOut);
 }
 
 async function logIn() {

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import type { AgentHandle } from "@berth/client";
 import { InvalidArgumentError } from "commander";
 import type { ToolCommand } from "../command.ts";
-import { connect } from "../connect.ts";
+import { agentOf } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
@@ -21,89 +21,66 @@ interface Forwarding {
 
 /** `berth ports`, `port-forward`, `open`, `share` and `shares` */
 export function register(program: ToolCommand): void {
+  program.add("ports <agent>", "list the listening ports of an agent's machine").lists({
+    list: (name: string) => agentOf(name).ports.list(),
+    empty: (name) => `No ports are listening in the machine of ${name}.`,
+    columns: {
+      PORT: "port",
+      ADDRESS: "address",
+      PROGRAM: ({ program: listener, pid }) => (listener === null ? "" : `${printable(listener)} (${pid})`),
+      SINCE: ({ since }) => localTime(since),
+    },
+  });
   program
-    .command("ports")
-    .description("list the listening ports of an agent's machine")
-    .argument("<agent>", "the agent's name")
-    .lists({
-      list: (name: string) => connect().agent(name).ports.list(),
-      empty: (name) => `No ports are listening in the machine of ${name}.`,
-      columns: {
-        PORT: "port",
-        ADDRESS: "address",
-        PROGRAM: ({ program: listener, pid }) => (listener === null ? "" : `${printable(listener)} (${pid})`),
-        SINCE: ({ since }) => localTime(since),
-      },
-    });
-  program
-    .command("port-forward")
-    .description("forward ports from an agent's machine to this one until Ctrl-C")
-    .argument("<agent>", "the agent's name")
+    .add("port-forward <agent>", "forward ports from an agent's machine to this one until Ctrl-C")
     .argument("<ports...>", "each as REMOTE or LOCAL:REMOTE; a local port of 0 is any free one", forwarding)
     .action(forwardPorts);
   program
-    .command("open")
-    .description("open a page that an agent serves in a browser")
-    .argument("<agent>", "the agent's name")
+    .add("open <agent>", "open a page that an agent serves in a browser")
     .argument("<port>", "the port that its program listens on", portNumber)
     .option("--path <path>", "the page to open", "/")
     .option("--no-browser", "only print the address, which works once, within 30 seconds")
     .prints(
       async (name: string, port: number, { path }: { path: string; browser: boolean }) => ({
-        url: await connect().agent(name).ports.preview(port, { path }),
+        url: await agentOf(name).ports.preview(port, { path }),
       }),
       async ({ url }, _name, _port, { browser }) => {
-        if (browser && readEnvironment().hasDisplay && (await openInBrowser(url)))
-          return note("Opened in the browser.");
-        return url;
+        const isOpened = browser && readEnvironment().hasDisplay && (await openInBrowser(url));
+        return isOpened ? note("Opened in the browser.") : url;
       },
     );
-  addShares(program);
-}
-
-/** Adds `berth share` and `berth shares`. */
-function addShares(program: ToolCommand): void {
   program
-    .command("share")
-    .description("make a public link to a page that an agent serves")
-    .argument("<agent>", "the agent's name")
+    .add("share <agent>", "make a public link to a page that an agent serves")
     .argument("<port>", "the port that its program listens on", portNumber)
     .option("--expires <time>", "when the link expires: 12h, 90d or a date; default: never", futureTime)
     .prints(
       (name: string, port: number, { expires }: { expires?: string }) =>
-        connect()
-          .agent(name)
-          .ports.share(port, expires === undefined ? {} : { expiresAt: expires }),
+        agentOf(name).ports.share(port, expires === undefined ? {} : { expiresAt: expires }),
       ({ url, id, expiresAt }, name) => {
         console.log(url);
         const end = expiresAt === null ? "" : `It expires at ${localTime(expiresAt)}. `;
         note(`Anyone with this link can see the page. ${end}To remove it: berth shares remove ${name} ${id}`);
       },
     );
-  const shares = program.command("shares").description("list and remove the public links to pages that agents serve");
-  shares
-    .command("list")
-    .description("list the public links to an agent's pages")
-    .argument("<agent>", "the agent's name")
-    .lists({
-      list: (name: string) => connect().agent(name).ports.shares(),
-      empty: (name) => `${name} has no public links. To share a page: berth share ${name} PORT`,
-      columns: {
-        ID: "id",
-        PORT: "port",
-        MADE: ({ createdAt }) => localTime(createdAt),
-        ENDS: ({ expiresAt }) => localTime(expiresAt, "never"),
-      },
-    });
-  shares
-    .command("remove")
-    .description("remove a public link")
-    .argument("<agent>", "the agent's name")
-    .argument("<id>", "the link's id")
-    .prints(
-      (name: string, id: string) => connect().agent(name).ports.removeShare(id),
-      () => note("The link was removed."),
-    );
+  addShares(program);
+}
+
+function addShares(program: ToolCommand): void {
+  const shares = program.add("shares", "list and remove the public links to pages that agents serve");
+  shares.add("list <agent>", "list the public links to an agent's pages").lists({
+    list: (name: string) => agentOf(name).ports.shares(),
+    empty: (name) => `${name} has no public links. To share a page: berth share ${name} PORT`,
+    columns: {
+      ID: "id",
+      PORT: "port",
+      MADE: ({ createdAt }) => localTime(createdAt),
+      ENDS: ({ expiresAt }) => localTime(expiresAt, "never"),
+    },
+  });
+  shares.add("remove <agent> <id>", "remove a public link", { id: "the link's id" }).prints(
+    (name: string, id: string) => agentOf(name).ports.removeShare(id),
+    () => note("The link was removed."),
+  );
 }
 
 function portNumber(text: string): number {
@@ -122,7 +99,7 @@ function forwarding(text: string, before: Forwarding[] = []): Forwarding[] {
 }
 
 async function forwardPorts(name: string, ports: Forwarding[]): Promise<void> {
-  const agent = connect().agent(name);
+  const agent = agentOf(name);
   await agent.get();
   using interrupts = new Interrupts();
   const servers: Server[] = [];

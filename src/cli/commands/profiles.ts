@@ -23,55 +23,46 @@ Examples:
 
 export function register(program: ToolCommand): void {
   const profiles = program
-    .command("profiles")
-    .description("manage profiles: names for the services that you use")
+    .add("profiles", "manage profiles: names for the services that you use")
     .addHelpText("after", help);
+  profiles.add("list", "list your profiles").prints(
+    () => publicOf(readProfiles(configFolder())),
+    ({ current, profiles: shown }) => {
+      if (shown.length === 0) return note("There are no profiles. To add one: berth profiles add");
+      return tableText(
+        {
+          "": ({ name }) => (name === current ? "*" : ""),
+          NAME: "name",
+          SERVER: "url",
+          CREDENTIALS: ({ hasKey }) => (hasKey ? "key" : "login"),
+        },
+        shown,
+      );
+    },
+  );
+  const about = { name: "the profile's name" };
   profiles
-    .command("list")
-    .description("list your profiles")
-    .prints(
-      () => publicOf(readProfiles(configFolder())),
-      ({ current, profiles: shown }) => {
-        if (shown.length === 0) return note("There are no profiles. To add one: berth profiles add");
-        return tableText(
-          {
-            "": ({ name }) => (name === current ? "*" : ""),
-            NAME: "name",
-            SERVER: "url",
-            CREDENTIALS: ({ hasKey }) => (hasKey ? "key" : "login"),
-          },
-          shown,
-        );
-      },
-    );
-  profiles
-    .command("add")
-    .description("add a profile, or change its service")
-    .argument("<name>", "the profile's name")
+    .add("add <name>", "add a profile, or change its service", about)
     .requiredOption("-u, --url <url>", "the service's address")
     .option("--with-key", "ask for an API key, or read it from standard input")
     .action(addProfile);
   profiles
-    .command("use")
-    .description("set the default profile")
-    .argument("[name]", "the profile's name; without it, the service on this machine")
-    .action((name: string | undefined) => {
+    .add("use [name]", "set the default profile", {
+      name: "the profile's name; without it, the service on this machine",
+    })
+    .action(async (name: string | undefined) => {
       const known = readProfiles(configFolder());
       if (name !== undefined) requireProfile(known, name);
-      writeProfiles(configFolder(), { ...known, current: name ?? null });
+      await writeProfiles(configFolder(), { ...known, current: name ?? null });
       console.log(name === undefined ? "Default: the service on this machine." : `${name} is used.`);
     });
-  profiles
-    .command("remove")
-    .description("remove a profile, and its key")
-    .argument("<name>", "the profile's name")
-    .action((name: string) => {
-      const known = readProfiles(configFolder());
-      requireProfile(known, name);
-      const { [name]: _, ...others } = known.profiles;
-      writeProfiles(configFolder(), { current: known.current === name ? null : known.current, profiles: others });
-      console.log(`${name} is forgotten.`);
-    });
+  profiles.add("remove <name>", "remove a profile, and its key", about).action(async (name: string) => {
+    const known = readProfiles(configFolder());
+    requireProfile(known, name);
+    const { [name]: _, ...others } = known.profiles;
+    await writeProfiles(configFolder(), { current: known.current === name ? null : known.current, profiles: others });
+    console.log(`${name} is forgotten.`);
+  });
 }
 
 async function addProfile(name: string, { url, withKey }: AddOptions): Promise<void> {
@@ -80,7 +71,7 @@ async function addProfile(name: string, { url, withKey }: AddOptions): Promise<v
   const key = withKey ? (await readSecret("API key: ")).trim() : null;
   if (key !== null && !/^[\x21-\x7e]+$/.test(key)) throw new CliError("Not a valid API key. Nothing was changed.", 2);
   const known = readProfiles(configFolder());
-  writeProfiles(configFolder(), { ...known, profiles: { ...known.profiles, [name]: { url: address, key } } });
+  await writeProfiles(configFolder(), { ...known, profiles: { ...known.profiles, [name]: { url: address, key } } });
   const next =
     key === null
       ? `To sign in: berth --profile ${name} login`

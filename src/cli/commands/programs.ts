@@ -6,25 +6,20 @@ import { localTime } from "../time.ts";
 import { note } from "../verbosity.ts";
 
 export function register(program: ToolCommand): void {
-  const programs = program.command("programs").description("list and revoke the sign-ins of other programs");
+  const programs = program.add("programs", "list and revoke the sign-ins of other programs");
+  programs.add("list", "list the programs that you have signed in, last used first").lists({
+    list: () => connect().programs.list(),
+    empty: "No program is signed in.",
+    columns: {
+      ID: "id",
+      NAME: "name",
+      DOCUMENT: ({ address }) => address ?? "none",
+      "SIGNED IN": ({ signedInAt }) => localTime(signedInAt),
+      "LAST USED": ({ lastUsedAt }) => localTime(lastUsedAt),
+    },
+  });
   programs
-    .command("list")
-    .description("list the programs that you have signed in, last used first")
-    .lists({
-      list: () => connect().programs.list(),
-      empty: "No program is signed in.",
-      columns: {
-        ID: "id",
-        NAME: "name",
-        DOCUMENT: ({ address }) => address ?? "none",
-        "SIGNED IN": ({ signedInAt }) => localTime(signedInAt),
-        "LAST USED": ({ lastUsedAt }) => localTime(lastUsedAt),
-      },
-    });
-  programs
-    .command("end")
-    .description("revoke a program's sign-ins")
-    .argument("<id>", "the program's id (see berth programs list)")
+    .add("end <id>", "revoke a program's sign-ins", { id: "the program's id (see berth programs list)" })
     .confirms((id: string) => {
       if (!isUuid(id)) throw new CliError("Not a valid program id. List the ids with: berth programs list", 2);
       return `Revoke the sign-ins of the program ${id}?`;

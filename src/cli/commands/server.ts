@@ -7,7 +7,7 @@ import { programPath } from "../checkout.ts";
 import type { ToolCommand } from "../command.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import type { CommonOptions } from "../options.ts";
 import { Progress } from "../progress.ts";
 import { failedChecks, findServer, serverProgram } from "../server-process.ts";
 import { writeJson, writeText } from "../terminal.ts";
@@ -37,11 +37,9 @@ interface DetachedServer {
 /** `berth up` and `down` */
 export function register(program: ToolCommand): void {
   program
-    .command("up")
-    .description("start the server in the foreground")
+    .add("up", "start the server in the foreground")
     .option("-d, --detach", "start it in the background, and return when it is ready")
-    .addOption(jsonOption())
-    .action(async ({ detach, json }: CommonOptions & { detach?: true }) => {
+    .runs(async ({ detach, json }: CommonOptions & { detach?: true }) => {
       if (!detach) return becomeServer();
       const server = await bringUp();
       const { url, pid } = server;
@@ -49,8 +47,7 @@ export function register(program: ToolCommand): void {
       writeText(process.stdout, (await announcement(server)) || `Berth is ready at ${url}\n`);
     });
   program
-    .command("down")
-    .description("stop the server; machines and running turns continue")
+    .add("down", "stop the server; machines and running turns continue")
     .prints(bringDown, ({ pid }) => (pid === null ? "Berth is not running." : `Berth has stopped (process ${pid}).`));
 }
 

@@ -5,7 +5,8 @@ import { programPath } from "../checkout.ts";
 import type { ToolCommand } from "../command.ts";
 import { readEnvironment, serverSettings } from "../environment.ts";
 import { CliError } from "../errors.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import type { CommonOptions } from "../options.ts";
+import { replaceFile } from "../private-files.ts";
 import { failedChecks, findServer, serverProgram } from "../server-process.ts";
 import { settingsText } from "../service/settings-file.ts";
 import { Systemd, type UnitState, unitName } from "../service/systemd.ts";
@@ -19,26 +20,20 @@ interface InstallOptions extends CommonOptions {
 }
 
 export function register(program: ToolCommand): void {
-  const service = program.command("service").description("have systemd run the server");
+  const service = program.add("service", "have systemd run the server");
   service
-    .command("install")
-    .description("have systemd run the server: as root the system's, otherwise your own")
+    .add("install", "have systemd run the server: as root the system's, otherwise your own")
     .option("--dry-run", "print the unit and change nothing")
     .option("--no-start", "write and enable it, and do not start it yet")
-    .addOption(jsonOption())
-    .action(install);
+    .runs(install);
   service
-    .command("uninstall")
-    .description("stop the server and remove its unit; keep the data folder and the settings")
+    .add("uninstall", "stop the server and remove its unit; keep the data folder and the settings")
     .prints(uninstall, ({ unitFile }) => {
       const { dataFolder, environmentFile } = place();
       console.log(`${unitFile} was removed. ${dataFolder} and ${environmentFile} were kept.`);
       note("Running machines continue until the host is shut down, or another server takes them over: berth up");
     });
-  service
-    .command("status")
-    .description("show whether systemd runs the server, and whether it is ready")
-    .prints(status, statusText);
+  service.add("status", "show whether systemd runs the server, and whether it is ready").prints(status, statusText);
 }
 
 async function install({ dryRun, start, json }: InstallOptions): Promise<void> {
@@ -56,18 +51,18 @@ async function install({ dryRun, start, json }: InstallOptions): Promise<void> {
   const before = await systemd.state();
   await requireNoOther(dataFolder, before.pid);
   await mkdir(dataFolder, { recursive: true });
-  const isNew = await writeSettings(environmentFile);
-  await writeUnit(unitFile, unit);
-  await systemd.reload();
-  await systemd.enable({ start });
-  if (start && before.active === "active") await systemd.restart();
+  const isNew = !existsSync(environmentFile);
+  if (isNew) await replaceFile(environmentFile, settingsText(serverSettings()));
+  await mkdir(dirname(unitFile), { recursive: true });
+  await writeFile(`${unitFile}.partial`, unit, { mode: 0o644 });
+  await rename(`${unitFile}.partial`, unitFile);
+  await systemd.control("daemon-reload");
+  await systemd.control("enable", ...(start ? ["--now"] : []), unitName);
+  // Makes a running unit use its changed files.
+  if (start && before.active === "active") await systemd.control("restart", unitName);
   if (json) return writeJson(process.stdout, { unitFile, environmentFile });
   console.log(`${unitFile} is written${start ? ", and the server starts" : ""}.`);
-  note(
-    isNew
-      ? `Its settings are in ${environmentFile}.`
-      : `Its settings are in ${environmentFile}, which existed and was not changed.`,
-  );
+  note(`Its settings are in ${environmentFile}${isNew ? "" : ", which existed and was not changed"}.`);
   if (!isSystem) note("To have it run while you are not signed in: loginctl enable-linger");
 }
 
@@ -75,9 +70,9 @@ async function uninstall(): Promise<{ unitFile: string }> {
   const { systemd, unitFile } = place();
   systemd.requireRunning();
   if ((await systemd.state()).load === "not-found") throw new CliError(`There is no unit ${unitName} here.`);
-  await systemd.disable();
+  await systemd.control("disable", "--now", unitName);
   await rm(unitFile, { force: true });
-  await systemd.reload();
+  await systemd.control("daemon-reload");
   return { unitFile };
 }
 
@@ -122,20 +117,6 @@ async function requireNoOther(dataFolder: string, own: number | null): Promise<v
   const pid = await findServer(dataFolder);
   if (pid === null || pid === own) return;
   throw new CliError(`A server is already running (process ${pid}). Stop it first: berth down`);
-}
-
-/** Writes this command's settings for the server. Keeps an existing file, and then returns false. */
-async function writeSettings(file: string): Promise<boolean> {
-  if (existsSync(file)) return false;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, settingsText(serverSettings()), { mode: 0o600, flag: "wx" });
-  return true;
-}
-
-async function writeUnit(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(`${file}.partial`, text, { mode: 0o644 });
-  await rename(`${file}.partial`, file);
 }
 
 /** The checks that the server on this machine does not pass yet. */

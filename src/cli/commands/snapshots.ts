@@ -1,6 +1,6 @@
 import type { Snapshot } from "@berth/client";
 import type { ToolCommand } from "../command.ts";
-import { connect } from "../connect.ts";
+import { agentOf } from "../connect.ts";
 import { printable } from "../terminal.ts";
 import { localTime } from "../time.ts";
 import { note } from "../verbosity.ts";
@@ -14,44 +14,35 @@ const purposes: Record<Snapshot["reason"], string> = {
 };
 
 export function register(program: ToolCommand): void {
-  const snapshots = program.command("snapshots").description("create, list and remove snapshots");
+  const snapshots = program.add("snapshots", "create, list and remove snapshots");
+  snapshots.add("list <agent>", "list an agent's snapshots").lists({
+    list: (name: string) => agentOf(name).snapshots.list(),
+    empty: (name) => `${printable(name)} has no snapshots. To create one: berth snapshots create ${printable(name)}`,
+    columns: {
+      NAME: "name",
+      MADE: ({ createdAt }) => localTime(createdAt),
+      FOR: ({ reason }) => purposes[reason],
+      MEMORY: ({ hasMemory }) => (hasMemory ? "yes" : "no"),
+      SIZE: megabytes,
+    },
+  });
   snapshots
-    .command("list")
-    .description("list an agent's snapshots")
-    .argument("<agent>", "the agent's name")
-    .lists({
-      list: (name: string) => connect().agent(name).snapshots.list(),
-      empty: (name) => `${printable(name)} has no snapshots. To create one: berth snapshots create ${printable(name)}`,
-      columns: {
-        NAME: "name",
-        MADE: ({ createdAt }) => localTime(createdAt),
-        FOR: ({ reason }) => purposes[reason],
-        MEMORY: ({ hasMemory }) => (hasMemory ? "yes" : "no"),
-        SIZE: megabytes,
-      },
-    });
-  snapshots
-    .command("create")
-    .description("create a snapshot of an agent: files, memory, running programs, conversation")
-    .argument("<agent>", "the agent's name")
+    .add("create <agent>", "create a snapshot of an agent: files, memory, running programs, conversation")
     .option("--name <name>", "its name; default: the time")
     .option("--no-memory", "keep the files and the conversation, not the running programs")
     .prints(
       (agent: string, { name, memory }: { name?: string; memory: boolean }) =>
-        connect().agent(agent).snapshots.create({ name, memory }),
+        agentOf(agent).snapshots.create({ name, memory }),
       (snapshot, agent) => {
         const [shown, kept] = [printable(agent), quoted(snapshot.name)];
         return `Created the snapshot ${kept} of ${shown} (${megabytes(snapshot)}). To restore it: berth agents rollback ${shown} ${kept}`;
       },
     );
   snapshots
-    .command("remove")
-    .description("remove a snapshot")
-    .argument("<agent>", "the agent's name")
-    .argument("<snapshot>", "its name or id")
+    .add("remove <agent> <snapshot>", "remove a snapshot", { snapshot: "its name or id" })
     .confirms((_: string, snapshot: string) => `Remove the snapshot ${printable(snapshot)}?`, "Nothing was removed.")
     .prints(
-      (agent: string, snapshot: string) => connect().agent(agent).snapshots.remove(snapshot),
+      (agent: string, snapshot: string) => agentOf(agent).snapshots.remove(snapshot),
       () => note("The snapshot was removed."),
     );
 }

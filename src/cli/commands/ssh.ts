@@ -1,18 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, realpath } from "node:fs/promises";
-import { constants, homedir } from "node:os";
+import { readFile, realpath } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { Option } from "commander";
-import { signalBase } from "../attached-terminal.ts";
 import type { ToolCommand } from "../command.ts";
-import { connect } from "../connect.ts";
+import { agentOf } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
+import { signalCode } from "../errors.ts";
 import { repeatable, userOption } from "../options.ts";
 import { joinConnection } from "../port-connection.ts";
+import { replaceFile } from "../private-files.ts";
 import { sshConfig } from "../ssh/ssh-config.ts";
-import { hostSuffix, noSsh, replace, SshFiles } from "../ssh/ssh-files.ts";
+import { hostSuffix, noSsh, SshFiles } from "../ssh/ssh-files.ts";
 import { note } from "../verbosity.ts";
 
 interface SshOptions {
@@ -22,36 +23,32 @@ interface SshOptions {
 
 /** `berth ssh`, `ssh-config`, and `ssh-prepare` and `ssh-proxy`, which ssh calls by the config. */
 export function register(program: ToolCommand): void {
+  const optionHelp = "an option of ssh, such as -o ForwardAgent=yes; can be given several times";
   program
-    .command("ssh")
-    .description("open a shell in an agent's machine, or run a command there, by OpenSSH")
-    .argument("<agent>", "the agent's name")
-    .argument("[command...]", "such as -- ls -l; ssh gives it to the shell there as one line")
+    .add("ssh <agent> [command...]", "open a shell in an agent's machine, or run a command there, by OpenSSH", {
+      command: "such as -- ls -l; ssh gives it to the shell there as one line",
+    })
     .addOption(userOption("the user to log in as"))
-    .addOption(
-      repeatable("-o, --option <option>", "an option of ssh, such as -o ForwardAgent=yes; can be given several times"),
-    )
+    .addOption(repeatable("-o, --option <option>", optionHelp))
     .action(openShell);
   program
-    .command("ssh-config")
-    .description("let ssh, scp, sftp, rsync, git and editors connect to every agent as NAME.berth")
+    .add("ssh-config", "let ssh, scp, sftp, rsync, git and editors connect to every agent as NAME.berth")
     .option("--print", "only print the files that would be written")
     .action(writeConfig);
   program
     .command("ssh-prepare", { hidden: true })
     .description("get a certificate for an agent, before ssh reads it")
-    .argument("<host>", "the agent's host, NAME.berth", agentOf)
+    .argument("<host>", "the agent's host, NAME.berth", agentAt)
     .addOption(new Option("--user <user>").choices(["agent", "root"]).default("agent"))
     .action(async (name: string, { user }: SshOptions) => {
-      const environment = readEnvironment();
-      await new SshFiles(environment).prepare(connect(environment).agent(name), user);
+      await new SshFiles(readEnvironment()).prepare(agentOf(name), user);
     });
   program
     .command("ssh-proxy", { hidden: true })
     .description("connect standard input and output with an agent's SSH server")
-    .argument("<host>", "the agent's host, NAME.berth", agentOf)
+    .argument("<host>", "the agent's host, NAME.berth", agentAt)
     .action(async (name: string) => {
-      const url = await connect().agent(name).ssh.connectionUrl();
+      const url = await agentOf(name).ssh.connectionUrl();
       await joinConnection(url, Duplex.from({ readable: process.stdin, writable: process.stdout }));
       process.exit(0);
     });
@@ -61,9 +58,9 @@ async function openShell(name: string, words: string[], { user, option = [] }: S
   const environment = readEnvironment();
   const files = new SshFiles(environment);
   // Done here too, so that the tool reports a refusal itself.
-  await files.prepare(connect(environment).agent(name), user);
+  await files.prepare(agentOf(name), user);
   const config = join(files.folder, "config");
-  await replace(config, sshConfig(files, environment));
+  await replaceFile(config, sshConfig(files, environment));
   const options = option.flatMap((each) => ["-o", each]);
   const command = words.length > 0 ? ["--", ...words] : [];
   process.exitCode = await ssh(["-F", config, ...options, `${user}@${name}${hostSuffix}`, ...command]);
@@ -74,7 +71,7 @@ async function ssh(args: string[]): Promise<number> {
   const child = spawn("ssh", args, { stdio: "inherit" });
   try {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-    return code ?? signalBase + constants.signals[signal!];
+    return code ?? signalCode(signal);
   } catch {
     throw noSsh();
   }
@@ -85,8 +82,7 @@ async function writeConfig({ print }: { print?: true }): Promise<void> {
   const text = sshConfig(new SshFiles(environment), environment);
   if (print) return void process.stdout.write(text);
   const folder = join(homedir(), ".ssh");
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await replace(join(folder, "berth_config"), text);
+  await replaceFile(join(folder, "berth_config"), text);
   await include(join(folder, "config"), "Include berth_config");
   note("Written to ~/.ssh/berth_config, which ~/.ssh/config includes. Now: ssh NAME.berth, or root@NAME.berth");
 }
@@ -98,9 +94,9 @@ async function include(file: string, line: string): Promise<void> {
     if (error.code === "ENOENT") return "";
     throw error;
   });
-  if (!before.split("\n").includes(line)) await replace(path, `${line}\n${before}`);
+  if (!before.split("\n").includes(line)) await replaceFile(path, `${line}\n${before}`);
 }
 
-function agentOf(host: string): string {
+function agentAt(host: string): string {
   return host.endsWith(hostSuffix) ? host.slice(0, -hostSuffix.length) : host;
 }

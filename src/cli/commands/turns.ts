@@ -1,14 +1,13 @@
 import type { AgentHandle, Inclusion, Turn, TurnSummary } from "@berth/client";
 import { Option } from "commander";
 import type { ToolCommand } from "../command.ts";
-import { connect } from "../connect.ts";
+import { agentOf, connect } from "../connect.ts";
 import { CliError, faultText } from "../errors.ts";
 import { limitOption } from "../options.ts";
-import { type Cell, fieldsText, statusCell, tableText } from "../table.ts";
+import { type Cell, type Columns, fieldsText, statusCell } from "../table.ts";
 import { columnsOf, cut, printable, type Style, writeText } from "../terminal.ts";
 import { localTime } from "../time.ts";
 import { usageText } from "../usage-text.ts";
-import { note } from "../verbosity.ts";
 
 const inclusions: Inclusion[] = ["status", "reasoning", "tools", "usage"];
 
@@ -24,37 +23,35 @@ interface EventsOptions {
   after: number;
 }
 
+const about = { turn: "the turn's id; without it, the newest" };
+
 export function register(program: ToolCommand): void {
-  const turns = program.command("turns").description("show and cancel turns");
+  const turns = program.add("turns", "show and cancel turns");
   addTurnList(turns, "list");
   turns
-    .command("recent")
-    .description("show the newest turns of all agents, newest last")
+    .add("recent", "show the newest turns of all agents, newest last")
     .addOption(limitOption(20))
-    .prints(
-      ({ limit }: { limit: number }) => connect().turns().take(limit),
-      ({ data }) => (data.length === 0 ? note("No agent has received a message yet.") : recentTable(data.toReversed())),
-    );
-  turnCommand(turns, "show", "show a turn: its message, its complete reply and its cost").prints(
-    async (name: string, id: string | undefined) => {
-      const agent = connect().agent(name);
-      return agent.turn(await idOf(agent, id));
-    },
-    (turn, name) => showTurn(connect().agent(name), turn),
+    .lists({
+      list: ({ limit }: { limit: number }) => connect().turns().take(limit),
+      empty: "No agent has received a message yet.",
+      newestFirst: true,
+      columns: recentColumns,
+    });
+  turns.add("show <agent> [turn]", "show a turn: its message, its complete reply and its cost", about).prints(
+    async (name: string, id: string | undefined) => agentOf(name).turn(await idOf(agentOf(name), id)),
+    (turn, name) => showTurn(agentOf(name), turn),
   );
-  turnCommand(turns, "events", "print a turn's events as JSON lines, until it has ended")
+  turns
+    .add("events <agent> [turn]", "print a turn's events as JSON lines, until it has ended", about)
     .addOption(new Option("-i, --include <kinds...>", "further kinds of events").choices(inclusions))
     .option("--after <number>", "only events after the one with this id", Number, 0)
     .action(async (name: string, id: string | undefined, { include, after }: EventsOptions) => {
-      const agent = connect().agent(name);
+      const agent = agentOf(name);
       const reply = agent.reply(await idOf(agent, id), { after, ...(include ? { include } : {}) });
       for await (const event of reply) writeText(process.stdout, `${JSON.stringify(event)}\n`);
     });
-  turnCommand(turns, "cancel", "interrupt a turn").prints(
-    async (name: string, id: string | undefined) => {
-      const agent = connect().agent(name);
-      await agent.cancel(await idOf(agent, id));
-    },
+  turns.add("cancel <agent> [turn]", "interrupt a turn", about).prints(
+    async (name: string, id: string | undefined) => agentOf(name).cancel(await idOf(agentOf(name), id)),
     (_, name) => `Cancelling the turn of ${printable(name)}.`,
   );
 }
@@ -62,27 +59,16 @@ export function register(program: ToolCommand): void {
 /** Adds `berth turns list`, which is also `berth agents turns`. */
 export function addTurnList(group: ToolCommand, verb: string): void {
   group
-    .command(verb)
-    .description("show an agent's messages and replies, newest last")
-    .argument("<name>", "the agent's name")
+    .add(`${verb} <name>`, "show an agent's messages and replies, newest last")
     .addOption(limitOption(20))
-    .addHelpText("after", "\nLong texts are truncated; --json has all of them, the newest first.")
-    .prints(
-      (name: string, { limit }: { limit: number }) => connect().agent(name).turns().take(limit),
-      ({ data, nextCursor }, name) => {
-        if (data.length === 0) return note(`${printable(name)} has received no messages yet.`);
-        if (nextCursor !== null) note("There are older turns: --limit shows more.");
-        return turnTable(data.toReversed());
-      },
-    );
-}
-
-function turnCommand(turns: ToolCommand, verb: string, description: string): ToolCommand {
-  return turns
-    .command(verb)
-    .description(description)
-    .argument("<agent>", "the agent's name")
-    .argument("[turn]", "the turn's id; without it, the newest");
+    .after("Long texts are truncated; --json has all of them, the newest first.")
+    .lists({
+      list: (name: string, { limit }: { limit: number }) => agentOf(name).turns().take(limit),
+      empty: (name) => `${printable(name)} has received no messages yet.`,
+      newestFirst: true,
+      older: "There are older turns: --limit shows more.",
+      columns: turnColumns,
+    });
 }
 
 async function idOf(agent: AgentHandle, id: string | undefined): Promise<string> {
@@ -122,36 +108,25 @@ function freeColumns(): number {
 /** Fewer columns would be useless. On a narrower terminal, lines wrap. */
 const leastColumns = 10;
 
-function recentTable(turns: readonly TurnSummary[]): string {
+const startColumns: Columns<Pick<TurnSummary, "createdAt" | "status">> = {
+  TIME: ({ createdAt }) => localTime(createdAt),
+  STATUS: ({ status }) => statusCell(statusStyles, status),
+};
+
+function recentColumns(turns: readonly TurnSummary[]): Columns<TurnSummary> {
   const widest = Math.max("AGENT".length, ...turns.map(({ agent }) => agent.length));
   const left = Math.max(leastColumns, freeColumns() - widest);
-  return tableText(
-    {
-      TIME: ({ createdAt }) => localTime(createdAt),
-      STATUS: ({ status }) => statusCell(statusStyles, status),
-      AGENT: "agent",
-      MESSAGE: ({ message }) => cut(printable(message.trim()), left),
-    },
-    turns,
-  );
+  return { ...startColumns, AGENT: "agent", MESSAGE: ({ message }) => cut(printable(message.trim()), left) };
 }
 
 /** One line per turn, as wide as the output. The reply gets the space the message leaves, at least half. */
-function turnTable(turns: readonly Turn[]): string {
+function turnColumns(turns: readonly Turn[]): Columns<Turn> {
   const free = freeColumns();
   const half = Math.max(leastColumns, Math.floor(free / 2));
   const messageOf = ({ message }: Turn) => cut(printable(message.trim()), half);
   const widest = Math.max("MESSAGE".length, ...turns.map((turn) => columnsOf(messageOf(turn))));
   const left = Math.max(leastColumns, free - widest);
-  return tableText(
-    {
-      TIME: ({ createdAt }) => localTime(createdAt),
-      STATUS: ({ status }) => statusCell(statusStyles, status),
-      MESSAGE: messageOf,
-      REPLY: (turn) => outcomeCell(turn, left),
-    },
-    turns,
-  );
+  return { ...startColumns, MESSAGE: messageOf, REPLY: (turn) => outcomeCell(turn, left) };
 }
 
 /** The reply or, for a failed turn, the reason. Its code comes first, so that it is not truncated. */

@@ -7,10 +7,9 @@ import { pipeline } from "node:stream/promises";
 import { type AgentFiles, UnreachableError } from "@berth/client";
 import { extract, type ReadEntry } from "tar";
 import { CliError } from "../errors.ts";
+import { copyBody, counted } from "../streams.ts";
 import { printable } from "../terminal.ts";
 import { note } from "../verbosity.ts";
-import { counted } from "./ends.ts";
-import { printFile } from "./print-file.ts";
 
 /**
  * Fetches a file or a folder. It is complete before it gets its name; a file replaces an existing one, a folder does
@@ -43,16 +42,20 @@ export async function download(
     const mode = Number.parseInt(entry.mode, 8) & 0o777;
     if (isFolder) await mkdir(temporary);
     const response = isFolder ? await files.archive(from, { user }) : await files.read(from, { user });
-    await receive(
-      response,
-      count,
-      isFolder ? unpacker(temporary) : createWriteStream(temporary, { flags: "wx", mode }),
-    );
+    const into = isFolder ? unpacker(temporary) : createWriteStream(temporary, { flags: "wx", mode });
+    await receive(response, count, into);
     await rename(temporary, target);
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
   return { path: target, size };
+}
+
+/** Writes a file to standard output. */
+export async function printFile(files: AgentFiles, path: string, options: { user: "agent" | "root" }): Promise<void> {
+  const { type } = await files.stat(path, options);
+  if (type === "folder") throw new CliError(`This is a folder, and only a file can be printed: ${printable(path)}`);
+  await copyBody(await files.read(path, options));
 }
 
 async function receive(response: Response, count: ReturnType<typeof counted>, into: Writable): Promise<void> {

@@ -5,9 +5,9 @@ import { pipeline, Readable } from "node:stream";
 import { type AgentFiles, ApiError, type WrittenFile } from "@berth/client";
 import { create, type ReadEntry } from "tar";
 import { CliError } from "../errors.ts";
+import { counted } from "../streams.ts";
 import { printable } from "../terminal.ts";
 import { note } from "../verbosity.ts";
-import { counted } from "./ends.ts";
 
 /** Sends a file, a folder or standard input (`-`) to a machine. Into an existing folder, under its own name. */
 export async function upload(

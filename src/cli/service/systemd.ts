@@ -44,27 +44,10 @@ export class Systemd {
     throw new CliError("systemd does not run on this host. To see the unit: berth service install --dry-run");
   }
 
-  async reload(): Promise<void> {
-    await this.#control("daemon-reload");
-  }
-
-  async enable({ start }: { start: boolean }): Promise<void> {
-    await this.#control("enable", ...(start ? ["--now"] : []), unitName);
-  }
-
-  /** Makes a running unit use its changed files. */
-  async restart(): Promise<void> {
-    await this.#control("restart", unitName);
-  }
-
-  async disable(): Promise<void> {
-    await this.#control("disable", "--now", unitName);
-  }
-
   async state(): Promise<UnitState> {
-    const names = ["LoadState", "ActiveState", "UnitFileState", "MainPID", "NRestarts"];
-    const told = await this.#control("show", unitName, `--property=${names.join(",")}`);
-    const of = Object.fromEntries(told.split("\n").map((line) => line.split("=") as [string, string]));
+    const names = "LoadState,ActiveState,UnitFileState,MainPID,NRestarts";
+    const shown = await this.control("show", unitName, `--property=${names}`);
+    const of = Object.fromEntries(shown.split("\n").map((line) => line.split("=") as [string, string]));
     return {
       load: of.LoadState ?? "not-found",
       active: of.ActiveState ?? "inactive",
@@ -74,7 +57,8 @@ export class Systemd {
     };
   }
 
-  async #control(...words: string[]): Promise<string> {
+  /** Runs systemctl and returns its output. Throws `CliError`. */
+  async control(...words: string[]): Promise<string> {
     try {
       return (await run("systemctl", [...this.#scope, ...words])).stdout;
     } catch (error) {

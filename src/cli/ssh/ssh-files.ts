@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { link, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { AgentHandle } from "@berth/client";
 import type { Environment } from "../environment.ts";
 import { CliError } from "../errors.ts";
+import { replaceFile } from "../private-files.ts";
 
 const run = promisify(execFile);
 
@@ -26,12 +27,10 @@ export class SshFiles {
   /** Gets a fresh certificate for an agent, and stores its host key. Throws as the client, and `CliError`. */
   async prepare(agent: AgentHandle, user: "agent" | "root"): Promise<void> {
     const host = `${agent.name}${hostSuffix}`;
-    for (const folder of ["certificates", "known_hosts"]) {
-      await mkdir(join(this.folder, folder), { recursive: true, mode: 0o700 });
-    }
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const { certificate, hostKey } = await agent.ssh.certify(await this.#publicKey(), { user });
-    await replace(join(this.folder, "certificates", `${host}-${user}`), `${certificate}\n`);
-    await replace(join(this.folder, "known_hosts", host), `${host} ${hostKey}\n`);
+    await replaceFile(join(this.folder, "certificates", `${host}-${user}`), `${certificate}\n`);
+    await replaceFile(join(this.folder, "known_hosts", host), `${host} ${hostKey}\n`);
   }
 
   /** The key pair of this user and service, which is made once, however many commands need it at the same time. */
@@ -47,7 +46,7 @@ export class SshFiles {
         if (error.code !== "EEXIST") throw error; // Another command was first. Its key counts.
       });
       const { stdout } = await run("ssh-keygen", ["-y", "-f", this.key]);
-      await replace(`${this.key}.pub`, stdout);
+      await replaceFile(`${this.key}.pub`, stdout);
       return stdout.trim();
     } catch (error) {
       const isMissing = (error as NodeJS.ErrnoException).syscall?.startsWith("spawn") === true;
@@ -61,11 +60,4 @@ export class SshFiles {
 /** The error where OpenSSH's client is missing. */
 export function noSsh(): CliError {
   return new CliError("There is no OpenSSH client here. On Debian: apt-get install openssh-client");
-}
-
-/** Replaces a file atomically, so that a reader never sees a part. */
-export async function replace(path: string, text: string): Promise<void> {
-  const beside = `${path}.${process.pid}`;
-  await writeFile(beside, text, { mode: 0o600 });
-  await rename(beside, path);
 }
