@@ -46,6 +46,7 @@ function endsSoon({ expiresAt }: Login): boolean {
   return Date.parse(expiresAt) - Date.now() < marginMs;
 }
 
-function isThisMachine(hostname: string): boolean {
+/** True for a name or an address of the host that the tool runs on. */
+export function isThisMachine(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }

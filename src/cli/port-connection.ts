@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
+import { text } from "node:stream/consumers";
 import { WebSocket } from "ws";
 import { CliError } from "./errors.ts";
 
@@ -46,17 +47,11 @@ class Failure {
 
   constructor(socket: WebSocket) {
     socket.on("error", () => {});
-    socket.on("unexpected-response", (request, response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (part: string) => {
-        text += part;
-      });
-      response.on("end", () => {
-        this.reason = messageIn(text) ?? `The service responded with status ${response.statusCode}.`;
-        request.destroy();
-        socket.terminate();
-      });
+    socket.on("unexpected-response", async (request, response) => {
+      const body = await text(response).catch(() => "");
+      this.reason = messageIn(body) ?? `The service responded with status ${response.statusCode}.`;
+      request.destroy();
+      socket.terminate();
     });
   }
 
@@ -68,9 +63,9 @@ class Failure {
   }
 }
 
-function messageIn(text: string): string | null {
+function messageIn(body: string): string | null {
   try {
-    const { message } = JSON.parse(text) as { message?: unknown };
+    const { message } = JSON.parse(body) as { message?: unknown };
     return typeof message === "string" ? message : null;
   } catch {
     return null;

@@ -2,7 +2,8 @@ import { cut, type Output, printable, styled } from "./terminal.ts";
 import { isQuiet } from "./verbosity.ts";
 
 const redrawMs = 100;
-const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
+/** The pictures of a sign that work is under way. */
+export const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 
 /**
  * Shows the current step. On a terminal it is one line, updated with the elapsed time and erased on disposal. Elsewhere

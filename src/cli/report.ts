@@ -1,6 +1,6 @@
 import { ApiError, ClientError, NoAnswerError, UnsendableError } from "@berth/client";
 import { serverUrl } from "./connect.ts";
-import { findCredentials } from "./credentials.ts";
+import { findCredentials, isThisMachine } from "./credentials.ts";
 import { readEnvironment } from "./environment.ts";
 import { CliError } from "./errors.ts";
 import { styled, writeText } from "./terminal.ts";
@@ -28,8 +28,8 @@ export async function reportError(error: unknown, json: boolean): Promise<number
 export async function adviceOn(error: unknown): Promise<unknown> {
   if (error instanceof NoAnswerError) {
     const url = serverUrl(readEnvironment());
-    const isHere = /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname);
-    return new CliError(`${error.message} Is the server running?${isHere ? " To start it: berth up" : ""}`);
+    const advice = isThisMachine(new URL(url).hostname) ? " To start it: berth up" : "";
+    return new CliError(`${error.message} Is the server running?${advice}`);
   }
   if (error instanceof ApiError && error.statusCode === 401) return adviceOnCredentials(error);
   return isSystemError(error) ? new CliError(error.message) : error;

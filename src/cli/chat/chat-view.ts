@@ -1,3 +1,4 @@
+import { frames } from "../progress.ts";
 import { cut, printable } from "../terminal.ts";
 import type { EditorView } from "./line-editor.ts";
 import type { LiveReply } from "./live-reply.ts";
@@ -19,7 +20,6 @@ export interface ViewState {
   hint: string;
 }
 
-const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 120;
 /** How often the screen is drawn at most. */
 const drawMs = 30;

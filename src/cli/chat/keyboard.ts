@@ -11,8 +11,7 @@ export class Keyboard {
   readonly #input: NodeJS.ReadStream;
   readonly #take: (input: Input) => void;
   /** Null: nothing is being pasted. */
-  #paste: string[] | null = null;
-  #pastedLength = 0;
+  #paste: string | null = null;
   /** An Enter after which nothing has come yet. */
   #enter: { key: Key } | null = null;
   readonly #listener = (text: string | undefined, key: Key) => this.#key(text ?? "", key);
@@ -36,23 +35,13 @@ export class Keyboard {
   }
 
   #key(text: string, key: Key): void {
-    if (key.name === "paste-start") {
-      this.#paste = [];
-      this.#pastedLength = 0;
-    } else if (key.name === "paste-end") this.#pasted();
-    else if (this.#paste) this.#collect(key.sequence ?? text);
-    else this.#typed(text, key);
-  }
-
-  #collect(text: string): void {
-    this.#pastedLength += text.length;
-    if (this.#pastedLength <= maximumPaste) this.#paste!.push(text);
-  }
-
-  #pasted(): void {
-    const text = this.#paste?.join("").replaceAll(/\r\n?/g, "\n") ?? "";
-    this.#paste = null;
-    this.#take({ kind: "paste", text });
+    if (key.name === "paste-start") this.#paste = "";
+    else if (key.name === "paste-end") {
+      const pasted = (this.#paste ?? "").replaceAll(/\r\n?/g, "\n");
+      this.#paste = null;
+      this.#take({ kind: "paste", text: pasted });
+    } else if (this.#paste === null) this.#typed(text, key);
+    else if (this.#paste.length < maximumPaste) this.#paste += key.sequence ?? text;
   }
 
   /** An Enter immediately followed by more is part of a paste, on a terminal that does not mark pastes. */

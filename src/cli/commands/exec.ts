@@ -28,16 +28,12 @@ interface ExecOptions extends CommonOptions {
   tty?: true;
 }
 
+const execHelp = "run a command in an agent's machine: a program and its arguments, or one line for bash";
+
 /** `berth exec` and `terminal` */
 export function register(program: ToolCommand): void {
   program
-    .add(
-      "exec <agent> <command...>",
-      "run a command in an agent's machine: a program and its arguments, or one line for bash",
-      {
-        command: "such as -- ls -l, or 'ls | wc -l'",
-      },
-    )
+    .add("exec <agent> <command...>", execHelp, { command: "such as -- ls -l, or 'ls | wc -l'" })
     .option("--cwd <folder>", "the working directory; default: the home folder")
     .option("-e, --env <name=value>", "a variable; can be repeated", variable)
     .addOption(userOption("the user to run as"))
