@@ -3,9 +3,9 @@ import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { ended } from "../support/scripted-api.ts";
 import { Browser } from "../support/browser.ts";
 import { newFolder } from "../support/config.ts";
+import { ended } from "../support/scripted-api.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { useLink } from "../support/sign-in.ts";
 

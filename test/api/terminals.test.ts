@@ -5,9 +5,9 @@ import { Berth, type CommandEvent, outputBytes, type Terminal } from "@berth/cli
 import xterm from "@xterm/headless";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { ScriptedTerminal } from "../support/scripted-terminal.ts";
 import { newAccount, newKey } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { ScriptedTerminal } from "../support/scripted-terminal.ts";
 import { TcpRelay } from "../support/tcp-relay.ts";
 
 // Terminals over WebSockets: real shells on real pseudo-terminals, as processes of the scripted machine.

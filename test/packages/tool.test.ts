@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { keys, ScriptedTerminal } from "../support/scripted-terminal.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { keys, ScriptedTerminal } from "../support/scripted-terminal.ts";
 import { Packages } from "./installed-packages.ts";
 
 // The tool as `npm install --global` gives it, without the repository and with Node 20.
