@@ -70,6 +70,11 @@ export function register(program: ToolCommand): void {
         console.log(`${event.type} ${from}${printable(event.path)}`);
       },
     );
+  addCopy(program);
+}
+
+/** Adds `berth cp`. */
+function addCopy(program: ToolCommand): void {
   program
     .add("cp <source> <target>", "copy files and folders to and from an agent's machine", {
       source: "AGENT:PATH, or a path here; - reads standard input",
