@@ -21,8 +21,11 @@ const stepMs = 300_000;
 /** The most connections that are kept per agent. */
 const keptConnections = 100_000;
 
-/** The most entries that are kept of an account's audit log. */
-export const keptEntries = 1_000_000;
+/**
+ * The most entries that are kept of an account's audit log. Those of its external keys are counted apart: a stolen one
+ * cannot push the others out.
+ */
+const keptEntries = { external: 100_000, other: 1_000_000 };
 
 /** The most ended keys that are kept of an account. */
 const keptKeys = 10_000;
@@ -138,15 +141,29 @@ export const connectionCuts = sql<Cut>`
     select started_at, id from network_log where agent_id = agents.id
     order by started_at desc, id desc offset ${keptConnections} limit 1) cut`;
 
-/** The newest entry beyond the number that each account's audit log keeps. */
-const auditCuts = sql<Cut>`
+/** The condition that an audit entry was written for an external key. */
+const isExternal = sql<boolean>`(credential is not distinct from 'agent')`;
+
+/** The newest entry beyond the number that each account's audit log keeps, of external keys or of all else. */
+const auditCuts = (external: boolean, kept: number) => sql<Cut>`
   select accounts.id as owner, cut.at::text as at, cut.id
   from accounts cross join lateral (
-    select at, id from audit_entries where account_id = accounts.id
-    order by at desc, id desc offset ${keptEntries} limit 1) cut`;
+    select at, id from audit_entries where account_id = accounts.id and ${isExternal} = ${external}
+    order by at desc, id desc offset ${kept} limit 1) cut`;
 
-const removeEntries = ({ owner, at, id }: Cut) =>
-  removal("audit_entries", sql`account_id = ${owner} and (at, id) <= (${at}::timestamptz, ${id}::uuid)`);
+const removeEntries =
+  (external: boolean) =>
+  ({ owner, at, id }: Cut) =>
+    removal(
+      "audit_entries",
+      sql`account_id = ${owner} and (at, id) <= (${at}::timestamptz, ${id}::uuid) and ${isExternal} = ${external}`,
+    );
+
+/** Removes each account's audit entries beyond those that are kept. */
+export async function trimAuditLog(database: Database, kept = keptEntries): Promise<void> {
+  await each(database, auditCuts(false, kept.other), removeEntries(false));
+  await each(database, auditCuts(true, kept.external), removeEntries(true));
+}
 
 const removeConnections = ({ owner, at, id }: Cut) =>
   removal("network_log", sql`agent_id = ${owner} and (started_at, id) <= (${at}::timestamptz, ${id}::uuid)`);
@@ -189,7 +206,7 @@ export async function cleanUp(
     await timed(database, eventRemoval);
   });
   for (const [name, statement] of removals(retention)) await step(name, () => inBatches(database, statement));
-  await step("audit entries beyond the limit", () => each(database, auditCuts, removeEntries));
+  await step("audit entries beyond the limit", () => trimAuditLog(database));
   await step("connections beyond the limit", () => each(database, connectionCuts, removeConnections));
   if (maximumStoredBytes > 0) {
     await step("turns beyond the limit", () => each(database, turnCuts(maximumStoredBytes), removeTurns));

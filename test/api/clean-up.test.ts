@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/core/database/database.ts";
-import { cleanUp, connectionCuts, keptEntries, keysBeyond, oldKeys } from "../../src/upkeep/clean-up-store.ts";
+import { cleanUp, connectionCuts, keysBeyond, oldKeys, trimAuditLog } from "../../src/upkeep/clean-up-store.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -40,22 +40,26 @@ test("each agent keeps its last 100,000 connections", async () => {
   expect(await connections()).toEqual({ ada: 100_000, bea: 10 });
 });
 
-test("each account keeps its last audit entries", async () => {
-  await sql`
-    insert into audit_entries (id, account_id, at, address, operation, status, request_id)
-    select gen_random_uuid(), account_id, now() - make_interval(secs => at), '::1', 'GET /agents', 200, gen_random_uuid()
-    from (select account_id from agents limit 1) of_one, generate_series(1, ${keptEntries}::integer) at`.execute(
-    database,
-  );
-  const count = async () => {
-    const { rows } = await sql<{ count: number }>`select count(*)::integer as count from audit_entries`.execute(
-      database,
-    );
-    return rows[0]!.count;
+test("an account's audit log keeps the last entries of external keys and of all else apart", async () => {
+  const add = (credential: string, count: number) =>
+    sql`
+      insert into audit_entries (id, account_id, at, credential, address, operation, status, request_id)
+      select gen_random_uuid(), account_id, now() - make_interval(secs => at), ${credential}, '::1', 'GET /agents', 200,
+        gen_random_uuid()
+      from (select account_id from agents limit 1) of_one, generate_series(1, ${count}::integer) at`.execute(database);
+  const counts = async () => {
+    const { rows } = await sql<{ external: boolean; count: number }>`
+      select credential is not distinct from 'agent' as external, count(*)::integer as count
+      from audit_entries group by 1 order by 1`.execute(database);
+    return rows.map(({ count }) => count);
   };
-  expect(await count()).toBeGreaterThan(keptEntries);
-  await cleanUp(database, service.config, expect.unreachable);
-  expect(await count()).toBe(keptEntries);
+  await add("full", 2_500);
+  await add("agent", 1_500);
+  const [others, external] = await counts();
+  expect(others).toBeGreaterThan(2_500);
+  expect(external).toBe(1_500);
+  await trimAuditLog(database, { other: 1_200, external: 50 });
+  expect(await counts()).toEqual([1_200, 50]);
 });
 
 test("keys that are made and revoked at once do not pile up, and those that are good stay", async () => {
