@@ -24,7 +24,7 @@ import { routes } from "./contract/routes.ts";
 import { signInPrefix } from "./contract/sign-in.ts";
 import { InvalidValue, safeParseValue } from "./contract/validation.ts";
 import { answerClientError, bodyFor, handleError } from "./core/http/errors.ts";
-import { limitReads } from "./core/http/fair-share.ts";
+import { limitReads, paceRefusals } from "./core/http/fair-share.ts";
 import { FrontServer } from "./core/http/front-server.ts";
 import { guard } from "./core/http/guard.ts";
 import { handle, matchTable } from "./core/http/handle.ts";
@@ -148,6 +148,7 @@ export async function openApp(context: AppContext): Promise<FastifyInstance> {
   answerUnknown(app, context);
   await describeRoutes(app, context.version);
   await acceptSockets(app, front.upgrades, config.corsOrigins);
+  paceRefusals(app);
   guard(app, context);
   // In this order, so that the audit log records the final response.
   idempotency.addTo(app);
