@@ -21,15 +21,14 @@ export interface ChannelRequest {
   download?: Download;
 }
 
-/** An open channel, and the token that its guest knows. */
 export interface Channel {
   socket: Socket;
   token: string;
 }
 
 /**
- * Dials the guest until its runner opens the channel. Throws `machine_failed` after `timeoutMs`, and forwards the errors of
- * `dial` for a machine that has stopped.
+ * Dials until the guest's runner opens the channel. Throws `machine_failed` after `timeoutMs`, and forwards the errors
+ * of `dial` for a stopped machine.
  */
 export async function connectChannel(
   dial: () => Promise<Socket>,
@@ -91,7 +90,6 @@ export async function openChannel(
   return token;
 }
 
-/** Connects to a port on this host. */
 export async function dialPort(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   try {

@@ -42,7 +42,6 @@ export class Connections {
     this.#log = log;
   }
 
-  /** True after `close`. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -59,8 +58,8 @@ export class Connections {
   }
 
   /**
-   * Connects to a guest that awaits adoption and knows one of these tokens; a spare is connected already. Also returns
-   * that token.
+   * Connects to a guest that awaits adoption and knows one of these tokens, and returns that token. A spare is
+   * connected already.
    */
   async unadopted(
     id: string,
@@ -124,7 +123,6 @@ export class Connections {
     }
   }
 
-  /** Disconnects a guest. */
   disconnect(id: string): void {
     void this.#controls
       .get(id)

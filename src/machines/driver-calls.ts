@@ -1,6 +1,5 @@
 import type { Driver } from "./driver.ts";
 
-/** The names of a driver's methods. */
 type CallName = { [Name in keyof Driver]: Driver[Name] extends string ? never : Name }[keyof Driver];
 
 /**
@@ -44,7 +43,6 @@ export const driverCalls = {
   close: { changes: false, inPod: false },
 } as const satisfies Record<CallName, { changes: boolean; inPod: boolean }>;
 
-/** Whether a call changes a machine or the driver's files. */
 export function changes(call: string | symbol): boolean {
   return Object.hasOwn(driverCalls, call) && driverCalls[call as CallName].changes;
 }

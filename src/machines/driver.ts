@@ -11,7 +11,7 @@ export interface MachineObservation {
   phase: MachinePhase;
   /** The image whose runtimes it runs; null if there is no machine. */
   image: string | null;
-  /** No agent has used it yet: a spare, or a machine whose creation was interrupted. */
+  /** No agent has used it yet: it is a spare, or its creation was interrupted. */
   isUnused: boolean;
 }
 
@@ -31,7 +31,6 @@ export interface RunningMachine {
   unadopted: boolean;
 }
 
-/** Facts about a snapshot. */
 export interface SnapshotFacts {
   /** Its size on the host's disk, without data shared with others. */
   bytes: number;
@@ -39,7 +38,6 @@ export interface SnapshotFacts {
   hasMemory: boolean;
 }
 
-/** A snapshot on this host. */
 export interface KeptSnapshot {
   id: string;
   /** The current facts: its memory is compressed after a while. */
@@ -55,7 +53,7 @@ export interface Driver {
   readonly imageId: string;
   /** Makes a runtime's template before the first agent needs it. Resolves with its name; null if machines need none. */
   prepare(runtime: string): Promise<string | null>;
-  /** Removes files that no machine needs any more and no new one would use. */
+  /** Removes unused files. */
   sweep(): Promise<void>;
   observe(id: string): Promise<MachineObservation>;
   list(): Promise<MachineObservation[]>;
@@ -65,9 +63,8 @@ export interface Driver {
    * template, before any of the machine exists.
    */
   create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine>;
-  /** Starts the machine from its disk. Ends any current run and discards any saved memory. */
   boot(spec: MachineSpec): Promise<RunningMachine>;
-  /** Starts a suspended machine with its memory. If the memory is unusable, discards it and returns null. */
+  /** If the memory is unusable, discards it and returns null. */
   wake(spec: MachineSpec): Promise<RunningMachine | null>;
   /** Claims a running machine for this generation. */
   attach(spec: MachineSpec): Promise<RunningMachine>;
@@ -83,24 +80,22 @@ export interface Driver {
   /** The token an adopted guest accepts. */
   token(id: string): Promise<string>;
   /**
-   * Ends the run and keeps its memory for `wake`. Does nothing if the machine is already suspended. If suspending
-   * fails, or `signal` aborts before the memory is saved, rejects and the machine keeps running.
+   * Idempotent. If suspending fails, or `signal` aborts before the memory is saved, rejects and the machine keeps
+   * running.
    */
   suspend(id: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Keeps the current disk and, if the machine has one and it is requested, its memory, under the id `snapshot`. A
-   * running guest is paused meanwhile and then resumes. If it rejects, there is no such snapshot, and the machine
-   * continues.
+   * Keeps the current disk and, if requested and present, its memory. A running guest is paused meanwhile. If it
+   * rejects, there is no such snapshot, and the machine continues.
    */
   snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts>;
   /**
-   * Restores the machine from `spec.snapshot`, suspended or stopped. Stops its run and replaces its files; creates it
-   * if there is none. Throws `snapshot_not_found`.
+   * Restores the machine from `spec.snapshot`, suspended or stopped. Stops its run and replaces its files, or creates
+   * it. Throws `snapshot_not_found`.
    */
   restore(spec: MachineSpec): Promise<void>;
-  /** Removes a snapshot. Machines that were restored from it keep what they have. */
+  /** Machines that were restored from it keep their files. */
   removeSnapshot(snapshot: string): Promise<void>;
-  /** All snapshots on this host. */
   snapshots(): Promise<KeptSnapshot[]>;
   /**
    * Links all files that these snapshots need into `folder`, laid out as in a new data folder: the links stay unchanged
@@ -121,30 +116,25 @@ export interface Driver {
    * stopped the guest, as QEMU does when the host has no space for a write.
    */
   endHung(id: string): Promise<void>;
-  /** Ends the run and removes every byte. Does nothing if the machine does not exist. */
+  /** Idempotent. */
   destroy(id: string): Promise<void>;
   /**
    * Moves a machine's files to the quarantine. Its run ends, with its memory kept if possible. Does nothing if the
    * machine does not exist.
    */
   quarantine(id: string): Promise<void>;
-  /** Moves a snapshot's files to the quarantine. */
   quarantineSnapshot(snapshot: string): Promise<void>;
-  /** The machines and snapshots in the quarantine. */
   quarantined(): Promise<Quarantined[]>;
   /** The quarantined machine, or the machine of the quarantined snapshot. Throws `orphan_not_found`. */
   quarantinedMachine(id: string): Promise<QuarantinedMachine>;
-  /** Takes a machine, suspended or stopped, or a snapshot out of the quarantine. Throws `orphan_not_found`. */
   releaseQuarantined(id: string): Promise<void>;
-  /** Removes every byte. Does nothing if there is no such machine or snapshot in the quarantine. */
+  /** Idempotent. */
   removeQuarantined(id: string): Promise<void>;
   /** Keeps the end of the guest's own log after the run. */
   keepLog(id: string, log: string): Promise<void>;
-  /** The log last kept; empty if there is none. */
   keptLog(id: string): Promise<string>;
-  /** How the guest's runner opens channels. */
+  /** See `Handshake`. */
   handshake(id: string): Promise<Handshake>;
-  /** Connects to the guest's port. */
   dial(id: string): Promise<Socket>;
   /** Resolves when the current run has ended, for whatever reason. */
   ended(id: string): Promise<void>;

@@ -1,7 +1,6 @@
 import type { Driver } from "./driver.ts";
 import { changes } from "./driver-calls.ts";
 
-/** A driver whose changing calls first await `confirm`: this server leads the host's machines. */
 export function fenced(driver: Driver, confirm: () => Promise<void>): Driver {
   return new Proxy(driver, {
     get(target, name) {

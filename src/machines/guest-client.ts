@@ -31,7 +31,6 @@ const closeMs = 10_000;
 /** The limit on incomplete responses of one machine's guest, in bytes: three of the largest responses. */
 const receiving = new Budget({ total: 256 * 1024 * 1024, perHolder: 48 * 1024 * 1024 });
 
-/** A control channel and its calls. */
 export class GuestConnection implements Disposable {
   readonly guest: GuestClient;
   readonly #session: ClientHttp2Session;
@@ -228,13 +227,10 @@ async function bytesOf(stream: ClientHttp2Stream, maximumBytes: number, held?: H
   return Buffer.concat(chunks);
 }
 
-/** Splits a stream's chunks into lines. */
 class LineSplitter {
-  /** The start of the unfinished line. */
   #pending: Buffer[] = [];
   #size = 0;
 
-  /** The size of the unfinished line. */
   get pendingBytes(): number {
     return this.#size;
   }

@@ -51,8 +51,8 @@ export interface MachinesOptions {
 
 /**
  * A driver's machines as the rest of the server uses them: running, adopted, connected. The driver is opened on the
- * first call, and again after a failure, so a missing prerequisite can be added later. A lost connection is redialled
- * on the next call, the uplink at once.
+ * first call, and again after a failure, so that a missing prerequisite can be added later. A lost connection is
+ * redialled on the next call, the uplink at once.
  */
 export class Machines {
   readonly #options: MachinesOptions;
@@ -65,7 +65,7 @@ export class Machines {
     this.#connections = new Connections(() => this.driver(), options.serveUplink, options.log);
   }
 
-  /** The driver. Rejects if something it needs is missing: `image_missing`, `qemu_missing`, …. */
+  /** Throws `image_missing`, `qemu_missing`, … */
   driver(): Promise<Driver> {
     this.#opening ??= this.#open();
     return this.#opening;
@@ -86,7 +86,7 @@ export class Machines {
     return this.#opened?.imageId ?? null;
   }
 
-  /** Throws if a prerequisite for machines is missing: `image_missing`, `qemu_missing`, …. */
+  /** Throws `image_missing`, `qemu_missing`, … */
   async requireReady(): Promise<void> {
     await this.driver();
   }
@@ -96,7 +96,7 @@ export class Machines {
   }
 
   /**
-   * Gets the machine running from `from`, with its guest adopted for the agent and its runtime ready for a message.
+   * Starts the machine from `from`, adopts its guest for the agent and waits until the runtime is ready for a message.
    * Safe to repeat. A clone that does not respond is replaced, in the end from a new template. A woken machine that
    * does not respond boots from its disk. Rejects if `signal` aborts before any of the machine exists.
    */
@@ -121,8 +121,8 @@ export class Machines {
   }
 
   /**
-   * Creates a spare: a clone with an identity that belongs to no agent, whose runtime has since answered throwaway
-   * turns, so that the host is as warm for it as the guest. It awaits the identity of its agent (`start` from its run).
+   * Creates a spare: a clone with an identity that belongs to no agent. Its runtime then answers throwaway turns, which
+   * warm up the host. `start` from its run gives it its agent's identity.
    */
   async makeSpare(spec: MachineSpec, signal: AbortSignal): Promise<void> {
     const { tokens } = await (await this.driver()).create(spec, { plan: () => {}, begin: () => {} }, signal);
@@ -173,10 +173,7 @@ export class Machines {
     }
   }
 
-  /**
-   * Takes a snapshot of the agent's machine, running or not, under the id `snapshot`. If it rejects, there is no such
-   * snapshot.
-   */
+  /** If it rejects, there is no such snapshot. */
   async snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
     const driver = await this.driver();
     // Without this, recently written files would be missing when it is restored without its memory.
@@ -188,22 +185,20 @@ export class Machines {
     await (await this.driver()).removeSnapshot(snapshot);
   }
 
-  /** Links all files that these snapshots need into `folder`. */
   async stage(snapshots: readonly string[], folder: string): Promise<void> {
     await (await this.driver()).stage(snapshots, folder);
   }
 
-  /** Makes a suspended or stopped machine from the snapshot of `spec`. Does not start it. */
+  /** Makes a suspended or stopped machine from the snapshot of `spec`. */
   async lay(spec: MachineSpec): Promise<void> {
     await (await this.driver()).restore(spec);
   }
 
-  /** All snapshots on this host. */
   async snapshots(): Promise<KeptSnapshot[]> {
     return (await this.driver()).snapshots();
   }
 
-  /** A snapshot's disk as one qcow2 file without backing files. The caller removes it. */
+  /** As one qcow2 file without backing files. The caller removes it. */
   async packDisk(snapshot: string, signal?: AbortSignal): Promise<string> {
     return (await this.driver()).packDisk(snapshot, signal);
   }
@@ -216,7 +211,6 @@ export class Machines {
     return { image, accelerator: driver.accelerator };
   }
 
-  /** The guest of a running, adopted machine. Rejects if there is none. */
   guest(id: string): Promise<GuestClient> {
     return this.#connections.guest(id);
   }
@@ -247,7 +241,7 @@ export class Machines {
     for await (const items of told) yield items.flatMap(({ lines }) => lines);
   }
 
-  /** Ends the run. If the guest is still reachable, its runtime shuts down and its writes are flushed to disk first. */
+  /** If the guest is still reachable, its runtime shuts down and its writes are flushed to disk first. */
   async stop(id: string): Promise<void> {
     if (await this.isRunning(id)) {
       try {
@@ -261,7 +255,6 @@ export class Machines {
     await (await this.driver()).stop(id);
   }
 
-  /** Stops a machine whose guest does not respond, so that it counts as lost. */
   async endHung(id: string): Promise<void> {
     await (await this.driver()).endHung(id);
   }
@@ -271,18 +264,15 @@ export class Machines {
     await (await this.driver()).destroy(id);
   }
 
-  /** Moves a machine without an agent to the quarantine. Its run ends. */
   async quarantine(id: string): Promise<void> {
     this.#connections.disconnect(id);
     await (await this.driver()).quarantine(id);
   }
 
-  /** Moves a snapshot without a row to the quarantine. */
   async quarantineSnapshot(snapshot: string): Promise<void> {
     await (await this.driver()).quarantineSnapshot(snapshot);
   }
 
-  /** The machines and snapshots in the quarantine. */
   async quarantined(): Promise<Quarantined[]> {
     return (await this.driver()).quarantined();
   }
@@ -291,7 +281,6 @@ export class Machines {
     return (await this.driver()).quarantinedMachine(id);
   }
 
-  /** Takes a machine or a snapshot out of the quarantine. */
   async releaseQuarantined(id: string): Promise<void> {
     await (await this.driver()).releaseQuarantined(id);
   }
@@ -300,7 +289,7 @@ export class Machines {
     await (await this.driver()).removeQuarantined(id);
   }
 
-  /** Disconnects all machines. They keep running. */
+  /** The machines keep running. */
   async close(): Promise<void> {
     this.#connections.close();
     const driver = await this.#opening?.catch(() => null);
@@ -326,7 +315,7 @@ export class Machines {
       : null;
     progress.begin("runtime");
     if (spec.isImporting) await unlessAborted(this.#importFiles(spec.id), signal);
-    else if (adopted?.runtime === "ready") return; // Restored with the machine.
+    else if (adopted?.runtime === "ready") return;
     const { runtime, reason } = await unlessAborted(this.#startRuntime(spec.id), signal);
     if (runtime !== "ready") throw new BerthError("runtime_failed", `${spec.runtime} did not start: ${reason}`);
   }
@@ -373,7 +362,7 @@ export class Machines {
   }
 }
 
-/** A clone or woken machine whose guest did not respond or could not be adopted. */
+/** The guest of a clone or woken machine did not respond or could not be adopted. */
 class NotRestored extends BerthError {
   constructor(cause: unknown) {
     super("machine_failed", "The agent's machine did not respond after it was restored.", { cause });

@@ -7,7 +7,6 @@ import type { Driver } from "./driver.ts";
 import { fenced } from "./fenced-driver.ts";
 import { Machines } from "./machines.ts";
 
-/** The machines of this host. This server serves their model calls and connections. */
 export function openMachines(context: AppContext): Machines {
   const { archives, stores, log } = context;
   return new Machines({
@@ -24,7 +23,7 @@ export function openMachines(context: AppContext): Machines {
   });
 }
 
-/** The configured driver, which changes nothing unless this server leads the host. */
+/** The driver changes nothing unless this server leads the host. */
 async function openFenced(context: AppContext): Promise<Driver> {
   const { config, runtimes, modelAccess, logger, leadership } = context;
   const confirm = async () => leadership?.confirm();

@@ -14,9 +14,9 @@ export interface MachineSpec {
   restarts: number;
   /** Incremented with every requested restoration. A machine with a lower count is made from `snapshot`. */
   restores: number;
-  /** The id of the snapshot that the machine is to be made from; null once it is. */
+  /** The id of the snapshot to make the machine from; null once it is made. */
   snapshot: string | null;
-  /** Whether it receives the files of an import once it runs. */
+  /** Whether it receives an import's files once it runs. */
   isImporting: boolean;
   runtime: string;
   /** The guest's own hostname. */
@@ -33,14 +33,12 @@ export type MachinePhase = "absent" | "stopped" | "suspended" | "running" | "los
 /** The start of a machine: its current run, its memory, its disk, a snapshot, or nothing: a new machine. */
 export type StartFrom = "run" | "memory" | "disk" | "snapshot" | "nothing";
 
-/** Reports the steps of making a machine. */
 export interface Progress {
   /** The expected steps; reported once, before the first. */
   plan(steps: readonly InstallStepName[]): void;
   begin(step: InstallStepName): void;
 }
 
-/** The error for a snapshot without files. */
 export function snapshotDeleted(): BerthError {
   return new BerthError("snapshot_not_found", "The snapshot was deleted.");
 }

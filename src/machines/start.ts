@@ -1,7 +1,7 @@
 import type { Driver, RunningMachine } from "./driver.ts";
 import type { MachineSpec, Progress, StartFrom } from "./spec.ts";
 
-/** Starts a machine from its state. An unusable memory counts as none: the machine boots. */
+/** Treats an unusable memory as missing: the machine boots. */
 export async function startMachine(
   driver: Driver,
   from: StartFrom,

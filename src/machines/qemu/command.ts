@@ -17,7 +17,6 @@ export interface Hardware {
  */
 type Incoming = "boot" | "state" | "deferred";
 
-/** The descriptor on which QEMU inherits the device state. */
 export const stateDescriptor = 3;
 
 /**
@@ -29,7 +28,7 @@ export interface DiskLayers {
   base: { file: string; format: "qcow2" | "raw" } | null;
 }
 
-/** One start of QEMU. Paths are absolute. */
+/** Paths are absolute. */
 export interface Start {
   name: string;
   hardware: Hardware;
@@ -149,7 +148,6 @@ function memoryOption({ hardware, memory }: Start): string {
   return `memory-backend-file,id=ram,${size},mem-path=${escaped(memory.file)},share=${memory.kind === "shared" ? "on" : "off"}`;
 }
 
-/** The monitor's name of the disk that a machine starts with. */
 export const diskNode = "disk";
 
 function diskOption(file: string, below: DiskLayers | null): string {

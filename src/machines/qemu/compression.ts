@@ -6,18 +6,14 @@ import type { MemoryImage, Step } from "./memory-image.ts";
 import type { PageJobs } from "./page-jobs.ts";
 import type { Records } from "./record.ts";
 
-/** The owner of a memory image that may be compressed: a suspended machine, or a snapshot. */
 export interface MemoryHolder {
   id: string;
-  /** The folder that the image's folder is in. */
   folder: string;
-  /** The image that its record names; null if there is none. */
   read(): Promise<MemoryImage | null>;
-  /** Makes its record name the image with these pages, unless it names another one by now. */
+  /** Changes the record to the image with these pages, unless it names another one by now. */
   replace(image: MemoryImage): Promise<void>;
 }
 
-/** A suspended machine as the owner of its memory. */
 export function sleeper(layout: Layout, records: Records, id: string): MemoryHolder {
   return {
     id,
@@ -51,7 +47,6 @@ export class Compression {
     this.#log = log;
   }
 
-  /** Queues a memory image for compression. A held image is queued when it is released. */
   add(holder: MemoryHolder): void {
     if (this.#held.has(holder.id)) return;
     this.#queue.push(holder);

@@ -28,7 +28,6 @@ export interface GuestSize {
  */
 export class ControlGroups {
   readonly #folder: string;
-  /** The `controllers` that this kernel offers. */
   readonly #offered: readonly string[];
 
   private constructor(folder: string, offered: readonly string[]) {
@@ -52,12 +51,12 @@ export class ControlGroups {
     return new ControlGroups(folder, offered);
   }
 
-  /** Those of the three limits that the host does not offer. */
+  /** Limits that the host does not offer. */
   get missing(): string[] {
     return controllers.filter((name) => !this.#offered.includes(name));
   }
 
-  /** Makes a group, or takes the one that its last process left. Returns its folder. */
+  /** Makes a group, or reuses the one that its last process left. Returns its folder. */
   async make(name: string, { cpus, memoryMiB }: GuestSize): Promise<string> {
     const group = join(this.#folder, name);
     await mkdir(group, { recursive: true });
@@ -73,7 +72,6 @@ export class ControlGroups {
     return group;
   }
 
-  /** Removes a group whose processes have ended. */
   async remove(name: string): Promise<void> {
     for (let tries = removalTries; ; tries--) {
       try {

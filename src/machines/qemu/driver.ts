@@ -35,7 +35,6 @@ const filterPeriodMs = 30_000;
 /** How long after a snapshot's removal unused layers are swept. */
 const sweepDelayMs = 60_000;
 
-/** Two clones of the existing template, then one of a new template. */
 const cloneTries = 3;
 
 /**
@@ -66,7 +65,7 @@ export class QemuDriver implements Driver {
       await driver.close();
       throw error;
     }
-    // Once, after the driver is open: a failure to open is retried.
+    // Logged once, after the driver is open, because a failed open is retried.
     logGaps(parts);
     return driver;
   }
@@ -236,7 +235,6 @@ export class QemuDriver implements Driver {
     return this.#parts.snapshots.pack(snapshot, await this.#parts.reserve.left(), signal);
   }
 
-  /** The path of `packDisk`'s file for a snapshot. */
   packedDisk(snapshot: string): string {
     return this.#parts.layout.packedDisk(snapshot);
   }

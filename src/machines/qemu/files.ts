@@ -24,7 +24,6 @@ export async function readUntrusted(file: string, maximumBytes: number): Promise
   return content.subarray(0, bytesRead);
 }
 
-/** The last `bytes` of a file, as text. */
 export async function readEnd(file: string, bytes: number): Promise<string> {
   await using handle = await open(file, "r");
   const { size } = await handle.stat();
@@ -33,7 +32,6 @@ export async function readEnd(file: string, bytes: number): Promise<string> {
   return content.toString("utf8", 0, bytesRead);
 }
 
-/** A file's size on the disk, in bytes; 0 if it does not exist. */
 export async function bytesOf(file: string): Promise<number> {
   return ((await stat(file).catch(nullWhereMissing))?.blocks ?? 0) * 512;
 }

@@ -29,7 +29,7 @@ export async function blockConnections(
     stdio: ["pipe", "ignore", "pipe"],
   });
   const words = text(child.stderr);
-  child.stdin.on("error", () => {}); // Its exit code says why.
+  child.stdin.on("error", () => {}); // Its exit code reports the reason.
   child.stdin.end(rules);
   try {
     const [code] = (await once(child, "close")) as [number | null];

@@ -12,7 +12,6 @@ import type { Layout } from "./layout.ts";
 const tries = 1_800;
 const pauseMs = 1_000;
 
-/** The images for new machines. */
 export class GuestImages {
   /** The image of most runtimes. The others' images have the same kernel, initial RAM disk and root file system. */
   readonly plain: Image;
@@ -46,7 +45,6 @@ export class GuestImages {
     return new Set([this.plain.id, ...this.#apart.map((runtime) => this.#idOf(runtime))]);
   }
 
-  /** The image for a runtime's machines. Waits while it is being built. Throws as `open` does, and `shutting_down`. */
   async of(runtime: string): Promise<Image> {
     if (!this.#apart.includes(runtime)) return this.plain;
     for (let left = tries; left > 1; left--) {

@@ -1,6 +1,5 @@
 import { readFileSync, readSync } from "node:fs";
 
-/** On x86-64. */
 export const pageBytes = 4096;
 
 /** A guest's memory as the kernel maps it into its QEMU (proc_pid_maps(5)). */

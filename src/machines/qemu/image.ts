@@ -41,7 +41,6 @@ export async function takeImage(
   return { id, files };
 }
 
-/** The id of a built image. Throws `image_missing`. */
 export async function idOfBuilt(built: string | null): Promise<string> {
   const record = built === null ? null : await readRecord<ImageRecord>(imageFiles(built).record);
   if (record) return record.id;
@@ -61,7 +60,6 @@ export function releaseOf(imageId: string): string {
   return imageId.replace(/\..*$/, "");
 }
 
-/** How the runner of this image opens channels. */
 export async function handshakeOf(image: ImageFiles): Promise<Handshake> {
   return (await readRecord<ImageRecord>(image.record))?.handshake ?? "token";
 }
@@ -97,7 +95,7 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
   await force(layout.images);
 }
 
-/** Removes unused images. A disk or template based on an image needs it. */
+/** Removes unused images. */
 export async function sweepImages(layout: Layout, inUse: ReadonlySet<string>): Promise<void> {
   for (const id of await readdir(layout.images)) {
     if (!inUse.has(id)) await rm(layout.image(id).folder, { recursive: true, force: true });

@@ -15,7 +15,6 @@ export const machineName = (id: string) => `berth-${id}`;
 /** The port may be taken between the check and QEMU's start. */
 const startTries = 3;
 
-/** Starts QEMU in a machine's folder. */
 export class Launcher {
   readonly #layout: Layout;
   readonly #sandbox: Sandbox;

@@ -5,13 +5,13 @@ import type { QemuParts } from "./parts.ts";
 /** A machine or a snapshot whose record names layers. */
 interface Chain {
   basis: Basis;
-  /** Makes the record name them without this one. */
+  /** Removes this layer from the record. */
   drop(layer: string): Promise<void>;
 }
 
 interface Pair {
   upper: string;
-  /** Its content is merged into `upper`. */
+  /** Merged into `upper`. */
   lower: string;
 }
 
@@ -64,7 +64,7 @@ export class LayerMerging {
     while (!this.#isClosed && (await this.#mergeOne()));
   }
 
-  /** False if nothing can be merged now. */
+  /** Returns false if nothing can be merged now. */
   async #mergeOne(): Promise<boolean> {
     const chains = await this.#chains();
     const pair = findMergeable(chains.map(({ basis }) => basis.layers));

@@ -43,7 +43,7 @@ export class Layers {
     return this.lay(machine, id, user, basis);
   }
 
-  /** A new empty disk based on a layer: a path in the machine's folder. */
+  /** Creates an empty disk based on a layer, and returns its path in the machine's folder. */
   async lay(machine: string, layer: string, user: MachineUser | null, basis: Basis): Promise<string> {
     const { folder, disks } = this.#layout.machine(machine);
     await this.#sandbox.ensureFolder(disks, user);
@@ -133,13 +133,11 @@ export class Layers {
     }
   }
 
-  /** A layer's size, in bytes. */
   bytesOf(id: string): Promise<number> {
     return bytesOf(this.#layout.layer(id).disk);
   }
 }
 
-/** The files below a machine's own disk. */
 export function layersBelow(layout: Layout, { template, imageId, layers }: Omit<Basis, "resources">): DiskLayers {
   return {
     layers: layers.map((id) => layout.layer(id).disk),

@@ -23,7 +23,6 @@ export class Layout {
   readonly machines: string;
   readonly layers: string;
   readonly snapshots: string;
-  /** Disks that are being exported. */
   readonly exports: string;
   /**
    * The images are not part of the data folder, and may change at the next start: disks are copies, without backing
@@ -59,7 +58,6 @@ export class Layout {
     return imageFiles(join(this.images, id));
   }
 
-  /** An immutable disk that other disks are based on. */
   layer(id: string) {
     const folder = join(this.layers, id);
     return { folder, disk: join(folder, firstDisk) };
@@ -71,15 +69,12 @@ export class Layout {
   }
 }
 
-/** The name of a machine's first disk, of a template's and of a layer. */
 export const firstDisk = "disk.qcow2";
 
 function machineFiles(folder: string) {
   return {
     folder,
-    /** The machine's first disk. */
     disk: join(folder, firstDisk),
-    /** Disks based on layers. */
     disks: join(folder, "disks"),
     record: join(folder, "machine.json"),
     run: join(folder, "run"),
@@ -89,7 +84,7 @@ function machineFiles(folder: string) {
     log: join(folder, "qemu.log"),
     token: join(folder, "token"),
     agentLog: join(folder, "agent.log"),
-    /** QEMU writes a complete memory to this socket. It exists only meanwhile. */
+    /** QEMU writes a complete memory to this socket. It exists only for that time. */
     streamSocket: join(folder, "stream"),
   };
 }

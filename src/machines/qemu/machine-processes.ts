@@ -1,7 +1,6 @@
 import type { Layout } from "./layout.ts";
 import { killByMonitor, QemuProcess } from "./process.ts";
 
-/** The processes of running machines, by machine id. */
 export class MachineProcesses {
   readonly #layout: Layout;
   readonly #log: (message: string) => void;
@@ -51,7 +50,6 @@ export class MachineProcesses {
     return { [Symbol.dispose]: () => void this.#waking.delete(qemu) };
   }
 
-  /** Stops the machine's process, whether this server or another one started it. */
   async end(id: string): Promise<void> {
     const qemu = this.#processes.get(id);
     if (qemu) await qemu.kill();

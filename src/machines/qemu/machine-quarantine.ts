@@ -34,7 +34,6 @@ export class MachineQuarantine {
     await snapshots.unswept(() => quarantine.add(layout.snapshot(id).folder, facts));
   }
 
-  /** Throws `orphan_not_found`. */
   async machine(id: string): Promise<QuarantinedMachine> {
     const { record } = await this.#require(id);
     const { runtime, resources } = record;
@@ -42,7 +41,7 @@ export class MachineQuarantine {
     return { runtime, resources, generation, restarts, restores };
   }
 
-  /** Gives the files back. Throws `orphan_not_found`. */
+  /** Throws `orphan_not_found`. */
   async release(id: string): Promise<void> {
     const { layout, quarantine, snapshots } = this.#parts;
     const { kind } = await this.#require(id);

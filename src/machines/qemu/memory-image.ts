@@ -54,7 +54,7 @@ interface Saving {
   user: MachineUser | null;
   base: Template | null;
   conditions: Conditions;
-  /** It runs again afterwards, and keeps its disk. */
+  /** Whether the guest runs again afterwards, and keeps its disk. */
   goesOn: boolean;
 }
 
@@ -68,7 +68,7 @@ type Contents = MemoryImage extends infer Image
 const folderName = /^memory-/;
 const partialEnding = ".partial";
 
-/** Called between any two steps, so that a test can stop there for good. */
+/** Called between two steps, so that a test can stop there. */
 export type Step = (name: string) => Promise<void>;
 
 /** Saves and checks machines' memories, each in its machine's folder. */
@@ -123,7 +123,6 @@ export class MemoryImages {
     return crc === saved.crc ? null : `its ${basename(file)} is corrupt`;
   }
 
-  /** The device state file for QEMU to load. */
   stateOf(image: MemoryImage, files: MachineFiles): string {
     const { state, stream } = memoryFiles(join(files.folder, image.folder));
     return image.kind === "stream" ? stream : state;
@@ -215,7 +214,6 @@ export class MemoryImages {
   }
 }
 
-/** The size of the guest's memory, in bytes. */
 function memoryBytes({ resources }: Conditions): number {
   return resources.memoryMiB * 1024 ** 2;
 }

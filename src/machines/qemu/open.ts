@@ -16,7 +16,6 @@ export type OpenDriver = (
   epoch: () => number,
 ) => Promise<Driver>;
 
-/** Machines as QEMU processes on this host. */
 export const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
   QemuDriver.open({
     dataFolder: config.dataFolder,
@@ -28,7 +27,6 @@ export const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, l
     log,
   });
 
-/** The folder of this checkout's last `make image`; null if there was none. */
 export async function lastBuiltImage(): Promise<string | null> {
   const folder = await readFile(new URL("../../../image/.built", import.meta.url), "utf8").catch(() => null);
   return folder?.trim() ?? null;

@@ -29,7 +29,6 @@ export class PageJobs {
     this.#loaders = Array.from({ length: loaders }, () => new PageThread());
   }
 
-  /** Creates one loading thread per processor, started before the first job, and one thread for everything else. */
   static forWakes(): PageJobs {
     const jobs = new PageJobs(Math.min(mostThreads, availableParallelism()));
     for (const thread of [...jobs.#loaders, jobs.#single]) thread.start();
@@ -56,12 +55,10 @@ export class PageJobs {
     return this.#single.run({ kind: "compress", ...job }, signal) as Promise<PagesFile>;
   }
 
-  /** The crc32 of a file. */
   crc(file: string): Promise<number> {
     return this.#single.run({ kind: "crc", file }) as Promise<number>;
   }
 
-  /** Ends the threads and their current jobs. */
   async close(): Promise<void> {
     await Promise.all([...this.#loaders, this.#single].map((thread) => thread.close()));
   }
@@ -123,7 +120,7 @@ class PageThread {
     worker.on("exit", () => {
       if (this.#worker === worker) this.#worker = null;
     });
-    worker.on("error", () => {}); // The exit follows, and rejects the job.
+    worker.on("error", () => {});
     worker.unref();
     this.#worker = worker;
     return worker;

@@ -76,7 +76,6 @@ export interface CompressJob {
   file: string;
 }
 
-/** Writes a stopped guest's pages to a file. */
 export async function savePages({ pid, memoryBytes, baseInode, file }: SaveJob): Promise<Saved> {
   const mapping = requireMapping(pid, memoryBytes);
   // If the mapped file is not the base (it was unlinked while mapped), its content is unknown.
@@ -139,7 +138,6 @@ function requireMapping(pid: number, bytes: number): Mapping {
   return mapping;
 }
 
-/** A whole file's crc32. */
 export function crcOfFile(file: string): number {
   using input = opened(file, "r");
   let crc = 0;
@@ -160,7 +158,6 @@ class PagesWriter implements AsyncDisposable {
   readonly #runs: Run[] = [];
   readonly #chunks: Chunk[] = [];
   #bytes = 0;
-  /** The last chunk's write. */
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(file: FileHandle, direct: FileHandle | null, compressed: boolean) {
@@ -206,7 +203,7 @@ class PagesWriter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#writing.catch(() => {}); // The next step reported the error.
+    await this.#writing.catch(() => {});
     await this.#direct?.close();
     await this.#file.close();
   }
@@ -225,7 +222,6 @@ class PagesWriter implements AsyncDisposable {
   }
 }
 
-/** Groups runs into batches of at most a chunk's pages. */
 function* batches(runs: readonly Run[]): Generator<Run[]> {
   let batch: Run[] = [];
   let room = chunkPages;

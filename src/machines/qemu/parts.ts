@@ -24,14 +24,10 @@ import { type HostBasis, Templates } from "./template.ts";
 
 export interface QemuOptions {
   dataFolder: string;
-  /** Free space that is kept: below it, nothing is created. */
+  /** Free space below which nothing is created. */
   reserve: DiskReserve;
   /** The folder of the built image; null if none was built. */
   builtImage: string | null;
-  /**
-   * A read-only folder of images outside of the data folder, with root disks in qcow2. Another folder may stand there at the
-   * next start, so machines' disks are copies.
-   */
   imagesApart?: string;
   accelerator: AcceleratorChoice;
   /** A runtime's default machine size, which its templates have. */
@@ -47,7 +43,6 @@ export interface QemuOptions {
   step?: Step;
 }
 
-/** The slow parts of opening. */
 interface Found {
   layout: Layout;
   sandbox: Sandbox;

@@ -68,7 +68,6 @@ async function kvmFault(
  */
 interface ProbeRecord {
   key: string;
-  /** Why the guest did not run; null if it did. */
   fault: string | null;
 }
 

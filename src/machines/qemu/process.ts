@@ -29,7 +29,6 @@ const maximumStateBytes = 16 * 1024 ** 2;
 /** Between two attempts at a write that the host's full disk refused. */
 const fullDiskRetryMs = 2_000;
 
-/** The confinement of one QEMU. */
 export interface Confinement {
   sandbox: Sandbox;
   user: MachineUser | null;
@@ -95,7 +94,7 @@ export class QemuProcess {
       if (child.pid !== undefined) kill(child.pid);
       if (pid !== undefined) {
         kill(pid);
-        await gone(pid); // Until then it may hold the disk's lock, and the next would fail.
+        await gone(pid); // Until then it may hold the disk's lock, and the next start would fail.
       }
       const words = (await readEnd(files.log, readLogBytes)).trim().split("\n").slice(-3).join("; ");
       throw new BerthError("machine_failed", `The virtual machine did not start${words ? `: ${words}` : "."}`, {
@@ -111,7 +110,7 @@ export class QemuProcess {
     return new QemuProcess(pid, await Qmp.open(files.qmp, AbortSignal.timeout(startTimeoutMs)));
   }
 
-  /** Kills QEMU and resolves when it is gone. */
+  /** Resolves when QEMU is gone. */
   async kill(): Promise<void> {
     kill(this.pid);
     await gone(this.pid);
@@ -154,7 +153,7 @@ export class QemuProcess {
         (status) => {
           if (status === "internal-error" || status === "guest-panicked") broken(status);
         },
-        () => {}, // It has exited, which is noticed anyway.
+        () => {}, // It has exited, which other code notices.
       );
     });
   }
@@ -248,7 +247,7 @@ export class QemuProcess {
   }
 }
 
-/** QEMU's message for a disk or image that another process, such as a backup, has open. This is transient. */
+/** QEMU's message for a disk or image that another process, such as a backup, has open. The error is transient. */
 export function isLocked(words: string): boolean {
   return /Failed to get (shared )?"[a-z ]+" lock/.test(words);
 }
@@ -315,7 +314,7 @@ export async function copyDisk(disk: string, source: string, bytes: number): Pro
   await chmod(disk, 0o600);
 }
 
-/** QEMU's version, as it reports it. Throws `qemu_missing`. */
+/** Throws `qemu_missing`. */
 export async function qemuVersion(): Promise<string> {
   try {
     return (await run("qemu-system-x86_64", ["--version"], { env: childEnvironment })).stdout.split("\n")[0]!;

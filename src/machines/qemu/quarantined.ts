@@ -5,7 +5,6 @@ import { nullWhereUnreadable, readRecord } from "./files.ts";
 import { type MachineRecord, readsAtOnce } from "./record.ts";
 import type { SnapshotRecord } from "./snapshot-records.ts";
 
-/** A machine or a snapshot in the quarantine, with its record. */
 export type QuarantinedRecord =
   | { id: string; kind: "machine"; record: MachineRecord }
   | { id: string; kind: "snapshot"; record: SnapshotRecord & Partial<MachineRecord> };

@@ -9,7 +9,7 @@ import { firstDisk, type Layout } from "./layout.ts";
 import type { MemoryImage } from "./memory-image.ts";
 import type { MachineUser } from "./sandbox.ts";
 
-/** A machine's record, in addition to its disk. Written before each start, so that it is true after a crash. */
+/** A machine's record. Written before each start, so that it is true after a crash. */
 export interface MachineRecord {
   generation: number;
   /** The desired restart count that the machine has reached. */
@@ -34,7 +34,7 @@ export interface MachineRecord {
   template: string | null;
   /** Set once the disk is complete. */
   hasDisk: boolean;
-  /** Its disk: a path in its folder. */
+  /** A path in its folder. */
   disk: string;
   /** The ids of the layers between its disk and its template's (or image's), topmost first. */
   layers: readonly string[];
@@ -76,7 +76,7 @@ export class Records {
     this.#layout = layout;
   }
 
-  /** The ids of all machines that have a folder, including half-made ones. */
+  /** Includes half-made machines. */
   ids(): Promise<string[]> {
     return readdir(this.#layout.machines);
   }
@@ -93,7 +93,6 @@ export class Records {
     return record;
   }
 
-  /** Writes a machine's first record, or replaces it completely. */
   write(id: string, record: MachineRecord): Promise<MachineRecord> {
     return this.#changes.run(id, async () => {
       const { folder, record: file } = this.#layout.machine(id);
@@ -130,7 +129,6 @@ export function imageOfRun({ bootImageId, imageId }: Pick<MachineRecord, "bootIm
   return bootImageId ?? imageId;
 }
 
-/** A running machine, from its record. */
 export function describe(id: string, { origin, token, nextToken, unadopted }: MachineRecord): RunningMachine {
   return { id, origin, tokens: nextToken ? [token, nextToken] : [token], unadopted };
 }

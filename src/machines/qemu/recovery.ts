@@ -24,7 +24,7 @@ export async function recover(parts: QemuParts): Promise<void> {
     const files = layout.machine(id);
     const record = await records.read(id).catch((error: Error) => error);
     if (record instanceof Error) {
-      // Its owner decides about it. The base of its disk is unknown, so nothing of that is removed.
+      // Its owner decides about it. The base of its disk is unknown, so no layer is removed.
       parts.log(`the record of machine ${id} cannot be read; keeping its folder: ${record.message}`);
       await killByMonitor(files.qmp);
       isComplete = false;
@@ -51,7 +51,7 @@ export async function recover(parts: QemuParts): Promise<void> {
     if (monitor.startsWith(`${layout.root}/`) && !known.has(monitor)) await killByMonitor(monitor);
   }
   if (!isComplete) return;
-  // Their current state: the layers of a machine may have been found only above.
+  // Their current state: an earlier step may have found the layers of a machine.
   const latest = await inParallel(found, readsAtOnce, ({ id }) => records.require(id));
   await removeUnneeded(parts, latest);
 }

@@ -17,7 +17,6 @@ const run = promisify(execFile);
 /** The user of templates' QEMUs if the server is root. Its group can read images and templates. */
 const machineUserName = "berth-vm";
 
-/** The user and group id of one machine's QEMU. */
 export interface MachineUser {
   uid: number;
   gid: number;
@@ -29,22 +28,17 @@ export interface SandboxPaths {
   writable: readonly string[];
 }
 
-/** The confinement of one program. */
 export interface Confined {
   paths: SandboxPaths;
   /** If the server is root; null: the templates' user. */
   user: MachineUser | null;
-  /** Its guest's memory. */
   memoryMiB: number;
-  /** The folder of its control group; null without one. */
   group: string | null;
-  /** Whether it outlives the server. */
   outlivesServer: boolean;
 }
 
-/** The part of the host that QEMU sees, if the server is root. */
+/** The users of QEMU, if the server is root. */
 interface Users {
-  /** The user that runs templates. */
   template: MachineUser;
   /** Supplementary groups of every QEMU: reading templates, and opening /dev/kvm. */
   groups: readonly number[];
@@ -56,7 +50,6 @@ interface Users {
 /** The limit of QEMU's private memory beyond its guest's, in bytes: its translation cache, stacks and buffers. */
 const dataBeyondGuest = 4 * 1024 ** 3;
 
-/** Why the host cannot be configured. */
 const notRoot = "the server is not root";
 
 /** How often, and how long apart, to check that a machine's processes have exited. */
@@ -170,12 +163,11 @@ export class Sandbox {
     return [`no control groups limit QEMU's processor time and memory (${why})`];
   }
 
-  /** The folder of a control group with that name; null if there are none. */
+  /** Null if there are no control groups. */
   async group(name: string, size: GuestSize): Promise<string | null> {
     return typeof this.#groups === "string" ? null : this.#groups.make(name, size);
   }
 
-  /** Removes a control group whose processes have ended. */
   async removeGroup(name: string): Promise<void> {
     if (typeof this.#groups !== "string") await this.#groups.remove(name);
   }
@@ -231,7 +223,7 @@ export class Sandbox {
     return this.#hasNamespaces;
   }
 
-  /** Gives a machine's user a file in a folder of the server's own. Never follows a link. */
+  /** Never follows a link. */
   async give(user: MachineUser | null, ...paths: string[]): Promise<void> {
     if (!user) return;
     for (const path of paths) await lchown(path, user.uid, user.gid);
@@ -258,7 +250,7 @@ export class Sandbox {
     await this.takeFolder(path, user);
   }
 
-  /** Makes such a folder if it does not exist. */
+  /** Like `folder`, if it does not exist. */
   async ensureFolder(path: string, user: MachineUser | null): Promise<void> {
     await mkdir(path, { mode: 0o700, recursive: true });
     await this.takeFolder(path, user);
@@ -349,7 +341,7 @@ function namespaces({ readable, writable }: SandboxPaths, isRoot: boolean): stri
   ];
 }
 
-/** All folders above the paths, the topmost first. */
+/** Topmost first. */
 function foldersAbove(paths: readonly string[]): string[] {
   const folders = new Set<string>();
   for (const path of paths) {

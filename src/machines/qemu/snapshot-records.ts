@@ -27,7 +27,6 @@ export type SnapshotRecord = Pick<MachineRecord, (typeof kept)[number]>;
 /** Defaults for fields that servers of earlier versions did not write. */
 const ofEarlierVersions = { bootImageId: null };
 
-/** The snapshots' records. */
 export class SnapshotRecords {
   readonly #layout: Layout;
 
@@ -35,7 +34,6 @@ export class SnapshotRecords {
     this.#layout = layout;
   }
 
-  /** The ids of all complete snapshots. */
   async ids(): Promise<string[]> {
     return (await readdir(this.#layout.snapshots)).filter((name) => !name.endsWith(partialEnding));
   }
@@ -60,7 +58,6 @@ export class SnapshotRecords {
     return memory + (record ? await bytesOf(this.#layout.layer(record.layers[0]!).disk) : 0);
   }
 
-  /** A snapshot as the owner of its memory. */
   holder(id: string): MemoryHolder {
     return {
       id,

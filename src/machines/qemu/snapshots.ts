@@ -261,8 +261,8 @@ export class Snapshots {
   }
 
   /**
-   * At the server's start: the record of a machine whose server stopped between creating a new disk and recording it.
-   * Its guest has been paused since. Rejects if the disk does not belong to the machine.
+   * At the server's start: repairs the record of a machine whose server stopped between creating a new disk and
+   * recording it. Its guest has been paused since. Rejects if the disk does not belong to the machine.
    */
   async recoverDisk(id: string, qemu: QemuProcess): Promise<void> {
     const { layout, records } = this.#parts;

@@ -13,7 +13,6 @@ import { describe, type MachineRecord } from "./record.ts";
 import { removeUnused } from "./recovery.ts";
 import type { Template, TemplateBasis } from "./template.ts";
 
-/** Starts of machines from a template or from their disk. */
 export class Starts {
   readonly #parts: QemuParts;
 
@@ -21,19 +20,18 @@ export class Starts {
     this.#parts = parts;
   }
 
-  /** The inputs of a runtime's templates. */
   basisOf(runtime: string, image: Image): TemplateBasis {
     const { host, usualResources } = this.#parts;
     return { ...host, image, runtime, resources: usualResources(runtime) };
   }
 
-  /** Whether the machine has the size in which templates are made. */
+  /** Whether the machine has the size of its runtime's templates. */
   isUsual({ runtime, resources: { cpus, memoryMiB, diskGiB } }: MachineSpec): boolean {
     const usual = this.#parts.usualResources(runtime);
     return cpus === usual.cpus && memoryMiB === usual.memoryMiB && diskGiB === usual.diskGiB;
   }
 
-  /** The template for a machine, made where it is missing; null where it has to boot. */
+  /** The template for a machine, made if it is missing; null if the machine has to boot. */
   async templateFor(
     spec: MachineSpec,
     image: Image,
@@ -46,7 +44,7 @@ export class Starts {
     const basis = this.basisOf(spec.runtime, image);
     if (!onlyMadeTemplates) return unlessAborted(templates.get(basis), signal);
     const found = await templates.find(basis);
-    // One that was passed on and does not fit takes up space.
+    // A template that was passed on and does not fit takes up space.
     if (!found) await removeUnused(this.#parts);
     return found;
   }
@@ -99,7 +97,7 @@ export class Starts {
     else await createOverlay(files.disk, relative(files.folder, rootfs), "raw", { bytes });
   }
 
-  /** Writes the record and starts QEMU, over the template's memory where there is one. */
+  /** Writes the record and starts QEMU, over the template's memory if there is a template. */
   start(id: string, known: MachineRecord, template: Template | null): Promise<RunningMachine> {
     const { layout, sandbox, records, launcher, running } = this.#parts;
     return launcher.onFreePort(async (port) => {

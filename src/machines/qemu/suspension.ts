@@ -183,7 +183,6 @@ function isDamage(error: unknown): boolean {
   return code === "EBADMSG" || code.startsWith("Z") || isDamage(error.cause);
 }
 
-/** An error's message with that of its cause. */
 function detailed({ message, cause }: Error): string {
   return cause instanceof Error ? `${message} (${cause.message})` : message;
 }

@@ -53,7 +53,7 @@ export interface Template {
 
 /** The host properties that machines depend on. */
 export interface HostBasis {
-  /** For a machine that starts: the kernel and the initial RAM disk come from this image, whatever its runtime. */
+  /** The image of the kernel and the initial RAM disk, whatever the runtime. */
   image: Image;
   qemu: string;
   accelerator: Accelerator;
@@ -75,7 +75,7 @@ async function isRecent(record: string): Promise<boolean> {
 /** A template's inputs. Any difference makes a different template. */
 export interface TemplateBasis extends HostBasis {
   runtime: string;
-  /** The only size that the runtime's templates are made in. */
+  /** The only size of the runtime's templates. */
   resources: Resources;
 }
 
@@ -87,9 +87,7 @@ export class Templates {
   readonly #serveUplink: (socket: Socket) => void;
   readonly #log: (message: string) => void;
   readonly #making = new Map<string, Promise<Template>>();
-  /** Templates whose last clone did not respond. */
   readonly #suspect = new Set<string>();
-  /** Processes in which a template is being warmed. */
   readonly #warming = new Set<QemuProcess>();
 
   /** `serveUplink` answers the throwaway turns' model calls. */
@@ -169,7 +167,6 @@ export class Templates {
     }
   }
 
-  /** Abandons the templates being made. */
   async close(): Promise<void> {
     for (const qemu of this.#warming) await qemu.kill();
     await Promise.allSettled(this.#making.values());
@@ -360,7 +357,6 @@ export function templateKind({ runtime, resources, image, qemu, accelerator, cpu
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 }
 
-/** The runtime of the template with this name. */
 export function runtimeOf(template: string): string {
   return template.replace(/-[0-9a-f]{16}-[0-9a-f]{8}$/, "");
 }

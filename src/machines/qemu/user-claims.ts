@@ -30,7 +30,6 @@ export async function claimUser(uid: number, machine: string): Promise<boolean> 
   }
 }
 
-/** Frees a machine's id for others. */
 export async function releaseUser(uid: number, machine: string): Promise<void> {
   const claim = join(claims, String(uid));
   if ((await readlink(claim).catch(() => null)) === machine) await rm(claim);
