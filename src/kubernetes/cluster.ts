@@ -26,7 +26,6 @@ import {
 /** Lists, such as a pod's containers, are merged by their entries' names. */
 const mergePatch = setHeaderOptions("Content-Type", PatchStrategy.StrategicMergePatch);
 
-/** The objects of machines of one kind in one namespace of a cluster. */
 export class MachineObjects {
   readonly #apps: AppsV1Api;
   readonly #core: CoreV1Api;
@@ -42,12 +41,10 @@ export class MachineObjects {
     this.#kind = kind;
   }
 
-  /** The machine's StatefulSet; null if there is none. */
   async set(id: string): Promise<V1StatefulSet | null> {
     return nullIfMissing(this.#apps.readNamespacedStatefulSet({ name: this.#nameOf(id), namespace: this.#namespace }));
   }
 
-  /** The machine of a StatefulSet. */
   idOf({ metadata }: V1StatefulSet): string {
     return metadata!.labels![labelOf(this.#kind)]!;
   }
@@ -57,12 +54,11 @@ export class MachineObjects {
     return (await nullIfMissing(this.#apps.listNamespacedStatefulSet(of)))?.items ?? [];
   }
 
-  /** The machine's pod; null if there is none. */
   async pod(id: string): Promise<V1Pod | null> {
     return nullIfMissing(this.#core.readNamespacedPod({ name: `${this.#nameOf(id)}-0`, namespace: this.#namespace }));
   }
 
-  /** Kubernetes' last complaint about making the machine's pod; null if none is known. */
+  /** Kubernetes' last warning about the machine's pod; null if there is none. */
   async warning(id: string): Promise<string | null> {
     for (const name of [`${this.#nameOf(id)}-0`, this.#nameOf(id)]) {
       const fieldSelector = `type=Warning,involvedObject.name=${name}`;
@@ -74,28 +70,27 @@ export class MachineObjects {
     return null;
   }
 
-  /** Null if it is gone from the cluster. */
+  /** Null if the cluster has no such node. */
   async node(name: string): Promise<V1Node | null> {
     return nullIfMissing(this.#core.readNode({ name }));
   }
 
-  /** The observation by the machine's keeper. Null if there is no such machine. */
+  /** The token of the machine's keeper. Null if there is no such machine. */
   async token(id: string): Promise<string | null> {
     return this.#kept(id, "token");
   }
 
-  /** Stores a text with the machine, next to its token. Up to 1 MiB. */
+  /** Stores up to 1 MiB of text with the machine, next to its token. */
   async keepLog(id: string, log: string): Promise<void> {
     const of = { name: this.#nameOf(id), namespace: this.#namespace };
     await nullIfMissing(this.#core.patchNamespacedSecret({ ...of, body: { stringData: { log } } }, mergePatch));
   }
 
-  /** The text last stored by `keepLog`; null if there is none. */
   async log(id: string): Promise<string | null> {
     return this.#kept(id, "log");
   }
 
-  /** Makes what of the machine is not there. `nodes`: those that its pod may be on; null for any. */
+  /** Creates the machine's missing objects. `nodes`: those that its pod may be on; null for any. */
   async create(id: string, resources: Resources, nodes: readonly string[] | null = null): Promise<void> {
     const namespace = this.#namespace;
     await unlessThere(this.#core.createNamespacedSecret({ namespace, body: secretOf(this.#kind, id, newToken()) }));
@@ -108,14 +103,13 @@ export class MachineObjects {
     await this.#patch(id, { spec: { replicas } });
   }
 
-  /** Returns the StatefulSet as it is then. */
+  /** Returns the updated StatefulSet. */
   async annotate(id: string, annotations: Record<string, string>): Promise<V1StatefulSet> {
     return this.#patch(id, { metadata: { annotations } });
   }
 
   /**
-   * Gives the machine a pod on any node, in place of the one that it has, whose memory is enough to serve files and too small
-   * for a guest.
+   * Replaces the machine's pod with one on any node, whose memory is enough to serve files and too small for a guest.
    */
   async shrink(id: string): Promise<void> {
     const memory = `${podMemoryMiB(null, this.#options.kvmResource)}Mi`;
@@ -123,7 +117,7 @@ export class MachineObjects {
     await this.#patch(id, { spec: { template: { spec: { affinity: null, containers: [keeper] } } } });
   }
 
-  /** Removes the machine with its volume. Resolves when its pod is gone. */
+  /** Resolves when its pod is gone. */
   async remove(id: string): Promise<void> {
     const namespace = this.#namespace;
     const name = this.#nameOf(id);
@@ -160,7 +154,7 @@ function byTime(one: CoreV1Event, other: CoreV1Event): number {
   return Number(one.lastTimestamp ?? 0) - Number(other.lastTimestamp ?? 0);
 }
 
-/** Null for what is not there. Throws `machine_failed` where the cluster refuses, or does not answer. */
+/** Null for a missing object. Throws `machine_failed` if the cluster refuses or does not answer. */
 async function nullIfMissing<Result>(request: Promise<Result>): Promise<Result | null> {
   return request.catch((error: unknown) => {
     if (statusOf(error) === 404) return null;

@@ -4,21 +4,19 @@ import { isDeepStrictEqual } from "node:util";
 import { KubeConfig, type RequestContext } from "@kubernetes/client-node";
 import { BerthError } from "../contract/errors.ts";
 
-/** An API server that does not answer counts as away: what machines run is not to wait for it. */
+/** An API server that does not answer counts as unavailable, so that running machines do not wait for it. */
 const answerMs = 15_000;
 
 type DispatcherOptions = ReturnType<KubeConfig["createDispatcherOptions"]>;
 
-/** Where a cluster is and as whom it is asked. Requests end after `answerMs`. */
+/** A cluster's address and credentials. Requests end after `answerMs`. */
 export class ClusterConnection extends KubeConfig {
-  /** How the connections of the last request were to be made, and of those that are used. */
+  /** Settings of the last request's connections and of those in use. */
   #settings: DispatcherOptions | null = null;
   #usedSettings: DispatcherOptions | null = null;
   #connections: ReturnType<RequestContext["getDispatcher"]>;
 
-  /**
-   * `kubeconfig`: a file; null: the service account of this pod. Throws `machine_failed` where they name no cluster.
-   */
+  /** `kubeconfig`: a file; null: the service account of this pod. Throws `machine_failed` if it names no cluster. */
   constructor(kubeconfig: string | null) {
     super();
     if (kubeconfig === null) this.loadFromCluster();
@@ -55,7 +53,7 @@ export class ClusterConnection extends KubeConfig {
     return this.#settings;
   }
 
-  /** When the client's certificate expired; null if it has not, or there is none. */
+  /** Null if the client's certificate is valid, or there is none. */
   expiredAt(): Date | null {
     const { certData, certFile } = this.getCurrentUser() ?? {};
     if (!certData && !certFile) return null;
@@ -70,29 +68,29 @@ export function statusOf(error: unknown): number | undefined {
   return typeof code === "number" ? code : undefined;
 }
 
-/** Why the API server did not do what was asked, in words that end a sentence. */
+/** Why the API server refused a request, as the end of a sentence. */
 export function reasonOf(error: unknown): string {
   const { body, message, cause, name } = error as Error & { body?: unknown; cause?: Error & { code?: string } };
-  // The client's errors have the whole answer, with its headers, in their message.
+  // The message of the client's errors has the whole response, with its headers.
   if (typeof body === "string") return messageIn(body);
   if (statusOf(error) !== undefined) return `HTTP status ${statusOf(error)}`;
   if (name === "TimeoutError") return `it does not answer within ${answerMs / 1000} s`;
   return (cause?.code && reasons[cause.code]) || cause?.message || message;
 }
 
-/** The fields of a `Status` response. */
+/** Reads a `Status` response. */
 function messageIn(body: string): string {
   try {
     const { message } = JSON.parse(body) as { message?: unknown };
     if (typeof message === "string") return message;
   } catch {
-    // A response from in front of the API server.
+    // A response from a proxy in front of the API server.
   }
   return body.slice(0, 300);
 }
 
 const untrusted = "its certificate is not of the authority that KUBECONFIG names";
-/** By the codes of Node's errors. */
+/** By code of Node's errors. */
 const reasons: Record<string, string> = {
   CERT_HAS_EXPIRED: "its certificate has expired",
   CERT_SIGNATURE_FAILURE: untrusted,

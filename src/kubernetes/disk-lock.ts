@@ -8,8 +8,8 @@ import { childEnvironment } from "../core/child-environment.ts";
 const pollMs = 1_000;
 
 /**
- * Resolves when no QEMU has a disk in the data folder open. One of another pod may, where two nodes can have a volume at
- * once: whatever its keeper keeps there is not to be touched while it runs.
+ * Resolves when no QEMU has a disk in the data folder open. Two nodes can have one volume at once: files on it must not
+ * change while another pod's QEMU runs.
  */
 export async function disksFree(dataFolder: string, log: (message: string) => void): Promise<void> {
   for (let told = false; await isTaken(dataFolder); told = true) {

@@ -26,13 +26,13 @@ import { runOf } from "./pod-state.ts";
 import type { Pods } from "./pods.ts";
 import type { MadeTemplate, TemplateMachines } from "./template-machines.ts";
 
-/** How many machines are looked at at once. */
+/** Limit on concurrent observations. */
 const looksAtOnce = 16;
 
 interface KubernetesOptions {
   pods: Pods;
   templates: TemplateMachines;
-  /** Where machines' disks are while they are exported. */
+  /** Disks during their export. */
   disks: PackedDisks;
   /** The guest image in the machines' container image. */
   imageId: string;
@@ -42,10 +42,10 @@ interface KubernetesOptions {
 }
 
 /**
- * Virtual machines as QEMU in pods of a Kubernetes cluster: each machine is a StatefulSet of no or one pod with its own
- * volume. In the pod a keeper drives QEMU, like a host with one machine. This driver manages the pod, and calls the
+ * Virtual machines as QEMU in pods of a Kubernetes cluster: each machine is a StatefulSet of at most one pod with its
+ * own volume. In the pod a keeper drives QEMU, like a host with one machine. This driver manages the pod, and calls the
  * keeper for the rest. Files that one machine needs from another pass through this server. A machine's last observation
- * is stored with its StatefulSet, for the time in which it has no pod.
+ * is stored with its StatefulSet, for the time without a pod.
  */
 export class KubernetesDriver implements Driver {
   readonly accelerator = "kubernetes";
@@ -55,11 +55,11 @@ export class KubernetesDriver implements Driver {
   readonly #templates: TemplateMachines;
   readonly #disks: PackedDisks;
   readonly #observations: Observations;
-  /** Calls that change which snapshots a machine has, one at a time: each rewrites the list in its annotation. */
+  /** Calls that change a machine's list of snapshots. Serial, because each rewrites the list in its annotation. */
   readonly #snapshotCalls = new SerialQueue();
   readonly #usual: (runtime: string) => Resources;
   readonly #log: (message: string) => void;
-  /** Clones that have not come to life yet, and the machines that keep their templates. */
+  /** Clones that are not alive yet, and the machines that keep their templates. */
   readonly #clones = new Map<string, string>();
 
   constructor({ pods, templates, disks, imageId, usualResources, log }: KubernetesOptions) {
@@ -73,19 +73,17 @@ export class KubernetesDriver implements Driver {
     this.#log = log;
   }
 
-  /** Templates are made for the nodes that new machines are on: before the first of these there is none to make. */
+  /** A template needs a node, so none can be made before the first machine. */
   async prepare(): Promise<null> {
     return null;
   }
 
-  /** A machine's own files go with its volume. */
+  /** A machine's own files are removed with its volume. */
   sweep(): Promise<void> {
     return this.#templates.sweep();
   }
 
-  /**
-   * A clone if a template exists that fits the machine's node. A missing template is started, without waiting for it.
-   */
+  /** Returns a clone if a template fits the machine's node. Starts a missing template without waiting for it. */
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     await this.destroy(spec.id);
     const isUsual = isDeepStrictEqual(spec.resources, this.#usual(spec.runtime));
@@ -96,7 +94,7 @@ export class KubernetesDriver implements Driver {
     if (isUsual) progress.begin("template");
     const template = isUsual ? await this.#passTemplate(spec) : null;
     signal?.throwIfAborted();
-    // Earlier work is not among the steps that the keeper reports.
+    // The keeper does not report earlier steps.
     const later: Progress = { plan: () => {}, begin: (step) => step === "machine" && progress.begin(step) };
     const options = { progress: later, ...(signal ? { signal } : {}) };
     const machine = await this.#change(spec.id, "create", [spec], options);
@@ -104,7 +102,7 @@ export class KubernetesDriver implements Driver {
     return machine;
   }
 
-  /** Gives a machine, which has had no guest yet, the template that fits. Null for a machine that boots: it has none. */
+  /** Passes the fitting template to a new machine. Null if the machine has to boot. */
   async #passTemplate({ id, runtime }: MachineSpec): Promise<MadeTemplate | null> {
     try {
       const pod = await this.#objects.pod(id);
@@ -126,7 +124,7 @@ export class KubernetesDriver implements Driver {
 
   async wake(spec: MachineSpec): Promise<RunningMachine | null> {
     await this.#pods.ready(spec.id);
-    // Its memory may be gone: what was last seen of it is not what it is.
+    // Its memory may be gone, so the last observation can be wrong.
     if ((await this.#pods.ask(spec.id, "observe", [spec.id])).phase !== "suspended") return null;
     return this.#change(spec.id, "wake", [spec]);
   }
@@ -169,12 +167,12 @@ export class KubernetesDriver implements Driver {
   async #snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
     const set = await this.#objects.set(id);
     if (!set) throw new BerthError("machine_lost", "The agent has no machine.");
-    // Before it is there: whose a snapshot is, no keeper decides.
+    // Write ownership first: keepers do not decide it.
     await this.#keep(id, [...this.#keptBy(set).filter((each) => each.id !== snapshot), { id: snapshot, bytes: 0 }]);
     return this.#pods.borrow(id, () => this.#change(id, "snapshot", [id, snapshot, options]));
   }
 
-  /** Takes the files of another machine's snapshot over first. Its pod, if it has none, comes for that and goes again. */
+  /** Copies the files of another machine's snapshot first. A machine without a pod gets one for that time. */
   async restore(spec: MachineSpec): Promise<void> {
     const { id, snapshot } = spec;
     const owner = snapshot === null ? null : await this.#ownerOf(snapshot);
@@ -211,7 +209,6 @@ export class KubernetesDriver implements Driver {
     );
   }
 
-  /** The machine that keeps a snapshot; null if there is none. */
   async #ownerOf(snapshot: string): Promise<string | null> {
     const set = await this.#setOf(snapshot);
     return set && this.#objects.idOf(set);
@@ -233,7 +230,7 @@ export class KubernetesDriver implements Driver {
     );
   }
 
-  /** The machine's keeper packs it, and gives it to this server. */
+  /** The machine's keeper packs the disk and sends it to this server. */
   async packDisk(snapshot: string, signal?: AbortSignal): Promise<string> {
     const set = await this.#setOf(snapshot);
     if (!set) throw snapshotDeleted();
@@ -254,7 +251,7 @@ export class KubernetesDriver implements Driver {
     if (!set) return;
     const observed = observedOf(set);
     const mayHaveMemory = observed === "unreadable" || observed?.phase === "suspended";
-    // A memory that is to go with the end of its run is in the volume.
+    // A memory that the end of the run removes is still in the volume.
     if (set.spec?.replicas === 1 || mayHaveMemory) {
       await this.#pods.ready(id);
       await this.#change(id, "stop", [id]);
@@ -271,7 +268,7 @@ export class KubernetesDriver implements Driver {
     await this.#pods.remove(id);
   }
 
-  /** Its volume stays as it is. */
+  /** The volume stays unchanged. */
   async quarantine(id: string): Promise<void> {
     const set = await this.#objects.set(id);
     if (!set || isQuarantined(set)) return;
@@ -284,7 +281,7 @@ export class KubernetesDriver implements Driver {
     await this.#objects.annotate(id, { [quarantinedAnnotation]: new Date().toISOString() });
   }
 
-  /** It stays in the volume of its machine, and goes with that. */
+  /** A snapshot stays in the volume of its machine, and is removed with it. */
   async quarantineSnapshot(): Promise<void> {}
 
   async quarantined(): Promise<Quarantined[]> {
@@ -315,7 +312,7 @@ export class KubernetesDriver implements Driver {
 
   async observe(id: string): Promise<MachineObservation> {
     const set = await this.#objects.set(id).catch((error: unknown) => {
-      // While the API server is away, the keeper knows what is with a machine that runs.
+      // While the API server is unavailable, the keeper knows the state of a running machine.
       if (this.#pods.knows(id)) return "unknown" as const;
       throw error;
     });
@@ -328,7 +325,7 @@ export class KubernetesDriver implements Driver {
     return inParallel(sets, looksAtOnce, (set) => this.#observations.of(set));
   }
 
-  /** Not in its volume, which nobody can read while it has no pod. */
+  /** Not in the volume, which cannot be read without a pod. */
   keepLog(id: string, log: string): Promise<void> {
     return this.#objects.keepLog(id, log);
   }
@@ -345,7 +342,7 @@ export class KubernetesDriver implements Driver {
     return dialGuest(await this.#pods.address(id), id);
   }
 
-  /** Also resolves when its pod has ended, or its container, or there are others, or its node is out of reach. */
+  /** Also resolves when its pod or container has ended or was replaced, or its node is out of reach. */
   async ended(id: string): Promise<void> {
     const before = await this.#objects.pod(id).catch(() => undefined);
     const run = before === undefined ? this.#pods.lastRun(id) : runOf(before);
@@ -368,7 +365,7 @@ export class KubernetesDriver implements Driver {
     this.#templates.close();
   }
 
-  /** Asks for a change, and keeps with the StatefulSet what is seen after it. */
+  /** Requests a change, and stores the observation after it with the StatefulSet. */
   async #change<Call extends KeeperCall>(
     id: string,
     call: Call,

@@ -4,18 +4,18 @@ import type { ErrorCode } from "../contract/errors.ts";
 import { maximumSnapshots } from "../contract/snapshots.ts";
 import type { KeeperCall, Outcome } from "./keeper-calls.ts";
 
-// A keeper is in the pod of a machine whose agent may have broken out of QEMU: what it says is checked as a stranger's.
+// A keeper is in the pod of a machine whose agent may have broken out of QEMU, so its responses are validated like a
+// stranger's.
 
-/** The longest line, in bytes. */
+/** In bytes. */
 const maximumLine = 256 * 1024;
-/** Steps, and what a keeper says while nothing else comes. Beyond these, one a second. */
+/** Burst limit on steps and empty lines; beyond it, one a second. */
 const linesAtOnce = 100;
 
 const short = z.string().max(1_000);
 const count = z.int().min(0);
 const nothing = z.unknown().transform(() => undefined);
 
-/** A keeper's observation of its machine. */
 export const Observation = z.object({
   id: short,
   generation: count,
@@ -23,10 +23,9 @@ export const Observation = z.object({
   restores: count,
   phase: z.enum(["absent", "stopped", "suspended", "running"]),
   image: short.nullable(),
-  // Keepers and notes of earlier versions do not say: the machine counts as used.
+  // Keepers and notes of earlier versions omit it: the machine counts as used.
   isUnused: z.boolean().default(false),
 });
-/** The snapshots that it has. */
 export const KeptSnapshots = z.array(z.object({ id: short, bytes: count })).max(2 * maximumSnapshots);
 const running = z.object({
   id: short,
@@ -59,7 +58,7 @@ const results = {
   ended: nothing,
 } satisfies { [Call in KeeperCall]: z.ZodType<Outcome<Call> | undefined> };
 
-/** The error codes of a machine's driver. Other codes belong to the service, and have a meaning to its clients. */
+/** Error codes of a machine's driver. Other codes belong to the service, and have a meaning to its clients. */
 const codes = [
   "accelerator_unavailable",
   "agent_elsewhere",
@@ -79,12 +78,11 @@ const codes = [
   "template_failed",
 ] as const satisfies ErrorCode[];
 
-/** A keeper's error. */
 export const Refusal = z.object({ code: z.enum(codes).catch("machine_failed"), message: z.string().max(5_000) });
 
 const step = z.enum(installSteps);
 
-/** A line of an answer (`KeeperLine`). */
+/** See `KeeperLine`. */
 export const AnswerLine = z.union([
   z.object({ plan: z.array(step).max(installSteps.length) }),
   z.object({ begin: step }),
@@ -92,7 +90,7 @@ export const AnswerLine = z.union([
   z.object({ result: z.unknown() }),
 ]);
 
-/** A call's reported result. Throws for an invalid one, and for one of another machine than the requested one. */
+/** A call's reported result. Throws if it is invalid or of another machine. */
 export function resultOf<Call extends KeeperCall>(call: Call, sent: readonly unknown[], told: unknown): Outcome<Call> {
   const result: unknown = results[call].parse(told);
   const [subject] = sent;
@@ -101,7 +99,7 @@ export function resultOf<Call extends KeeperCall>(call: Call, sent: readonly unk
   return result as Outcome<Call>;
 }
 
-/** The lines of an answer. Throws where one is too long, and where there are too many of them. */
+/** Throws if a line is too long, or if there are too many lines. */
 export async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const began = performance.now();
   let parts: Buffer[] = [];

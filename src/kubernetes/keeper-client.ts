@@ -20,19 +20,19 @@ import {
 } from "./keeper-calls.ts";
 
 const connectMs = 3_000;
-/** A keeper says something at least once in `pulseMs`. */
+/** A keeper sends something at least once in `pulseMs`. */
 const silenceMs = 4 * pulseMs;
-/** Its files are given once what it is at has ended, which may be a suspension. */
+/** A keeper sends its files after its current call, which may be a suspension. */
 const filesSilenceMs = 300_000;
 /**
- * The limit of a call that changes a machine, and of any other. A keeper that only keeps sending lines delays no caller
- * for longer.
+ * Time limits of a call that changes a machine, and of any other. A keeper that only keeps sending lines delays no
+ * caller for longer.
  */
 const changeMs = 30 * 60_000;
 const askMs = 30_000;
 const maximumRefusal = 64 * 1024;
 
-/** Where a machine's keeper is, and what proves to it that a server asks. */
+/** A keeper's address, and the server's credentials. */
 export interface KeeperAddress {
   host: string;
   port: number;
@@ -45,12 +45,12 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** The keeper could not be reached, or was lost before it answered; the call may have been done. */
+/** The keeper could not be reached, or was lost before it answered. The call may have been done. */
 export class KeeperLost extends Error {
   override readonly name = "KeeperLost";
 }
 
-/** Asks a keeper. Throws its `BerthError`s, and `KeeperLost`. */
+/** Throws the keeper's `BerthError`s, and `KeeperLost`. */
 export async function askKeeper<Call extends KeeperCall>(
   address: KeeperAddress,
   call: Call,
@@ -74,7 +74,7 @@ function timeLimit(call: KeeperCall): AbortSignal[] {
   return [AbortSignal.timeout(changes(call) ? changeMs : askMs)];
 }
 
-/** Reads an answer to its last line, and that with `read`. */
+/** Reads a response to its last line, and parses that with `read`. */
 async function answerTo<Result>(
   asked: ClientRequest,
   read: (told: unknown) => Result,
@@ -109,11 +109,11 @@ async function responseTo(asked: ClientRequest): Promise<IncomingMessage> {
       reject(new Error("it did not answer the call"));
     });
   });
-  // Its reader gets the error. It may also end after that.
+  // The reader gets the error, also if the response ends later.
   return response.on("error", () => {});
 }
 
-/** A connection to the guest of the machine `id`. Throws `machine_lost`. */
+/** Throws `machine_lost`. */
 export async function dialGuest(address: KeeperAddress, id: string): Promise<Socket> {
   const asked = ask(address, `/guests/${id}`, { connection: "upgrade", upgrade: guestProtocol });
   const limit = setTimeout(() => asked.destroy(), askMs);
@@ -124,8 +124,8 @@ export async function dialGuest(address: KeeperAddress, id: string): Promise<Soc
 }
 
 /**
- * Waits for the model calls of a template that the keeper makes: resolves with a connection that has them, or with null where
- * the keeper is lost or `signal` aborts.
+ * Waits for the model calls of a template that the keeper makes. Resolves with their connection, or with null if the
+ * keeper is lost or `signal` aborts.
  */
 export async function awaitUplink(address: KeeperAddress, signal: AbortSignal): Promise<Socket | null> {
   return connectionOf(
@@ -133,7 +133,7 @@ export async function awaitUplink(address: KeeperAddress, signal: AbortSignal): 
   );
 }
 
-/** Null where the keeper refuses, or is lost. */
+/** Null if the keeper refuses or is lost. */
 async function connectionOf(asked: ClientRequest): Promise<Socket | null> {
   const socket = await new Promise<Socket | null>((resolve) => {
     asked.once("upgrade", (_, upgraded: Socket, head: Buffer) => {
@@ -147,18 +147,16 @@ async function connectionOf(asked: ClientRequest): Promise<Socket | null> {
   return socket?.setTimeout(0) ?? null;
 }
 
-/** From where to where files pass. */
 export interface Passage {
   from: KeeperAddress;
   to: KeeperAddress;
-  /** The most that may pass. */
   maximumBytes: number;
   signal: AbortSignal;
 }
 
 /**
- * Passes files of one machine on to another one's keeper. They are read by that keeper alone. Throws the keepers'
- * `BerthError`s, and `KeeperLost`.
+ * Passes files of one machine to another one's keeper, which alone reads them. Throws the keepers' `BerthError`s, and
+ * `KeeperLost`.
  */
 export async function passFiles(passed: Passed, { from, to, maximumBytes, signal }: Passage): Promise<void> {
   const asked = askFiles(passed, from, signal);
@@ -166,7 +164,7 @@ export async function passFiles(passed: Passed, { from, to, maximumBytes, signal
     const files = await filesIn(asked);
     const sent = ask(to, pathOf(passed), { method: "POST", signal });
     const sending = pipeline(files, (source: AsyncIterable<Buffer>) => atMost(source, maximumBytes), sent);
-    sending.catch(() => {}); // The other keeper says what it lacks; one that says nothing is lost.
+    sending.catch(() => {}); // The other keeper reports its error; a silent one counts as lost.
     await answerTo(sent, () => {});
   } catch (error) {
     throw asLost(error);
@@ -175,7 +173,7 @@ export async function passFiles(passed: Passed, { from, to, maximumBytes, signal
   }
 }
 
-/** A machine's files as its keeper gives them, a tar archive of at most `maximumBytes`. Throws as `passFiles`. */
+/** A machine's files, a tar archive of at most `maximumBytes`. Throws as `passFiles`. */
 export async function* readFiles(
   passed: Passed,
   { from, maximumBytes, signal }: Omit<Passage, "to">,

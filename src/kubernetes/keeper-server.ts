@@ -35,13 +35,13 @@ interface KeeperOptions {
   files: PassedFiles;
   uplinks: TemplateUplinks;
   token: string;
-  /** The file in which the highest term of a server that asked is kept. */
+  /** The file of the highest term of a server that called. */
   epochFile: string;
   host: string;
   port: number;
 }
 
-/** Serves the calls of one machine's driver to the service's servers over HTTP. */
+/** Serves the calls of one machine's driver over HTTP. */
 export class KeeperServer implements AsyncDisposable {
   readonly #driver: KeeperDriver;
   readonly #files: PassedFiles;
@@ -50,10 +50,10 @@ export class KeeperServer implements AsyncDisposable {
   readonly #epochFile: string;
   readonly #server: Server;
   #epoch: number;
-  /** Aborted when a server of a later term asks. */
+  /** Aborted when a server of a later term calls. */
   #term = new AbortController();
   #last: Promise<unknown> = Promise.resolve();
-  /** Node's server forgets those of requests that became connections. */
+  /** Node's server drops upgraded requests from its list. */
   readonly #connections = new Set<Duplex>();
 
   private constructor({ driver, files, uplinks, token, epochFile }: KeeperOptions, epoch: number) {
@@ -63,7 +63,7 @@ export class KeeperServer implements AsyncDisposable {
     this.#token = digest(token);
     this.#epochFile = epochFile;
     this.#epoch = epoch;
-    // A machine's files may take longer to come than other requests.
+    // A machine's files may take longer than other requests.
     this.#server = createServer({ requestTimeout: 0 }, (request, response) => void this.#serve(request, response));
     this.#server.on("upgrade", (request, socket) => void this.#connect(request, socket));
   }
@@ -79,7 +79,7 @@ export class KeeperServer implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Resolves when `work` was done, with no concurrent call and none after it. */
+  /** Runs `work` without a concurrent call, and accepts no call after it. */
   async finally<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#inTurn(work);
     this.#last = new Promise(() => {});
@@ -121,7 +121,7 @@ export class KeeperServer implements AsyncDisposable {
     }
   }
 
-  /** Sends the machine's files. An error before the first of them is reported as JSON. */
+  /** Sends the machine's files. An error before the first byte is reported as JSON. */
   async #give(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       await this.#admit(request);
@@ -138,7 +138,7 @@ export class KeeperServer implements AsyncDisposable {
     }
   }
 
-  /** Takes another machine's files over, unless the caller goes away or is deposed before they are whole. */
+  /** Receives another machine's files. Stops if the caller disconnects or is deposed before they are complete. */
   async #take(passed: Passed, request: IncomingMessage, gone: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([gone, this.#term.signal]);
     // Not the request itself: a refusal ends the source, and the caller must still get a response.
@@ -155,8 +155,8 @@ export class KeeperServer implements AsyncDisposable {
     const added = call === "create" ? [progress, gone] : call === "suspend" || call === "packDisk" ? [gone] : [];
     const method = this.#driver[call].bind(this.#driver) as (...all: unknown[]) => Promise<unknown>;
     const work = () => method(...given, ...added);
-    // Changes wait for each other: a lost caller's change may still be running. A machine whose pod ends must not wait
-    // until its disk is packed, which changes nothing of it.
+    // Changes are serial, because a lost caller's change may still be running. Packing changes nothing, so a machine
+    // whose pod ends does not wait for it.
     return changes(call) && call !== "packDisk" ? this.#inTurn(work) : work();
   }
 
@@ -181,7 +181,7 @@ export class KeeperServer implements AsyncDisposable {
     }
   }
 
-  /** Throws `forbidden` for another's token, `agent_elsewhere` for a server that was deposed. */
+  /** Throws `forbidden` for another's token, `agent_elsewhere` for a deposed server. */
   async #admit({ headers }: IncomingMessage): Promise<void> {
     const given = digest(headers.authorization?.replace(/^Bearer /, "") ?? "");
     if (!timingSafeEqual(given, this.#token)) throw new BerthError("forbidden", "This is not the machine's key.");
@@ -197,7 +197,7 @@ export class KeeperServer implements AsyncDisposable {
   }
 }
 
-/** Reads what a caller still sends, until it goes: it would miss the answer otherwise. */
+/** Reads the rest of the request, or the caller would miss the response. */
 async function drain(request: IncomingMessage): Promise<void> {
   if (request.destroyed || request.complete) return;
   request.resume();

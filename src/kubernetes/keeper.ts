@@ -12,10 +12,10 @@ import { TemplateUplinks } from "./template-uplinks.ts";
 // The program in a machine's pod. It has the machine's volume at /data, and the guest images in /images. On SIGTERM it
 // saves the machine's memory first.
 
-/** Below it, nothing new begins. */
+/** Free space below which nothing new begins. */
 const reserveBytes = 64 * 1024 ** 2;
 
-// The first process of a container is ended by no signal that it does not handle.
+// The first process of a container ignores every signal that it does not handle.
 const end = () => process.exit();
 process.once("SIGTERM", end);
 const log = (message: string) => console.log(message);
@@ -25,7 +25,7 @@ const dataFolder = join(process.env.BERTH_KEEPER_DATA ?? "/data", "machine");
 const images = process.env.BERTH_KEEPER_IMAGES ?? "/images";
 await mkdir(dataFolder, { recursive: true });
 const [image] = await readdir(images);
-/** The machine's size; of a machine of an earlier version, one that no template has. */
+/** The size of a machine of an earlier version, which no template has. */
 const none = { cpus: 0, memoryMiB: 0, diskGiB: 0 };
 const resources: Resources = JSON.parse(process.env.BERTH_KEEPER_RESOURCES ?? JSON.stringify(none));
 const uplinks = new TemplateUplinks();
@@ -37,7 +37,7 @@ const driver = await QemuDriver.open({
   imagesApart: images,
   accelerator: "auto",
   usualResources: () => resources,
-  // Templates are passed on from the machine that made them.
+  // The machines that made templates pass them on.
   onlyMadeTemplates: true,
   serveTemplateUplink: (socket) => uplinks.serve(socket),
   onlyWholeMemory: true,

@@ -4,15 +4,15 @@ import type { KeptSnapshot, MachineObservation } from "../machines/driver.ts";
 import { KeptSnapshots, Observation } from "./keeper-answers.ts";
 import { observedAnnotation, quarantinedAnnotation, snapshotsAnnotation } from "./objects.ts";
 
-// Notes stored with a machine's StatefulSet, for the time in which it has no pod. They may have been edited badly.
+// Notes stored with a machine's StatefulSet, for the time without a pod. They may have been edited badly.
 
-/** The keeper's last report about a machine. Null: none. `unreadable`: invalid. */
+/** Null: no report. `unreadable`: invalid. */
 export function observedOf({ metadata }: V1StatefulSet): MachineObservation | null | "unreadable" {
   const text = metadata?.annotations?.[observedAnnotation];
   return text === undefined ? null : (noted(text, Observation) ?? "unreadable");
 }
 
-/** The snapshots that a machine has. Null: nobody can tell. */
+/** Null: unknown. */
 export function snapshotsOf({ metadata }: V1StatefulSet): KeptSnapshot[] | null {
   return noted(metadata?.annotations?.[snapshotsAnnotation] ?? "[]", KeptSnapshots);
 }

@@ -7,7 +7,7 @@ import { mebibytes } from "./quantities.ts";
 /** A machine's purpose: an agent, or making a template and serving it to other machines. */
 export type Kind = "machine" | "template";
 
-/** The label of all objects of machines of a kind: the machine's id. */
+/** The label of all objects of a machine. Its value is the machine's id. */
 export function labelOf(kind: Kind): string {
   return `berth.dev/${kind}`;
 }
@@ -29,18 +29,17 @@ const user = 10_001;
 /** The memory of QEMU and the keeper, in addition to the guest's. */
 const overheadMiB = 512;
 /**
- * The volume's space in addition to the disk, a saved memory and a template's memory: a template's disk, for example.
+ * The volume's space in addition to the disk, a saved memory and a template's memory, for example for a template's
+ * disk.
  */
 const volumeOverheadMiB = 4096;
-/** A large guest's memory has to reach the volume before its node goes. */
+/** A large guest's memory has to reach the volume before its node stops. */
 const graceSeconds = 300;
 
 export const containerName = "keeper";
 
-/** The parts of machines' pods. */
 export interface PodOptions {
   namespace: string;
-  /** The image with the keeper, QEMU and the guest image. */
   image: string;
   imagePullPolicy: "IfNotPresent" | "Never" | "Always";
   /** Null: the cluster's default. */
@@ -58,20 +57,19 @@ export function secretOf(kind: Kind, id: string, token: string): V1Secret {
   return { metadata: { name: nameOf(kind, id), labels: { [labelOf(kind)]: id } }, stringData: { token } };
 }
 
-/** The size of a machine's volume. */
 export function volumeMiBOf({ diskGiB, memoryMiB }: Resources): number {
   return diskGiB * 1024 + 2 * memoryMiB + volumeOverheadMiB;
 }
 
-/** The size of the volume of a machine that is there, in bytes. The cluster tells it in units of its own. */
+/** The cluster reports it in units of its own. */
 export function volumeBytesOf({ spec }: V1StatefulSet): number {
   const [claim] = spec?.volumeClaimTemplates ?? [];
   return mebibytes(claim?.spec?.resources?.requests?.storage) * 1024 ** 2;
 }
 
 /**
- * A machine: a pod that is there or not, with a volume of its own. A StatefulSet never has two pods of one name, not
- * even when the first one's node is out of reach. `nodes`: those that the pod may be on; null for any.
+ * A machine: at most one pod, with its own volume. A StatefulSet never has two pods of one name, not even when the
+ * first one's node is out of reach. `nodes`: those that the pod may be on; null for any.
  */
 export function statefulSetOf(
   kind: Kind,
@@ -105,26 +103,26 @@ export function statefulSetOf(
 }
 
 /**
- * The memory of a machine's pod on a node; of one without a guest, which only serves files, if `guestMiB` is null. If
- * it uses more, the kernel kills it.
+ * The memory of a machine's pod on a node; with `guestMiB` null, of one that only serves files. If it uses more, the
+ * kernel kills it.
  */
 export function podMemoryMiB(guestMiB: number | null, kvmResource: string | null): number {
   if (guestMiB === null) return overheadMiB;
   return guestMiB + overheadMiB + (kvmResource === null ? translationCacheMiB(guestMiB) : 0);
 }
 
-/** By the nodes' own names: their label of a host name may be another. A term has one name. */
+/** By the nodes' own names: their host name label may differ. A term has one name. */
 function oneOf(nodes: readonly string[]): V1Affinity {
   const named = (name: string) => ({ matchFields: [{ key: "metadata.name", operator: "In", values: [name] }] });
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: nodes.map(named) } } };
 }
 
-/** As the pod security standard `restricted` asks. */
+/** As the pod security standard `restricted` requires. */
 function podOf(name: string, resources: Resources, options: PodOptions): V1PodSpec {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    // The image's programs are of this kind.
+    // The architecture of the image's programs.
     nodeSelector: { "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64" },
     terminationGracePeriodSeconds: graceSeconds,
     securityContext: {
@@ -136,7 +134,7 @@ function podOf(name: string, resources: Resources, options: PodOptions): V1PodSp
       seccompProfile: { type: "RuntimeDefault" },
     },
     containers: [keeperOf(name, resources, options)],
-    // It is of the node's own disk, which the machine is not to fill.
+    // On the node's own disk, which the machine must not fill.
     volumes: [{ name: "tmp", emptyDir: { sizeLimit: "64Mi" } }],
   };
 }
@@ -156,7 +154,7 @@ function keeperOf(name: string, resources: Resources, options: PodOptions): V1Co
     ],
     ports: [{ containerPort: keeperPort }],
     readinessProbe: { ...probe, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 10 },
-    // Not a liveness probe: a keeper that is slow is no reason to end a guest.
+    // Not a liveness probe: a slow keeper is no reason to stop a guest.
     resources: { requests: { cpu: "100m", memory, ...devices }, limits: { cpu, memory, ...devices } },
     securityContext: {
       allowPrivilegeEscalation: false,

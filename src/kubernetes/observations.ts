@@ -9,7 +9,6 @@ import type { Pods } from "./pods.ts";
 /** How long a keeper may fail to answer, while its pod counts as running, until its machine counts as lost. */
 const lookMs = 15_000;
 
-/** Machines as the cluster and their keepers see them. */
 export class Observations {
   readonly #pods: Pods;
   readonly #objects: MachineObjects;
@@ -30,7 +29,7 @@ export class Observations {
     if (set.spec?.replicas !== 1) return asleep;
     for (const until = performance.now() + lookMs; ; await this.#pods.pause()) {
       const pod = await this.#objects.pod(id);
-      // It will be created again.
+      // The pod will be recreated.
       if (pod === null) return asleep;
       const isEnding = pod.metadata?.deletionTimestamp !== undefined;
       const seen = isEnding || runOf(pod) === null ? null : await this.#observeAt(id, pod).catch(() => null);
@@ -42,7 +41,7 @@ export class Observations {
     }
   }
 
-  /** The keeper's report about a machine, whose pod is started for it. Lost if it does not start. */
+  /** Starts the machine's pod for the keeper's report. Lost if the pod does not start. */
   async #askAgain(id: string): Promise<MachineObservation> {
     this.#log(`what was last seen of machine ${id} cannot be read: the annotation ${observedAnnotation}. It is asked`);
     try {
@@ -62,7 +61,7 @@ export class Observations {
   }
 }
 
-/** An observation of a machine without a record. Lacks the phase. */
+/** An observation of a machine without a record, except its phase. */
 export function nothingOf(id: string) {
   return { id, generation: 0, restarts: 0, restores: 0, image: null, isUnused: false };
 }

@@ -3,7 +3,7 @@ import { DiskReserve } from "../core/disk-reserve.ts";
 import { idOfBuilt } from "../machines/qemu/image.ts";
 import { lastBuiltImage, type OpenDriver } from "../machines/qemu/open.ts";
 
-/** Machines as pods of a cluster. The client's library is large, and loaded for them alone. */
+/** The client's library is large, and loaded only for Kubernetes. */
 export const openKubernetes: OpenDriver = async (config, usualResources, serveUplink, log, epoch) => {
   const { kubeconfig, ...options } = config.kubernetes!;
   const { MachineObjects } = await import("./cluster.ts");

@@ -8,10 +8,10 @@ import type { DiskReserve } from "../core/disk-reserve.ts";
 import { packedFile } from "./keeper-calls.ts";
 import { bounded } from "./passed-files.ts";
 
-/** How much may be written until the server's disk is looked at again. */
+/** Bytes written between two checks of the server's disk. */
 const lookEvery = 64 * 1024 ** 2;
 
-/** Machines' disks, each as one file on this server during an export. Keepers' data is not trusted. */
+/** Machines' disks during an export, each as one file on this server. Keepers' data is not trusted. */
 export class PackedDisks {
   readonly #folder: string;
   readonly #reserve: DiskReserve;
@@ -21,7 +21,6 @@ export class PackedDisks {
     this.#reserve = reserve;
   }
 
-  /** Removes files that an earlier server left in `folder`. */
   static async open(folder: string, reserve: DiskReserve): Promise<PackedDisks> {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -34,8 +33,8 @@ export class PackedDisks {
   }
 
   /**
-   * Receives the disk of a snapshot, which a keeper has packed. Returns its path; the caller removes it. Throws `disk_full`, and
-   * `machine_failed` for what is none, or not whole; then nothing is left.
+   * Receives the packed disk of a snapshot. Returns its path; the caller removes it. Throws `disk_full`, and
+   * `machine_failed` for an invalid or incomplete disk, whose file it removes.
    */
   async receive(snapshot: string, source: AsyncIterable<Buffer>, maximumBytes: number): Promise<string> {
     const path = packedFile(snapshot);
@@ -58,7 +57,7 @@ export class PackedDisks {
     return packed;
   }
 
-  /** Has a file throw once the server's disk is too full for more of it. */
+  /** Makes reads of a file throw once the server's disk is too full. */
   #spaced({ path, parts, size }: ArchivedFile): ArchivedFile {
     const reserve = this.#reserve;
     const looked = (async function* () {

@@ -10,24 +10,24 @@ import { nullWhereMissing } from "../machines/qemu/files.ts";
 import { snapshotDeleted } from "../machines/spec.ts";
 import { type Passed, packedFile } from "./keeper-calls.ts";
 
-/** The sender and the receiver of the files. */
+/** Sends and receives the files. */
 type Keeping = Pick<QemuDriver, "stage" | "stageTemplate" | "takeStaged" | "fits" | "packedDisk">;
 
-/** A folder that is removed in the end. */
+/** Removed on disposal. */
 type Folder = AsyncDisposable & { path: string };
 
-/** Names that lead nowhere else, in the folders that a snapshot or a template has. */
+/** Names that stay inside the folders of a snapshot or a template. */
 const pathForm = /^(layers|snapshots|templates)(\/(?!\.)[\w.-]{1,100}){2,3}$/;
 
-/** The files without which there is nothing that could be used. */
+/** The files without which the rest is useless. */
 const records = { snapshots: "snapshot.json", templates: "template.json", disks: "disk.qcow2" };
 
 /** More files than any snapshot has. */
 const maximumFiles = 1_000;
 
 /**
- * A machine's files that pass from one keeper to another. Another keeper's data is not trusted: an attacker who has
- * taken it over could have sent it.
+ * Files that pass from one keeper to another. Another keeper's data is not trusted, because an attacker may have taken
+ * that keeper over.
  */
 export class PassedFiles {
   readonly #keeping: Keeping;
@@ -38,14 +38,14 @@ export class PassedFiles {
     this.#folder = folder;
   }
 
-  /** `folder`: on the file system of the machine's files. Files that an earlier keeper left there are removed. */
+  /** `folder`: on the file system of the machine's files. Removes files that an earlier keeper left there. */
   static async open(keeping: Keeping, folder: string): Promise<PassedFiles> {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o700 });
     return new PassedFiles(keeping, folder);
   }
 
-  /** Gives the files second names in a folder, a packed disk its only one. Throws `snapshot_not_found`, `template_failed`. */
+  /** Links the files into a folder; moves a packed disk there. Throws `snapshot_not_found`, `template_failed`. */
   async stage({ kind, name }: Passed): Promise<Folder> {
     await using stack = new AsyncDisposableStack();
     const folder = stack.use(await this.#newFolder());
@@ -60,8 +60,8 @@ export class PassedFiles {
   }
 
   /**
-   * Reads what another keeper sends into a folder, which must go to `place`. Throws `template_failed` for a template that this
-   * machine's processor, image or size do not fit, and `machine_failed` for what is not whole, or not allowed.
+   * Receives another keeper's files into a folder, for `place`. Throws `template_failed` for a template that does not
+   * fit this machine's processor, image or size, and `machine_failed` for incomplete or forbidden files.
    */
   async receive(what: Passed, source: Readable, signal: AbortSignal): Promise<Folder> {
     if (what.kind === "disks") throw new BerthError("path_not_found", "A disk is not taken.");
@@ -70,7 +70,7 @@ export class PassedFiles {
     }
     await using stack = new AsyncDisposableStack();
     const folder = stack.use(await this.#newFolder());
-    source.on("error", () => {}); // Thrown to its reader, if it has one still.
+    source.on("error", () => {}); // Thrown to its reader, if it still has one.
     const cut = () => source.destroy(new BerthError("machine_failed", "Nobody waits for the files any more."));
     using _ = addAbortListener(signal, cut);
     try {
@@ -84,7 +84,7 @@ export class PassedFiles {
     return folder;
   }
 
-  /** Puts what was received where machines are made of it. */
+  /** Moves received files to where machines are made of them. */
   async place({ path }: Folder): Promise<void> {
     await this.#keeping.takeStaged(path);
   }
@@ -108,12 +108,12 @@ async function write(source: Readable, what: Passed, folder: string): Promise<vo
   await readArchive(source, { what: "archive", admits }, (file) => writeParts(folder, bounded(file, bounds)));
 }
 
-/** Whether a file may be one of what a snapshot lies on. */
+/** Whether a snapshot may be based on this file. */
 function isBelow(path: string, { kind }: Passed): boolean {
   return kind === "snapshots" && !path.startsWith("snapshots/");
 }
 
-/** Has a file throw where it exceeds what is left of all files' bounds. */
+/** Makes reads of a file throw once all files exceed their limits. */
 export function bounded({ path, parts, size }: ArchivedFile, left: { files: number; bytes: number }): ArchivedFile {
   const limit = left.bytes;
   const require = (isWithin: boolean) => {

@@ -14,27 +14,26 @@ import {
 } from "./keeper-client.ts";
 import { runOf, stateOf, whyPending } from "./pod-state.ts";
 
-/** How long a pod may take until it is ready: its image may have to be pulled, its volume attached. */
+/** Time limit for a pod to be ready: its image may have to be pulled, its volume attached. */
 const podMs = 600_000;
-/** How long a machine waits in line for a node that has room. */
+/** How long a machine waits for a node with capacity. */
 const roomMs = 60_000;
 const pollMs = 250;
-/** How long all files of a machine may take to another one. */
+/** Time limit for passing all files of a machine. */
 const passMs = 1_800_000;
 
-/** The pods of machines of one kind, and their keepers. */
 export class Pods {
   readonly objects: MachineObjects;
   readonly #epoch: () => number;
-  /** Where keepers were last, and in which run of their pods, for the time in which the API server is away. */
+  /** The last addresses of keepers, and the runs of their pods, for the time without an API server. */
   readonly #addresses = new Map<string, KeeperAddress & { run: string }>();
-  /** How often somebody wanted each machine to have a pod. */
+  /** Number of pending calls that need each machine's pod. */
   readonly #calls = new Map<string, number>();
-  /** How many use each machine's keeper, which needs no pod for itself. */
+  /** Number of users of each machine's keeper that need the pod only for that time. */
   readonly #borrowers = new Map<string, number>();
-  /** Those of these machines whose pods end after the last use. */
+  /** Machines whose pods end after the last use. */
   readonly #resting = new Set<string>();
-  /** Pods' ends that are being asked for. */
+  /** Requested ends of pods. */
   readonly #ending = new Map<string, Promise<void>>();
   readonly #closed = new AbortController();
 
@@ -44,7 +43,7 @@ export class Pods {
     this.#epoch = epoch;
   }
 
-  /** Aborted when the service is being stopped. */
+  /** Aborted when the server stops. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
@@ -53,20 +52,20 @@ export class Pods {
     this.#closed.abort();
   }
 
-  /** Gives the machine a pod. Resolves when its keeper answers. Throws `no_capacity`, `machine_lost`. */
+  /** Creates the machine's pod. Resolves when its keeper answers. Throws `no_capacity`, `machine_lost`. */
   async ready(id: string, signal?: AbortSignal): Promise<void> {
     this.#calls.set(id, this.#callsOf(id) + 1);
     this.#resting.delete(id);
     await this.#ready(id, signal);
   }
 
-  /** Has the machine have no pod, once nobody borrows it. */
+  /** Removes the machine's pod, after its last borrower. */
   async rest(id: string): Promise<void> {
     if (this.#borrowers.has(id)) this.#resting.add(id);
     else await this.#end(id);
   }
 
-  /** Has `use` ask a machine's keeper. A machine without a pod has one meanwhile. Throws as `ready`. */
+  /** Runs `use`, with a pod for that time if the machine has none. Throws as `ready`. */
   async borrow<Result>(id: string, use: () => Promise<Result>): Promise<Result> {
     this.#borrowers.set(id, (this.#borrowers.get(id) ?? 0) + 1);
     const calls = this.#callsOf(id);
@@ -86,7 +85,7 @@ export class Pods {
     }
   }
 
-  /** Removes the machine. Resolves when its pod is gone. */
+  /** Resolves when its pod is gone. */
   async remove(id: string): Promise<void> {
     await this.objects.remove(id);
     this.#addresses.delete(id);
@@ -114,12 +113,15 @@ export class Pods {
     return orLost(askKeeper(address, call, sent, options));
   }
 
-  /** Passes files on from one machine's keeper to another's. Throws `machine_lost`, and what the keepers do. */
+  /** Passes files from one machine's keeper to another's. Throws `machine_lost`, and the keepers' errors. */
   async pass(passed: Passed, passage: Omit<Passage, "signal">): Promise<void> {
     await this.#unlessClosed((signal) => passFiles(passed, { ...passage, signal }));
   }
 
-  /** Has `use` read files of a machine's keeper, unless `signal` aborts. Throws as `pass`, and what `use` does. */
+  /**
+   * Runs `use`, which reads files of a machine's keeper, unless `signal` aborts. Throws as `pass`, and the errors of
+   * `use`.
+   */
   async read<Result>(
     passed: Passed,
     { signal = this.closed, ...source }: Omit<Passage, "to" | "signal"> & { signal?: AbortSignal | undefined },
@@ -135,21 +137,21 @@ export class Pods {
     });
   }
 
-  /** Whether its keeper was found before. */
+  /** Whether its keeper's address is known. */
   knows(id: string): boolean {
     return this.#addresses.has(id);
   }
 
-  /** The run of its container that its keeper was last found in. */
+  /** The container run in which its keeper was last found. */
   lastRun(id: string): string | null {
     return this.#addresses.get(id)?.run ?? null;
   }
 
-  /** Where the machine's keeper is. Throws `machine_lost` where it has no pod. */
+  /** Throws `machine_lost` if it has no pod. */
   async address(id: string): Promise<KeeperAddress> {
     const known = this.#addresses.get(id);
     const pod = await this.objects.pod(id).catch((error: unknown) => {
-      // While the API server is away, what runs is where it was.
+      // While the API server is unavailable, running machines stay at their addresses.
       if (known) return "unknown" as const;
       throw error;
     });
@@ -167,7 +169,7 @@ export class Pods {
     return address;
   }
 
-  /** Whether the pod may run on a node that nobody hears of. */
+  /** Whether the pod may still run on an unreachable node. */
   async isOutOfReach({ spec }: V1Pod): Promise<boolean> {
     if (!spec?.nodeName) return false;
     const node = await this.objects.node(spec.nodeName);
@@ -175,7 +177,7 @@ export class Pods {
     return node !== null && ready?.status !== "True";
   }
 
-  /** Whether the pod's keeper did not answer because its node is out of reach. False where nobody can tell. */
+  /** Whether the pod's keeper did not answer because its node is out of reach. False if unknown. */
   async isLost(pod: V1Pod | null): Promise<boolean> {
     return pod !== null && (await this.isOutOfReach(pod).catch(() => false));
   }
@@ -207,7 +209,7 @@ export class Pods {
     }
   }
 
-  /** Takes the pod away that did not come: it would take room that comes later, for nobody. */
+  /** Removes a pod that did not start: it would occupy capacity that becomes free later. */
   async #givenUp(id: string, pod: V1Pod | null, why: string | null): Promise<BerthError> {
     const warning = why === null ? await this.objects.warning(id) : null;
     await this.#end(id);

@@ -1,4 +1,4 @@
-/** Of a quantity of Kubernetes, such as `16306844Ki`; 0 where there is none. */
+/** From a quantity of Kubernetes, such as `16306844Ki`; 0 if undefined. */
 export function mebibytes(quantity = "0"): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)([KMGT]i?|k|m)?$/.exec(quantity) ?? [];
   const bytes: Record<string, number> = {

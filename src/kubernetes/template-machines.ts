@@ -7,16 +7,15 @@ import { templateAnnotation, volumeMiBOf, wantedAnnotation } from "./objects.ts"
 import type { Pods } from "./pods.ts";
 
 const dayMs = 86_400_000;
-/** How long a template that nobody wants is kept. */
+/** How long an unused template is kept. */
 const keptMs = 30 * dayMs;
-/** Until a template that could not be made is tried again. */
+/** Pause after a failed template. */
 const pauseMs = 600_000;
-/** The most templates of a runtime: more kinds of nodes than that have machines that boot. Each has a volume and a pod. */
+/** Limit on a runtime's templates; on further kinds of nodes machines boot. Each template has a volume and a pod. */
 const maximumKinds = 8;
 
 interface TemplateMachinesOptions {
   pods: Pods;
-  /** The guest image of templates. */
   imageId: string;
   /** A runtime's default machine size, which its templates have. */
   usualResources: (runtime: string) => Resources;
@@ -34,7 +33,6 @@ export interface Place {
   kind: string;
 }
 
-/** A template that was made: the machine that keeps it, its runtime and its name. */
 export interface MadeTemplate {
   id: string;
   runtime: string;
@@ -42,15 +40,15 @@ export interface MadeTemplate {
 }
 
 /**
- * Machines that each make the template of a runtime for one kind of nodes and keep it for the others. No agent is ever in one
- * of them. A template is made in a pod on a node of its kind. Once it is made, the pod serves files from any node, and has
- * no guest.
+ * Machines that each make the template of a runtime for one kind of nodes and keep it for the others. No agent ever
+ * runs in one. A template is made in a pod on a node of its kind. After that, the pod serves files from any node, and
+ * has no guest.
  */
 export class TemplateMachines {
   readonly #options: TemplateMachinesOptions;
-  /** By their machines' ids, as all below. */
+  /** By machine id, like the fields below. */
   readonly #making = new Set<string>();
-  /** When templates could not be made. */
+  /** Times of failed attempts. */
   readonly #failed = new Map<string, number>();
   /** Templates whose last clone did not respond. */
   readonly #suspect = new Set<string>();
@@ -61,7 +59,9 @@ export class TemplateMachines {
     this.#options = options;
   }
 
-  /** The template of a runtime that fits a place. Where there is none it is begun, which nobody waits for, and null is returned. */
+  /**
+   * The template of a runtime that fits a place. If there is none, begins one without waiting for it, and returns null.
+   */
   async made(runtime: string, { node, kind }: Place): Promise<MadeTemplate | null> {
     const { pods } = this.#options;
     const id = this.#idOf(runtime, kind);
@@ -76,7 +76,7 @@ export class TemplateMachines {
     return { id, runtime, name };
   }
 
-  /** Passes a template on to a new machine's keeper. Throws where it does not fit there, or cannot be had now. */
+  /** Passes a template to a new machine's keeper. Throws if it does not fit, or is not available now. */
   async pass({ id, runtime, name }: MadeTemplate, to: KeeperAddress): Promise<void> {
     const { pods, usualResources } = this.#options;
     const maximumBytes = volumeMiBOf(usualResources(runtime)) * 1024 ** 2;
@@ -100,7 +100,7 @@ export class TemplateMachines {
     this.#suspect.delete(id);
   }
 
-  /** Removes templates of other images, and those that nobody has wanted for thirty days. */
+  /** Removes templates of other images, and those unused for thirty days. */
   async sweep(): Promise<void> {
     const { pods } = this.#options;
     for (const set of await pods.objects.sets()) {
@@ -114,7 +114,7 @@ export class TemplateMachines {
     this.#options.pods.close();
   }
 
-  /** Has a template made, once at a time, and not soon again where it could not be. */
+  /** Begins a template, once at a time, with a pause after a failure. */
   #begin(id: string, runtime: string, kind: string): void {
     if (this.#making.has(id) || Date.now() - (this.#failed.get(id) ?? 0) < pauseMs) return;
     this.#making.add(id);
@@ -138,19 +138,19 @@ export class TemplateMachines {
       const keeper = await pods.address(id);
       await this.#requireKind(id, keeper, runtime, kind);
       const name = await this.#madeBy(keeper, runtime);
-      // It serves files from here on. Before it is announced: if a server stops in between, the next one makes it again
-      // and finds it made.
+      // From here on it serves files. Before the announcement: if a server stops in between, the next one repeats the
+      // step and finds the template.
       await pods.objects.shrink(id);
       await this.#wanted(id, name);
       log(`made the template ${id} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
     } catch (error) {
-      // A server that was deposed leaves it to the one that leads.
+      // A deposed server leaves it to the leader.
       if (error instanceof BerthError && ["template_failed", "no_capacity"].includes(error.code)) await pods.remove(id);
       throw error;
     }
   }
 
-  /** Nodes of ever more kinds, whether there are or somebody says so, must not fill the cluster. */
+  /** Limits the kinds of nodes, real or invented, so that templates cannot fill the cluster. */
   async #requireFewKinds(id: string, runtime: string, kind: string): Promise<void> {
     const [start, end] = this.#idOf(runtime, kind).split(kind) as [string, string];
     const isOther = (other: string) => other !== id && other.startsWith(start) && other.endsWith(end);
@@ -189,7 +189,7 @@ export class TemplateMachines {
     return `${runtime}-${kind}${this.#ending}`;
   }
 
-  /** Of the ids of all machines whose templates are of this image. Short: a pod's labels have 63 characters. */
+  /** The end of the ids of all machines whose templates are of this image. Short: a pod's labels have 63 characters. */
   get #ending(): string {
     return `-${this.#options.imageId.slice(0, 8)}`;
   }
@@ -199,7 +199,7 @@ function nameIn({ metadata }: V1StatefulSet): string | null {
   return metadata?.annotations?.[templateAnnotation] ?? null;
 }
 
-/** In milliseconds since 1970. One that is being made is wanted since it began. */
+/** In milliseconds since 1970. A template that is being made counts as wanted since its begin. */
 function wantedAt({ metadata }: V1StatefulSet): number {
   const wanted = metadata?.annotations?.[wantedAnnotation] ?? metadata?.creationTimestamp;
   return new Date(wanted ?? Date.now()).getTime();

@@ -2,12 +2,12 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { guestProtocol } from "./keeper-calls.ts";
 
-/** The answer to a request that becomes a connection to the guest. */
+/** The response to a request that is upgraded to a connection to the guest. */
 export const switching = `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${guestProtocol}\r\n\r\n`;
 
 /**
- * The model calls of templates that a keeper makes. A keeper reaches nobody, so the server that has the template made waits on
- * a connection of its own until they come.
+ * Model calls of templates that a keeper makes. A keeper has no network access, so the server that requests the
+ * template keeps a connection open for them.
  */
 export class TemplateUplinks {
   #waiting: Duplex | null = null;
@@ -18,7 +18,7 @@ export class TemplateUplinks {
     this.#waiting = connection;
   }
 
-  /** Connects a template's uplink to the server that waits. Where none does, its calls fail. */
+  /** Connects a template's uplink to the waiting server. Without one, its calls fail. */
   serve(uplink: Duplex): void {
     const server = this.#waiting;
     this.#waiting = null;

@@ -8,7 +8,7 @@ interface Right {
   group: "" | "apps";
   resource: string;
   verbs: readonly string[];
-  /** In the machines' namespace, or everywhere. */
+  /** Needed in the machines' namespace, or in the whole cluster. */
   isNamespaced: boolean;
 }
 

@@ -4,13 +4,13 @@ import type { PodOptions } from "../objects.ts";
 import type { ClusterView } from "./cluster-view.ts";
 
 export interface CheckOptions extends Omit<PodOptions, "image"> {
-  /** Null: it is not known here. */
+  /** Null if unknown. */
   image: string | null;
-  /** The machine of an agent whose size nobody chose. */
+  /** The default size of an agent's machine. */
   usual: Resources;
 }
 
-/** Looks at one thing that the service needs of a cluster. */
+/** Checks one requirement of the cluster. */
 export type Check = (cluster: ClusterView, options: CheckOptions) => Promise<Omit<Finding, "name">>;
 
 export const applyManifests = "kubectl apply -k deploy/kubernetes/base";

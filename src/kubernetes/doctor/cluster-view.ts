@@ -38,7 +38,7 @@ export class ClusterView {
     return (await this.#connection.makeApiClient(VersionApi).getCode()).gitVersion;
   }
 
-  /** Null if it is not there. */
+  /** Null if it does not exist. */
   async namespace(): Promise<V1Namespace | null> {
     return this.#core.readNamespace({ name: this.#namespace }).catch((error: unknown) => {
       if (statusOf(error) === 404) return null;
@@ -57,13 +57,13 @@ export class ClusterView {
     return this.#nodes;
   }
 
-  /** Of the machines' namespace: agents' machines and templates. */
+  /** Pods of agents' machines and of templates. */
   pods(): Promise<V1Pod[]> {
     this.#pods ??= this.#core.listNamespacedPod({ namespace: this.#namespace }).then(({ items }) => items);
     return this.#pods;
   }
 
-  /** As the pods. */
+  /** Sets of agents' machines and of templates. */
   async sets(): Promise<V1StatefulSet[]> {
     const apps = this.#connection.makeApiClient(AppsV1Api);
     return (await apps.listNamespacedStatefulSet({ namespace: this.#namespace })).items;

@@ -18,7 +18,7 @@ export const networkPolicies: Check = async (cluster, { namespace }) => {
   return { ok: true, found, note: `${open} ${note}` };
 };
 
-/** Whether it is for all pods of the namespace. */
+/** Whether the policy applies to all pods of the namespace. */
 function covers({ spec }: V1NetworkPolicy, direction: string): boolean {
   const { matchLabels = {}, matchExpressions = [] } = spec?.podSelector ?? {};
   const isForAll = Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;

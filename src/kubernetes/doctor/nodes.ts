@@ -5,7 +5,7 @@ import type { Check } from "./check.ts";
 
 /** The resources that device plugins for /dev/kvm are known to offer. */
 const knownKvm = ["devices.kubevirt.io/kvm", "smarter-devices/kvm", "squat.ai/kvm"];
-/** Where node feature discovery tells of a node's processor. */
+/** Labels in which node feature discovery reports a node's processor. */
 const processorLabels = ["vendor_id", "family", "id"].map((part) => `feature.node.kubernetes.io/cpu-model.${part}`);
 const instanceLabel = "node.kubernetes.io/instance-type";
 
@@ -59,7 +59,7 @@ export const kvm: Check = async (cluster, { kvmResource }) => {
   return { ok: false, found, problem: "No node offers it, so no machine finds a node.", fix };
 };
 
-/** Why no machine is placed on a node; null if one may be. */
+/** Why a node cannot run machines; null if it can. */
 function whyUnusable({ status, spec }: V1Node): string | null {
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   if (ready?.status !== "True") return "is not ready";
@@ -74,7 +74,7 @@ export function isUsable(node: V1Node): boolean {
   return whyUnusable(node) === null;
 }
 
-/** Null where the cluster does not tell. */
+/** Null if the cluster does not report it. */
 function processorOf({ metadata }: V1Node): string | null {
   const parts = processorLabels.flatMap((label) => metadata?.labels?.[label] ?? []);
   return parts.length > 0 ? parts.join(" ") : (metadata?.labels?.[instanceLabel] ?? null);

@@ -3,7 +3,7 @@ import { waitingOf, whyPending } from "../pod-state.ts";
 import type { Check } from "./check.ts";
 import { isUsable } from "./nodes.ts";
 
-/** The most that one check tells of. */
+/** Limit on the pods that one check lists. */
 const shown = 3;
 const pullFailures = [
   "ErrImagePull",
