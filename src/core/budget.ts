@@ -1,6 +1,6 @@
-/** Part of a budget that a holder has, until it is disposed. */
+/** A holder's part of a budget, until disposed. */
 export interface Held extends Disposable {
-  /** Changes its size; false, without a change, if there is not enough. */
+  /** False, without a change, if the budget does not suffice. */
   resize(amount: number): boolean;
 }
 
@@ -21,17 +21,16 @@ export class Budget {
     this.#perHolder = perHolder;
   }
 
-  /** How much is in use. */
   get used(): number {
     return this.#used;
   }
 
-  /** How much the holder has. */
+  /** The amount that the holder has. */
   of(holder: string): number {
     return this.#ofHolders.get(holder) ?? 0;
   }
 
-  /** Takes this much for a holder; null if there is not enough for it. */
+  /** Null if the budget does not suffice. */
   take(holder: string, amount: number): Held | null {
     let held = 0;
     const resize = (next: number): boolean => {

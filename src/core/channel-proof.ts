@@ -1,6 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** The end that proves something about a channel, and the other end's nonce. */
 interface Claim {
   role: "server" | "guest";
   channel: string;
@@ -13,7 +12,7 @@ export function newNonce(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Proves knowledge of a channel's token without telling it: HMAC-SHA256 in base64url. */
+/** Proves knowledge of a channel's token without revealing it: HMAC-SHA256 in base64url. */
 export function proofOf(token: string, { role, channel, serverNonce, guestNonce }: Claim): string {
   const text = JSON.stringify(["berth channel", role, channel, serverNonce, guestNonce]);
   return createHmac("sha256", token).update(text).digest("base64url");

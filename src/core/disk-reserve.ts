@@ -6,8 +6,8 @@ import { Quarantine } from "./quarantine.ts";
 const mebibyte = 1024 ** 2;
 
 /**
- * The space that stays free on the data folder's file system, for what runs already: a guest whose disk cannot grow
- * stands still, and a database that cannot write ends.
+ * Space kept free on the data folder's file system for running machines and the database: a guest whose disk cannot
+ * grow stops, and a database that cannot write exits.
  */
 export class DiskReserve {
   readonly #folder: string;
@@ -20,12 +20,11 @@ export class DiskReserve {
     this.#quarantine = new Quarantine(folder);
   }
 
-  /** Whether less than the reserve is free. */
   async isShort(): Promise<boolean> {
     return (await this.#free()) < this.#bytes;
   }
 
-  /** Throws `disk_full` if less than the reserve is free. Called before anything new that takes space. */
+  /** Throws `disk_full` if less than the reserve is free. Call before anything new that takes space. */
   async require(): Promise<void> {
     const free = await this.#free();
     if (free >= this.#bytes) return;

@@ -7,7 +7,7 @@ import { Transform } from "node:stream";
 const maximumFrame = 16 * 1024 * 1024;
 const headerBytes = 4;
 
-/** Puts bytes into frames, and the last frame at their end. */
+/** Splits bytes into frames, and ends with the last frame. */
 export function toFrames(): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -21,7 +21,7 @@ export function toFrames(): Transform {
   });
 }
 
-/** The bytes of frames. Fails if they end without the last one, or continue after it. */
+/** Joins frames. Fails if they end without the last one, or continue after it. */
 export function fromFrames(): Transform {
   let head = Buffer.alloc(0);
   /** The rest of the current frame; null after the last. */
@@ -61,7 +61,7 @@ function header(length: number): Buffer {
   return bytes;
 }
 
-/** Lets exactly so many bytes pass. Fails on more, and if they end before. */
+/** Passes exactly this many bytes. Fails on more or fewer. */
 export function exactly(length: number): Transform {
   let left = length;
   return new Transform({

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-/** The largest head of a response that is passed on, in bytes. Node's own limit is 16 KiB. */
+/** The largest head of a forwarded response, in bytes. Node's own limit is 16 KiB. */
 export const maximumHeadBytes = 256 * 1024;
 
 /** Headers of a single connection (RFC 9110, 7.6.1), which are not forwarded, in small letters. */

@@ -1,6 +1,6 @@
 /**
- * Runs a task for each item, up to `most` at a time, and returns the results in the order of the items. Rejects with the
- * first error; tasks that run then are not waited for.
+ * Runs a task for each item, up to `most` at a time, and returns the results in the order of the items. Rejects with
+ * the first error, without waiting for the other running tasks.
  */
 export async function inParallel<T, R>(items: readonly T[], most: number, task: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];

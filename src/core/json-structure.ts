@@ -1,7 +1,6 @@
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** The number of values in a JSON text, and of its levels. */
 export interface Structure {
   values: number;
   depth: number;
@@ -38,7 +37,6 @@ export function structureOf(text: Uint8Array): Structure {
   return { values, depth: deepest };
 }
 
-/** A JSON text with too many values or levels. */
 export class JsonTooComplex extends Error {
   override readonly name = "JsonTooComplex";
 }

@@ -8,7 +8,7 @@ export class SharedLock {
 
   /** Runs a task together with other shared ones, after the task that runs alone. */
   async shared<T>(task: () => Promise<T>): Promise<T> {
-    // Another task may have begun to run alone before this one resumed.
+    // Another exclusive task may have begun before this one resumed.
     while (this.#alone) await this.#alone;
     this.#shared++;
     try {

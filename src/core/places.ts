@@ -1,16 +1,16 @@
-/** Places that each holder takes one by one; those that find none free wait in their order. */
+/** Slots that each holder acquires one by one, in the order of the calls. */
 export class Places {
   readonly #limits: { perHolder: number; waiting: number; waitMs: number };
   readonly #holders = new Map<string, { taken: number; waiting: (() => void)[] }>();
 
-  /** `waiting`: how many of one holder may wait at once. */
+  /** `waiting`: limit on one holder's waiting calls. */
   constructor(limits: { perHolder: number; waiting: number; waitMs: number }) {
     this.#limits = limits;
   }
 
   /**
-   * Takes a place, once one of the holder's is free, and returns the function that leaves it, which may be called twice.
-   * Null if too many wait, or if none is free in time.
+   * Waits for a slot of the holder, and returns the function that frees it, which may be called twice. Null if too many
+   * wait, or if none is free in time.
    */
   async take(holder: string): Promise<(() => void) | null> {
     const places = this.#holders.get(holder) ?? { taken: 0, waiting: [] };
@@ -28,7 +28,7 @@ export class Places {
     };
   }
 
-  /** Resolves with true when a place is passed on to this waiter, and with false if that takes too long. */
+  /** Resolves with true when this waiter gets a slot, and with false after the timeout. */
   async #next(waiting: (() => void)[]): Promise<boolean> {
     if (waiting.length >= this.#limits.waiting) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();

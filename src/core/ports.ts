@@ -7,8 +7,8 @@ const firstPort = 10_000;
 const triesBelow = 50;
 
 /**
- * A free port on 127.0.0.1, where possible below the ports that the system hands out for outgoing connections and to
- * servers without a port of their own: those may be taken again at once. Another program may take this one first, too.
+ * A free port on 127.0.0.1, if possible below the ephemeral range, whose ports the system may reuse at once. Another
+ * program may still bind it first.
  */
 export async function freePort(): Promise<number> {
   const end = await firstEphemeralPort();
@@ -25,7 +25,7 @@ async function firstEphemeralPort(): Promise<number> {
   return Number(range.trim().split(/\s+/)[0]);
 }
 
-/** Listens on a port, 0 for any that is free, and returns which it was. Rejects if it is taken. */
+/** Listens on a port, 0 for any, and returns its number. Rejects if it is in use. */
 async function listenBriefly(port: number): Promise<number> {
   const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");

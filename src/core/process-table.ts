@@ -16,12 +16,12 @@ export interface ProcessStat {
   ticks: number;
 }
 
-/** All running processes. Synchronous, as `statOf` is: the files are small and not on disk. */
+/** Synchronous, like `statOf`: the files are small and not on disk. */
 export function processTable(): ProcessStat[] {
   return readdirSync("/proc").flatMap((entry) => (/^\d+$/.test(entry) ? (statOf(Number(entry)) ?? []) : []));
 }
 
-/** The process with this pid, which may be a zombie; null if there is none. */
+/** The process may be a zombie; null if there is none. */
 export function statOf(pid: number): ProcessStat | null {
   let stat: string;
   try {
@@ -49,7 +49,6 @@ export function hasEnded(pid: number): boolean {
   return stat === null || isOver(stat);
 }
 
-/** Signals a process, unless it has ended. */
 export function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   try {
     process.kill(pid, signal);

@@ -1,31 +1,30 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Files of a machine, of a snapshot, or of an archive whose agent was not made yet. */
+/** Files of a machine, of a snapshot, or of an archive whose agent was not created yet. */
 export type QuarantinedKind = "machine" | "snapshot" | "import";
 
-/** The manifest of files that no row of the database names. */
 export interface QuarantineManifest {
-  /** The id that the files had: an agent's, or a snapshot's. */
+  /** An agent's id, or a snapshot's. */
   id: string;
   kind: QuarantinedKind;
   /** ISO 8601. */
   quarantinedAt: string;
-  /** The name of the agent whose machine it was; null where the files do not say. */
+  /** Name of the machine's agent; null if the files do not have it. */
   agent: string | null;
   runtime: string | null;
 }
 
 export interface Quarantined extends QuarantineManifest {
-  /** Bytes on the disk, without what is shared with other machines. */
+  /** Bytes on the disk, without data shared with other machines. */
   bytes: number;
 }
 
 const manifestFile = "manifest.json";
 
 /**
- * Files that no row of the database names, in `quarantine/KIND-ID` of a data folder: a manifest and, in `files`, the files
- * as they were. Nothing leaves it but on request or by age.
+ * Files without a row in the database, in `quarantine/KIND-ID` of a data folder: a manifest and, in `files`, the
+ * unchanged files. They leave it only on request or by age.
  */
 export class Quarantine {
   readonly #root: string;
@@ -34,7 +33,6 @@ export class Quarantine {
     this.#root = join(dataFolder, "quarantine");
   }
 
-  /** The folder with the files of an id. */
   filesOf(id: string, kind: QuarantinedKind): string {
     return join(this.#folderOf(id, kind), "files");
   }
@@ -43,7 +41,7 @@ export class Quarantine {
     return join(this.#root, `${kind}-${id}`);
   }
 
-  /** Moves a folder here, in one step. Does nothing if the folder does not exist. */
+  /** Moves a folder here, in one step, if it exists. */
   async add(folder: string, facts: Omit<QuarantineManifest, "quarantinedAt">): Promise<void> {
     if (!(await exists(folder))) return;
     const { id, kind } = facts;
@@ -55,7 +53,7 @@ export class Quarantine {
     for (const changed of [own, this.#root]) await sync(changed);
   }
 
-  /** Of all files here, the oldest first. */
+  /** Oldest first. */
   async manifests(): Promise<QuarantineManifest[]> {
     const found: QuarantineManifest[] = [];
     for (const name of await readdir(this.#root).catch(emptyWhereMissing)) {
@@ -67,7 +65,6 @@ export class Quarantine {
     return found.sort((one, other) => Date.parse(one.quarantinedAt) - Date.parse(other.quarantinedAt));
   }
 
-  /** As `manifests`, with sizes. */
   async list(): Promise<Quarantined[]> {
     const found: Quarantined[] = [];
     for (const manifest of await this.manifests()) {
@@ -76,7 +73,7 @@ export class Quarantine {
     return found;
   }
 
-  /** Moves the files back to `folder`, in one step. */
+  /** In one step. */
   async release(id: string, kind: QuarantinedKind, folder: string): Promise<void> {
     await rename(this.filesOf(id, kind), folder);
     await this.remove(id, kind);
@@ -86,7 +83,6 @@ export class Quarantine {
     await rm(this.#folderOf(id, kind), { recursive: true, force: true });
   }
 
-  /** Bytes on the disk of all files here. */
   async bytes(): Promise<number> {
     return bytesIn(this.#root);
   }
@@ -96,7 +92,7 @@ function parsed(text: string): QuarantineManifest | null {
   try {
     return JSON.parse(text) as QuarantineManifest;
   } catch {
-    return null; // A crash came while it was written, before any file was moved.
+    return null; // A crash came during the write, before any file was moved.
   }
 }
 
@@ -115,7 +111,7 @@ function emptyWhereMissing(error: NodeJS.ErrnoException): never[] {
   throw error;
 }
 
-/** Bytes on the disk of the files below a folder. Files that go in the meantime count as none. */
+/** Ignores files that disappear during the count. */
 async function bytesIn(folder: string): Promise<number> {
   let bytes = 0;
   const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(emptyWhereMissing);

@@ -15,14 +15,12 @@ export class Backoff {
     this.#next = least;
   }
 
-  /** The delay before the next attempt. */
   next(): number {
     const ms = this.#next;
     this.#next = Math.min(ms * 2, this.#most);
     return ms;
   }
 
-  /** Called after a successful attempt. */
   reset(): void {
     this.#next = this.#least;
   }
@@ -42,7 +40,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** True for a transient error: the database is away or full. */
+/** True for a transient error: the database is unavailable or full. */
 export function isTransient(error: unknown): boolean {
   return error instanceof BerthError && (error.code === "database_unavailable" || error.code === "disk_full");
 }

@@ -8,8 +8,8 @@ const tagBytes = 16;
 const version = 1;
 
 /**
- * Encrypts what must not be readable in the database: AES-256-GCM, as version, nonce, tag and ciphertext. With random
- * nonces of 96 bits, a key is good for 2^32 texts (NIST SP 800-38D, 8.3).
+ * Encrypts secrets for the database: AES-256-GCM, as version, nonce, tag and ciphertext. With random nonces of 96 bits,
+ * a key is good for 2^32 texts (NIST SP 800-38D, 8.3).
  */
 export class Sealer {
   readonly #key: Buffer;
@@ -20,7 +20,7 @@ export class Sealer {
     if (this.#key.length !== keyBytes) throw new Error(`A secret key has ${keyBytes} bytes in base64.`);
   }
 
-  /** `context` says what the text belongs to. It is not stored; `open` needs the same one. */
+  /** `context` names the owner of the text. It is not stored; `open` needs the same one. */
   seal(text: string, context: string): Buffer {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(context));
@@ -28,7 +28,7 @@ export class Sealer {
     return Buffer.concat([Buffer.from([version]), nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** The text; null if the key or context differs, or the ciphertext was changed. */
+  /** Null if the key or context differs, or the ciphertext was changed. */
   open(sealed: Buffer, context: string): string | null {
     const nonce = sealed.subarray(1, 1 + nonceBytes);
     const tag = sealed.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes);

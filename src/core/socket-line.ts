@@ -22,7 +22,6 @@ export async function readJsonLine(socket: Socket, signal: AbortSignal): Promise
   return parseJson(received.subarray(0, end));
 }
 
-/** Sends a line of JSON. */
 export function writeJsonLine(socket: Socket, content: object): void {
   socket.write(`${JSON.stringify(content)}\n`);
 }

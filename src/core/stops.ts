@@ -1,9 +1,8 @@
 import type { Log } from "./log.ts";
 
-/** How long one part may take to stop. */
 const partMs = 10_000;
 
-/** The stops of a server's parts. Each ends in time: a part that does not stop is given up, and logged. */
+/** The stops of a server's parts. A part that does not stop in time is abandoned and logged. */
 export class Stops {
   readonly #log: Log;
   readonly #partMs: number;
@@ -14,7 +13,6 @@ export class Stops {
     this.#partMs = maximumMs;
   }
 
-  /** The parts that are stopping. */
   get underWay(): string[] {
     return [...this.#underWay];
   }
@@ -29,7 +27,7 @@ export class Stops {
         late.resolve();
       }, this.#partMs);
       const stopped = Promise.resolve().then(stop);
-      stopped.catch(() => {}); // If it was given up, nobody awaits it.
+      stopped.catch(() => {}); // Not awaited after a timeout.
       try {
         await Promise.race([stopped, late.promise]);
       } finally {

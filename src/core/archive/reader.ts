@@ -6,23 +6,20 @@ import type { z } from "zod";
 import { Manifest, type ManifestEntry, manifestFile } from "./manifest.ts";
 import { type Extent, MapReader } from "./sparse.ts";
 
-/** An archive that cannot be read: it is none, or it is cut off or changed. */
+/** The file is not an archive, or is truncated or changed. */
 export class ArchiveError extends Error {}
 
-/** A file of an archive. */
 export interface ArchivedFile {
   /** Relative, and safe to join to a folder. */
   path: string;
-  /** Its parts that hold anything, in their order. Must be read to the end. */
+  /** Its non-empty parts in order. Must be read to the end. */
   parts: AsyncIterable<{ offset: number; bytes: Buffer }>;
   /** In bytes, once `parts` has been read. */
   size(): number;
 }
 
-/** A member of a tar archive. */
 type Entry = Extract extends AsyncIterable<infer Member> ? Member : never;
 
-/** The allowed content of an archive. */
 interface Expected {
   /** The archive's name in errors: `backup`. */
   what: string;
@@ -30,14 +27,14 @@ interface Expected {
   admits: (path: string) => boolean;
 }
 
-/** Of the manifest, in bytes. */
+/** Of the manifest. */
 const maximumJsonBytes = 256 * 1024 ** 2;
 
 const sparseFolder = "GNUSparseFile.0";
 
 /**
- * Reads an archive that others made: passes each file to `take`, then checks that all that was written is there as it was.
- * Keeps nothing in memory but what lists the files. Throws `ArchiveError`, and what `source` and `take` do.
+ * Reads an untrusted archive: passes each file to `take`, then checks sizes and checksums. Keeps only the list of files
+ * in memory. Throws `ArchiveError`, and the errors of `source` and `take`.
  */
 export async function readArchive(
   source: Readable,
@@ -78,7 +75,7 @@ export async function readArchive(
 
 const cutOff = (what: string) => `The ${what} is cut off: its end is missing. Take another one.`;
 
-/** Errors of the archive's format, in words. Errors of writing to the disk are thrown unchanged. */
+/** Translates errors of the archive's format. Errors of writing to the disk are returned unchanged. */
 function asArchiveError(error: unknown, what: string, hasBegun: boolean): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof ArchiveError || code !== undefined) return error;
@@ -87,7 +84,7 @@ function asArchiveError(error: unknown, what: string, hasBegun: boolean): unknow
   return new ArchiveError(hasBegun ? `The ${what} is damaged: ${message}.` : `This is no ${what} of Berth.`);
 }
 
-/** Passes on what comes, at the speed at which it is taken. */
+/** Forwards the bytes with backpressure. */
 async function feed(source: Readable, archive: ReturnType<typeof extract>): Promise<void> {
   try {
     for await (const piece of source) if (!archive.write(piece)) await once(archive, "drain");
@@ -199,7 +196,7 @@ function takeMap(map: MapReader, bytes: Buffer, name: string): Buffer {
   }
 }
 
-/** Throws `ArchiveError` where what was read is not what was written. */
+/** Throws `ArchiveError` if the files differ from the manifest. */
 function compare(seen: readonly ManifestEntry[], told: readonly ManifestEntry[], what: string): void {
   if (new Set(seen.map(({ path }) => path)).size < seen.length) {
     throw new ArchiveError(`The ${what} has a file twice.`);

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Where a file has bytes other than zero: an offset and a length, in bytes. */
+/** A range of a file with bytes other than zero, in bytes. */
 export interface Extent {
   offset: number;
   length: number;
@@ -10,8 +10,8 @@ const blockBytes = 1024 ** 2;
 const zeros = Buffer.alloc(blockBytes);
 
 /**
- * The parts of a file that hold anything, in blocks of 1 MiB. Disks and memories are mostly holes, which cost no disk but
- * would cost a backup their whole size.
+ * The non-empty parts of a file, in blocks of 1 MiB. Disks and memories are mostly holes, which take no disk space but
+ * would fill a backup.
  */
 export async function extentsOf(file: string, size: number): Promise<Extent[]> {
   await using handle = await open(file, "r");
@@ -30,7 +30,7 @@ export async function extentsOf(file: string, size: number): Promise<Extent[]> {
 }
 
 /**
- * The map that GNU tar's sparse format 1.0 begins a member's data with, padded to whole blocks of 512 bytes.
+ * The map at the start of a member in GNU tar's sparse format 1.0, padded to blocks of 512 bytes.
  * https://www.gnu.org/software/tar/manual/html_node/PAX-1.html
  */
 export function mapOf(extents: readonly Extent[], size: number): Buffer {
@@ -45,19 +45,19 @@ export function mapOf(extents: readonly Extent[], size: number): Buffer {
 /** More extents than any file that Berth makes could have. */
 const maximumExtents = 10_000_000;
 
-/** Reads such a map, piece by piece. */
+/** Reads such a map piece by piece. */
 export class MapReader {
   #numbers: number[] = [];
   #rest = "";
   #bytes = 0;
   #extents: Extent[] | null = null;
 
-  /** The extents, once all of the map has been read; null before. */
+  /** Null before the whole map has been read. */
   get extents(): readonly Extent[] | null {
     return this.#extents;
   }
 
-  /** Takes the next piece. Returns what of it comes after the map. Throws for what is not a map. */
+  /** Returns the part of the piece after the map. Throws if the map is invalid. */
   take(piece: Buffer): Buffer {
     for (let at = 0; at < piece.length; at++) {
       this.#bytes++;

@@ -6,16 +6,16 @@ import { type Pack, pack } from "tar-stream";
 import { type ManifestEntry, manifestFile } from "./manifest.ts";
 import { type Extent, extentsOf, mapOf } from "./sparse.ts";
 
-/** Of a single read. */
+/** Size of a single read. */
 const pieceBytes = 256 * 1024;
 
 /**
- * A folder as a tar archive: the file `first`, if it is given, then all others in the order of their names, then a manifest of
- * their sizes and checksums. Files with holes are in GNU tar's sparse format. The files must not change meanwhile.
+ * A folder as a tar archive: the file `first`, if given, then all others by name, then a manifest of sizes and
+ * checksums. Files with holes are in GNU tar's sparse format. The files must not change during the read.
  */
 export async function* archiveOf(folder: string, first?: string): AsyncGenerator<Buffer> {
   const archive = pack();
-  archive.on("error", () => {}); // Thrown to the reader, where there is one still.
+  archive.on("error", () => {}); // Thrown to the reader, if it is still there.
   const written = write(archive, folder, first).then(
     () => archive.finalize(),
     (error: Error) => archive.destroy(error),
@@ -28,7 +28,6 @@ export async function* archiveOf(folder: string, first?: string): AsyncGenerator
   }
 }
 
-/** The paths of all files in a folder, relative to it. */
 export async function filesIn(folder: string, first?: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -55,7 +54,7 @@ async function writeFile(archive: Pack, folder: string, path: string): Promise<M
   return { path, size, sha256: hash.digest("hex") };
 }
 
-/** The checksum is that of the bytes as they are sent: what the parts hold, without the holes. */
+/** The checksum covers the bytes that are sent: the parts without the holes. */
 async function writeSparse(archive: Pack, file: string, path: string, size: number, hash: Hash): Promise<void> {
   const extents = await extentsOf(file, size);
   const map = mapOf(extents, size);
@@ -75,7 +74,7 @@ async function* sparseBytes(file: string, map: Buffer, extents: readonly Extent[
   yield* piecesOf(file, extents);
 }
 
-/** A file's content at these places. Rejects if the file has become shorter. */
+/** Rejects if the file has become shorter. */
 async function* piecesOf(file: string, extents: readonly Extent[]): AsyncGenerator<Buffer> {
   await using handle = await open(file, "r");
   for (const { offset, length } of extents) {
@@ -96,7 +95,6 @@ async function* hashed(source: AsyncIterable<Buffer>, hash: Hash): AsyncGenerato
   }
 }
 
-/** A file's header fields. */
 interface Member {
   name: string;
   size: number;
@@ -108,7 +106,7 @@ async function writeMember(
   member: Member,
   content: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<void> {
-  // The same file makes the same bytes at another time, so that programs that store what is new find the old.
+  // Equal files give equal bytes, so that programs that deduplicate find them.
   const header = { ...member, mode: 0o600, mtime: new Date(0), type: "file" as const };
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   ended.catch(() => {}); // Awaited below.

@@ -29,7 +29,7 @@ export function openDatabase(config: pg.PoolConfig, failed: (error: Error) => vo
   return databaseOf(openPool(config, failed));
 }
 
-/** As `openDatabase`, in two steps: the pool tells how many connections it has. */
+/** Like `openDatabase`, as a pool that reports its number of connections. */
 export function openPool(config: pg.PoolConfig, failed: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({ max: 16, connectionTimeoutMillis: 5_000, keepAlive: true, ...config });
   // The pool's error carries the whole client. Errors during shutdown are expected.
@@ -68,7 +68,6 @@ function withFaults(pool: pg.Pool): PostgresPool {
   };
 }
 
-/** Ends all connections, and cuts those that do not end in time. */
 async function endPool(pool: pg.Pool): Promise<void> {
   const ended = pool.end();
   const late = AbortSignal.timeout(endTimeoutMs);
@@ -82,7 +81,7 @@ async function endPool(pool: pg.Pool): Promise<void> {
 
 const migrationFolder = new URL("./migrations/", import.meta.url);
 
-/** The names of all migrations, in their order. */
+/** In order. */
 export async function migrationNames(): Promise<string[]> {
   const files = (await readdir(migrationFolder)).filter((name) => name.endsWith(".sql"));
   return files.map((name) => name.replace(/\.sql$/, "")).toSorted();
@@ -94,9 +93,9 @@ const migrationLockMs = 2_000;
 const migrationMs = 60 * 60_000;
 
 /**
- * Brings the schema up to date, or to what it was after the migration `last`. Servers that start at once take turns; only
- * the first migrates. `database` has one connection. A migration that waits for a lock gives way to the queries behind it,
- * and is tried again.
+ * Migrates the schema to the newest version, or to the migration `last`. Of servers that start at once, only the first
+ * migrates. `database` has one connection. A migration that waits for a lock gives way to the queries behind it, and
+ * retries.
  */
 export async function migrate(database: Database, last?: string): Promise<void> {
   const until = performance.now() + migrationMs;

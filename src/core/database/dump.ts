@@ -8,15 +8,15 @@ import { z } from "zod";
 
 /** A dump's content in addition to its tables' rows. */
 export const DumpRecord = z.object({
-  /** The names of the migrations that the schema has had, in their order. */
+  /** The applied migrations, in order. */
   migrations: z.array(z.string()),
   tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()) })),
-  /** Counters of ids, with the next value of each. */
+  /** The next value of each id counter. */
   sequences: z.array(z.object({ table: z.string(), column: z.string(), next: z.string() })),
 });
 export type DumpRecord = z.infer<typeof DumpRecord>;
 
-/** The name of the dump's record. Each table is in a file of its own name. */
+/** The dump's record. Each table is in a file of its own name. */
 export const dumpRecordFile = "dump.json";
 
 export const tableFile = (table: string) => `${table}.copy`;
@@ -44,7 +44,7 @@ export async function dumpDatabase(connection: pg.PoolConfig, folder: string, ho
   await client.connect();
   client.on("error", () => {}); // The query rejects.
   try {
-    // The first query fixes the moment for all.
+    // The first query fixes the snapshot for all.
     await client.query("begin isolation level repeatable read read only");
     const record = await describe(client);
     for (const { name, columns } of record.tables) {
@@ -84,7 +84,7 @@ async function describe(client: pg.Client): Promise<DumpRecord> {
   };
 }
 
-/** A sequence does not belong to the moment of a transaction: its value may be later, which leaves ids out. */
+/** Sequences are outside of transactions: the value may be later, which skips ids. */
 async function nextOf(client: pg.Client, sequence: string): Promise<string> {
   const { rows } = await client.query<{ next: string }>(
     `select (last_value + case when is_called then 1 else 0 end)::text as next from ${sequence}`,

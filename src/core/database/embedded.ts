@@ -24,20 +24,18 @@ const settlePollMs = 100;
 const stopWaitMs = 60_000;
 
 const logName = "postgres.log";
-/** The maximum size of the log, in bytes. Truncated output is lost except its last part, in `postgres.log.old`. */
+/** In bytes. Truncated output is lost except its last part, in `postgres.log.old`. */
 const maximumLogBytes = 8 * 1024 ** 2;
 const keptLogBytes = 1024 ** 2;
 
 /** The server's own PostgreSQL, on a Unix socket in the data folder that nobody else can reach. */
 export interface EmbeddedPostgres {
   config: pg.PoolConfig;
-  /** Starts it if it is not running; resolves when it accepts connections. */
   ensure(): Promise<void>;
-  /** Its first process; null if it is not running. */
+  /** Null if it is not running. */
   running(): Promise<Postmaster | null>;
-  /** Cuts its log down to the end once it has grown too large. */
+  /** Truncates an oversized log to its end. */
   boundLog(): Promise<void>;
-  /** Stops it after running transactions have finished. */
   stop(): Promise<void>;
 }
 
@@ -114,7 +112,7 @@ async function start(cluster: string, folder: string, execute: Execute): Promise
     "-c listen_addresses=''",
     "-c unix_socket_permissions=0700",
     "-c max_connections=100",
-    // Statements hold tenants' data, and anybody can cause errors.
+    // Statements hold tenants' data, and any tenant can cause errors.
     "-c log_min_error_statement=panic",
   ];
   const log = join(folder, logName);
@@ -127,8 +125,8 @@ async function start(cluster: string, folder: string, execute: Execute): Promise
 }
 
 /**
- * Not `pg_ctl stop`: it waits until there is no postmaster, so it fails where another server starts the next one at once.
- * SIGINT is PostgreSQL's fast shutdown: sessions end, what was committed is written out.
+ * Not `pg_ctl stop`: it waits until there is no postmaster, so it fails if another server starts the next one at once.
+ * SIGINT is PostgreSQL's fast shutdown: sessions end, and committed data is written.
  */
 async function stop(cluster: string): Promise<void> {
   const stopping = await postmaster(cluster);
@@ -141,8 +139,8 @@ async function stop(cluster: string): Promise<void> {
 }
 
 /**
- * PostgreSQL appends to its log, so the file can be emptied under it. Its own user does that: the folder is that user's,
- * and root would follow links there.
+ * PostgreSQL appends to its log, so the file can be truncated while it is open. PostgreSQL's own user does that: the
+ * folder belongs to that user, and root would follow links there.
  */
 async function boundLog(folder: string, user: { uid: number; gid: number } | null): Promise<void> {
   const log = join(folder, logName);

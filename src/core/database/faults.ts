@@ -13,16 +13,11 @@ const systemCodes = new Set(
 const words =
   /Connection terminated|timeout exceeded when trying to connect|connection error and is not queryable|Query read timeout/;
 
-/** Whether `pg` gave up waiting for a query; its connection may still be busy. */
+/** Whether `pg` timed out on a query; its connection may still be busy. */
 export function isTimeout({ message }: Error): boolean {
   return message === "Query read timeout";
 }
 
-/**
- * PostgreSQL's codes: broken connections (class 08), too many connections (53300), out of memory (53200), shutdown and
- * startup (57P01 to 57P03), statement timeout (57014), deadlock (40P01), and a read-only server after a failover
- * (25006).
- */
 const serverCodes = /^(08...|53[23]00|57P0[1-3]|57014|40P01|25006)$/;
 
 /** A database fault that is transient or that the operator can fix, as a `BerthError`; otherwise what was thrown. */

@@ -10,17 +10,15 @@ import { DumpRecord, dumpRecordFile, tableFile } from "./dump.ts";
 
 /** Changes to a backup's rows when they are restored. */
 export interface Restoration {
-  /** The data folder whose machines are in the backup. */
   hostId: string;
   machines: readonly KeptMachine[];
-  /** A key of the operator, since the one that there was is in no backup. */
+  /** A new key of the operator, since backups contain none. */
   operatorKey: { prefix: string; hash: Buffer };
 }
 
 /**
- * Fills an empty database with a dump: its schema as it was then, its rows, and what the restoration changes. All rows or
- * none. The next server brings the schema up to date. Throws for a database that is not empty, and for a dump of a newer
- * Berth.
+ * Fills an empty database with a dump: its schema, its rows, and the changes of the restoration. All rows or none. The
+ * next server migrates the schema. Throws if the database is not empty, and for a dump of a newer Berth.
  */
 export async function loadDatabase(connection: pg.PoolConfig, folder: string, restoration: Restoration): Promise<void> {
   const record = DumpRecord.parse(JSON.parse(await readFile(join(folder, dumpRecordFile), "utf8")));
@@ -64,10 +62,10 @@ async function requireEmpty(connection: pg.PoolConfig): Promise<void> {
 }
 
 async function load(client: pg.Client, folder: string, { tables, sequences, ...record }: DumpRecord): Promise<void> {
-  // Rows that tell of others would be written twice, and machines charged for the time since.
+  // Triggers would write derived rows twice, and charge machines for the time since.
   await setTriggers(client, { ...record, tables, sequences }, "disable");
   const names = tables.map(({ name }) => pg.escapeIdentifier(name));
-  // Migrations have written some.
+  // Migrations have inserted rows.
   await client.query(`truncate ${names.join(", ")}`);
   const columnsOf = new Map(tables.map(({ name, columns }) => [name, columns]));
   for (const name of await inOrder(client, [...columnsOf.keys()])) {
@@ -84,7 +82,7 @@ async function setTriggers(client: pg.Client, { tables }: DumpRecord, how: "enab
   for (const { name } of tables) await client.query(`alter table ${pg.escapeIdentifier(name)} ${how} trigger user`);
 }
 
-/** Each table after those that it refers to. */
+/** Orders each table after the tables that it references. */
 async function inOrder(client: pg.Client, tables: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ table: string; other: string }>(`
     select distinct child.relname as table, parent.relname as other
@@ -101,8 +99,8 @@ async function inOrder(client: pg.Client, tables: readonly string[]): Promise<st
 }
 
 /**
- * Updates to the agents' rows: they sleep, as of their machines' times. Turns that ended later are undone, as after a
- * rollback. Nothing is charged for the time since.
+ * Suspends the agents as of their machines' snapshots. Turns that ended later are undone, as after a rollback. The time
+ * since is not charged.
  */
 async function restore(client: pg.Client, { hostId, machines, operatorKey }: Restoration): Promise<void> {
   await client.query(
@@ -115,7 +113,7 @@ async function restore(client: pg.Client, { hostId, machines, operatorKey }: Res
     [hostId],
   );
   for (const { agent, snapshot, at, runtime, conversation, retold } of machines) {
-    // Its memory is of the runtime and the conversation that it had then.
+    // The memory belongs to the runtime and the conversation of that time.
     await client.query(
       `update agents set restores = restores + 1, snapshot = $2, runtime = $3, conversation = $4 where id = $1`,
       [agent, snapshot, runtime, conversation],
@@ -136,7 +134,7 @@ async function restore(client: pg.Client, { hostId, machines, operatorKey }: Res
   );
 }
 
-/** Turns that ran then: what had come of their answers is kept. */
+/** Fails turns that ran then, and keeps their partial responses. */
 async function failRunningTurns(client: pg.Client, hostId: string): Promise<void> {
   const error = { code: "machine_lost", message: "The service was restored from a backup that was made in this turn." };
   await client.query(

@@ -7,7 +7,6 @@ import { kill } from "../process-table.ts";
 const orphanGraceMs = 5_000;
 const pollMs = 50;
 
-/** A cluster's first process, which starts all others. */
 export interface Postmaster {
   pid: number;
   /** Whether it accepts connections; otherwise it is starting or stopping. */

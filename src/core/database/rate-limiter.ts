@@ -3,21 +3,20 @@ import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
 import { type Allowance, type RateLimiter, type RateLimitPolicy, rateLimitWindow } from "../rate-limits.ts";
 import type { Database } from "./database.ts";
 
-/** The most that a server takes of a limit at once. */
+/** The largest part of a limit that a server reserves at once. */
 const greatestShare = 1 / 20;
 
 const windowMs = rateLimitWindow * 1000;
 
-/** Beyond so many, those whose window has ended are forgotten. */
+/** Number of buckets from which expired ones are removed. */
 const maximumBuckets = 10_000;
 
-/** This server's remaining allowance for one client. */
 interface Bucket {
-  /** Taken from the shared count but not used. */
+  /** Reserved from the shared count but not used. */
   left: number;
-  /** Not taken by any server, as of the last query. */
+  /** Not reserved by any server, as of the last query. */
   remaining: number;
-  /** When the window ends, as `performance.now` has it. */
+  /** End of the window, on the clock of `performance.now`. */
   until: number;
   taking: Promise<void> | null;
 }
@@ -77,7 +76,7 @@ class SharedRateLimiter implements RateLimiter {
       throw refused;
     });
     if (result.msBeforeNext > windowMs) {
-      // The host's clock was set back since the count began: it would stay until the old time comes again.
+      // The host's clock was set back since the count began; the row would last until the old time.
       await this.#counts.delete(who);
       return;
     }

@@ -3,15 +3,14 @@ import { Backoff } from "../retry.ts";
 import type { EmbeddedPostgres } from "./embedded.ts";
 
 const lookEveryMs = 500;
-/** The size of the log is checked at every 20th look. */
+/** How many checks pass between two checks of the log's size. */
 const logEvery = 20;
 const leastRetryMs = 500;
 const mostRetryMs = 15_000;
 
 /**
- * Restarts PostgreSQL whenever it ends while the server is running: it was killed, or ran out of memory or disk. Keeps
- * its log from growing.
- * Disposing ends the supervision first, then PostgreSQL.
+ * Restarts PostgreSQL whenever it exits while the server runs. Bounds its log. Disposing ends the supervision first,
+ * then PostgreSQL.
  */
 export function supervise(postgres: EmbeddedPostgres, log: (message: string, error: unknown) => void): AsyncDisposable {
   const stopped = new AbortController();

@@ -13,7 +13,7 @@ import type { Credential } from "../../contract/keys.ts";
 import type { McpServers } from "../../contract/mcp-servers.ts";
 import type { ResponseRequest } from "../../protocols/openai/stored-responses.ts";
 
-/** The tables as the migrations leave them. */
+/** The tables after all migrations. */
 export interface Tables {
   accounts: {
     id: string;
@@ -101,7 +101,7 @@ export interface Tables {
     snapshot: string | null;
     forked_from: JSONColumnType<ForkedFrom> | null;
     imported: JSONColumnType<ImportedFrom> | null;
-    /** Large: no look-up reads it (`agentColumns` of `agents.ts`). */
+    /** Large, so no look-up reads it (`agentColumns` of `agents.ts`). */
     import_detail: JSONColumnType<ImportDetail> | null;
     importing: Generated<boolean>;
     restarts: Generated<number>;
@@ -113,7 +113,7 @@ export interface Tables {
     /** A bigint, which comes as text; in micro-credits. */
     machine_price: Generated<string>;
   };
-  /** Requests that have begun a restart, a rollback or a conversation. */
+  /** Requests that have started a restart, a rollback or a conversation. */
   begun_requests: {
     id: string;
     agent_id: string;

@@ -3,12 +3,10 @@ import type { Admission, Tickets } from "../../accounts/tickets.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { Caller } from "./caller.ts";
 
-/** The caller with a key or token; null if it is not, or no longer, valid. */
 export type FindCaller = (credential: string) => Promise<Caller | null>;
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The purpose of the request's ticket; absent without a ticket. */
     ticket?: Pick<Admission, "agentId" | "path">;
     /** Set by `authenticate` before the handler runs. */
     caller: Caller;

@@ -2,7 +2,6 @@ import { BerthError } from "../../contract/errors.ts";
 import type { Route } from "../../contract/route.ts";
 import { type Caller, mayUseTurn } from "./caller.ts";
 
-/** Throws `forbidden` if the caller's credential cannot be used for the route. */
 export function requirePermission({ operation, permission }: Route, caller: Caller): void {
   if (permission === "public") return;
   const rule = permission[caller.credential];
@@ -11,13 +10,11 @@ export function requirePermission({ operation, permission }: Route, caller: Call
   throw new BerthError("forbidden", `${who} may not do this: ${operation}.`);
 }
 
-/** Throws `forbidden` if the credential is not for this agent of the caller's account. */
 export function requireNamed(caller: Caller, agent: { id: string; name: string }): void {
   if (caller.agentIds === null || caller.agentIds.includes(agent.id)) return;
   throw new BerthError("forbidden", `This key is not for the agent ${agent.name}.`);
 }
 
-/** Throws `forbidden` for a turn that the caller's external agent key did not begin. */
 export function requireOwnTurn(caller: Caller, turn: { keyId: string | null }): void {
   if (mayUseTurn(caller, turn)) return;
   throw new BerthError("forbidden", "This key has not begun this turn.");

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AppContext } from "../../context.ts";
 
 /**
- * Called by a handler before it streams its answer, because hooks do not see streams: settles the request's
+ * Called by a handler before it streams its response, because hooks do not see streams: answers the request's
  * `Idempotency-Key` and writes its audit entry.
  */
 export async function begun(

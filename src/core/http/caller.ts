@@ -4,15 +4,14 @@ import type { Span } from "../../telemetry/span.ts";
 /** The part of a request's token that outlives the request: enough to check whether it is still valid. */
 interface TokenFacts {
   subject: string;
-  /** The program that it was issued to; null if it does not say. */
+  /** The program that it was issued to; null if unknown. */
   clientId: string | null;
-  /** ISO 8601; null if it does not say. */
+  /** ISO 8601; null if unknown. */
   issuedAt: string | null;
   /** ISO 8601; null for a token of the dashboard or the tool, whose sign-in is renewed. */
   expiresAt: string | null;
 }
 
-/** The caller of a request. */
 export interface Caller {
   accountId: string;
   credential: Credential;
@@ -20,24 +19,22 @@ export interface Caller {
   keyId: string | null;
   /** For an external agent key, the ids of its agents; null: all of the account's. */
   agentIds: readonly string[] | null;
-  /** The most that turns begun with this key may cost; null: no limit for the key. */
+  /** Credit limit on all turns of this key; null: no limit for the key. */
   creditLimitMicro: number | null;
   /** When the key expires; null: never, or a token. */
   expiresAt: Date | null;
   /** Null for a key. */
   token: TokenFacts | null;
-  /** Whether the account is the operator's. */
   operator: boolean;
-  /** Its request's, where that is traced. */
+  /** Set if the request is traced. */
   span?: Span;
 }
 
-/** The key, or the account of a signed-in user, whose limits apply to a request. */
+/** The key, or the account of a signed-in user, whose limits apply to the request. */
 export function countedAs({ keyId, accountId }: Caller): string {
   return keyId ?? accountId;
 }
 
-/** Whether the caller may see and act on a turn of its account: an external agent key only on those that it began. */
 export function mayUseTurn({ agentIds, keyId }: Caller, turn: { keyId: string | null }): boolean {
   return agentIds === null || turn.keyId === keyId;
 }

@@ -8,7 +8,7 @@ export interface Part {
   length: number;
 }
 
-/** The tags of an `If-Match` or `If-None-Match`; null without the header. */
+/** Null without the header. */
 export function entityTagsOf(header: string | undefined): string[] | null {
   if (header === undefined) return null;
   return header
@@ -18,7 +18,7 @@ export function entityTagsOf(header: string | undefined): string[] | null {
     .slice(0, 20);
 }
 
-/** Whether the caller has the file already: a 304. */
+/** Whether to respond with 304. */
 export function isUnchanged(headers: IncomingHttpHeaders, etag: string, modified: Date): boolean {
   const tags = entityTagsOf(headers["if-none-match"]);
   if (tags) return tags.some((tag) => tag === "*" || tag.replace(/^W\//, "") === etag);
@@ -27,8 +27,8 @@ export function isUnchanged(headers: IncomingHttpHeaders, etag: string, modified
 }
 
 /**
- * The part that `Range` asks for. Null for the whole file: without the header, for several parts, and where `If-Range`
- * is about another state of the file.
+ * The part that `Range` requests. Null for the whole file: without the header, for several parts, and if `If-Range`
+ * names another version.
  */
 export function partOf(
   { range, "if-range": ifRange }: IncomingHttpHeaders,

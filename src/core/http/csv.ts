@@ -8,7 +8,6 @@ export function wantsCsv(request: FastifyRequest, format: "json" | "csv" | undef
   return request.headers.accept?.includes("text/csv") ?? false;
 }
 
-/** A row's values by column heading. */
 export type CsvRow = Readonly<Record<string, string | number | null>>;
 
 /**

@@ -11,12 +11,11 @@ import { notAgain, openAiError } from "./openai-errors.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The error code; absent on success. */
     errorCode?: ErrorCode;
   }
 }
 
-/** The body of error responses, but for those of other services' APIs. */
+/** The body of error responses, except those of other services' APIs. */
 export function errorBody(error: BerthError): ErrorBody {
   return {
     statusCode: error.status,
@@ -35,12 +34,12 @@ function concealed(text: string): string {
   return text.replaceAll(/berth_[a-z]{2}_\w{20,}|(?<![\w-])eyJ[\w-]{10,}\.[\w-]+\.[\w-]+/g, "…");
 }
 
-/** Answers with the thrown error. Unexpected errors are logged in full and reported to the client in one sentence. */
+/** Sends the thrown error. Unexpected errors are logged in full; the client gets one sentence. */
 export function handleError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toBerthError(thrown, request);
   if (error.status >= 500) request.log.error({ err: thrown, cause: error.cause }, "a request failed");
   request.errorCode = error.code;
-  reply.header("x-request-id", request.id); // The router's own errors pass no hook.
+  reply.header("x-request-id", request.id); // The router's own errors run no hook.
   if (error.status === 401 && !reply.hasHeader("www-authenticate")) reply.header("www-authenticate", "Bearer");
   const isBusy = error.status === 503 || error.status === 429;
   if (isBusy && !reply.hasHeader("retry-after")) reply.header("retry-after", "5");
@@ -48,7 +47,7 @@ export function handleError(thrown: FastifyError, request: FastifyRequest, reply
   return reply.status(error.status).type("application/json").send(bodyFor(request, error));
 }
 
-/** The body of an error response, in the shape that the path's clients read. */
+/** In the shape that the path's clients read. */
 export function bodyFor(request: FastifyRequest, error: BerthError): object {
   const body = errorBody(error);
   return isOpenAi(request) ? openAiError(error, body.message) : body;
@@ -59,7 +58,7 @@ function isOpenAi({ routeOptions, url }: FastifyRequest): boolean {
   return route ? route.errors === "openai" : url.startsWith("/v1/");
 }
 
-/** Answers invalid HTTP, and closes the connection. */
+/** Responds to invalid HTTP, and closes the connection. */
 export function answerClientError(thrown: Error & { code?: string }, socket: Socket): void {
   if (thrown.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const error = clientErrors[thrown.code ?? ""] ?? new BerthError("request_invalid", "This is not an HTTP request.");
@@ -79,7 +78,6 @@ const clientErrors: Readonly<Record<string, BerthError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new BerthError("request_timeout", "The request took too long to arrive."),
 };
 
-/** A parser, validation or other error as a `BerthError`. */
 function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError {
   if (thrown instanceof BerthError) return thrown;
   if (thrown instanceof InvalidValue) return invalidRequest(thrown, request);
@@ -102,7 +100,7 @@ function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError
   return new BerthError("internal", "An internal error occurred.", { cause: thrown });
 }
 
-/** The most that the route's body may have. */
+/** The body limit of the route. */
 function mostMiB({ routeOptions }: FastifyRequest): number {
   return (routeOptions.bodyLimit ?? 1024 * 1024) / (1024 * 1024);
 }

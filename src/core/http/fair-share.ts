@@ -6,15 +6,14 @@ import { Places } from "../places.ts";
 import type { Caller } from "./caller.ts";
 import { clientOf } from "./rate-limits.ts";
 
-/** How long a request waits at most. A query has 10 s. */
+/** Time limit of a wait. A query has 10 s. */
 const waitMs = 15_000;
-/** How many requests of one account begin at once, and how many may wait for it. */
+/** Limits of one account on requests that begin at once, and on those that wait. */
 const beginning = { perHolder: 4, waiting: 500, waitMs };
-/** How long each of them keeps the next from beginning. */
+/** The longest time for which a request that has begun keeps others of its account waiting. */
 const beginningMs = 25;
-/** How many reads of one account use the database at once, a quarter of its connections, and how many may wait for it. */
+/** Limits of one account on concurrent reads, a quarter of the database's connections, and on waiting ones. */
 const reading = { perHolder: 4, waiting: 100, waitMs };
-/** How many credentials are remembered with their accounts. */
 const maximumCredentials = 10_000;
 /** Time between two refusals of one account once it has used up its burst; 100 a second. */
 const refusalMs = 10;
@@ -26,18 +25,18 @@ const maximumDelayMs = 2_000;
 const maximumRefused = 10_000;
 
 /**
- * Has the requests of one account begin a few at a time, so that many at once do not delay those of others: all share one
- * thread and the database's connections. Before its caller is found, a request counts for the account that its credential
- * had before, or for its client's address. Of requests with the same unknown credential, one at a time counts for the
- * address: others of the address do not wait for a client that repeats a wrong key.
+ * Starts the requests of one account a few at a time, so that a burst does not delay other accounts: all share one
+ * thread and the database's connections. Before authentication, a request counts for the last account of its
+ * credential, or for its client's address. Of requests with the same unknown credential, one at a time counts for the
+ * address, so that a client that repeats a wrong key does not delay others of its address.
  */
 export class FairStarts {
   readonly #places = new Places(beginning);
   readonly #unknown = new Places({ ...beginning, perHolder: 1 });
-  /** The accounts of credentials, by their hashes; the last used is the last. Says nothing about whether they are still valid. */
+  /** Accounts of credentials by hash, least recently used first. Does not imply that a credential is still valid. */
   readonly #accounts = new Map<string, string>();
 
-  /** Finds the request's caller with `find`, when the request may begin. Throws `too_many_requests`. */
+  /** Calls `find` when the request may begin. Throws `too_many_requests`. */
   async admit(request: FastifyRequest, reply: FastifyReply, find: () => Promise<Caller>): Promise<Caller> {
     const { authorization } = request.headers;
     const address = clientOf(request.ip);
@@ -78,8 +77,8 @@ async function placeIn(places: Places, holder: string): Promise<() => void> {
 }
 
 /**
- * Has an account's reads wait for each other, so that its slow ones do not take all connections to the database, for
- * which everybody waits. Applies to the routes added to `app` afterwards that a `GET` answers from the database alone.
+ * Limits an account's concurrent reads, so that slow ones do not occupy all connections to the database. Applies to the
+ * routes added to `app` afterwards that a `GET` answers from the database alone.
  */
 export function limitReads(app: FastifyInstance): void {
   const places = new Places(reading);
@@ -130,7 +129,7 @@ function isRead({ method, routeOptions, ws }: FastifyRequest): boolean {
   return route.servedBy === "any" || route.servedBy === "leader, or any";
 }
 
-/** Leaves a place when the answer is complete, or its client has gone. */
+/** Frees the slot when the response is complete, or its client has gone. */
 function leaveWith({ raw }: FastifyReply, leave: () => void): void {
   if (raw.closed) leave();
   else raw.once("close", leave);

@@ -3,13 +3,12 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { Duplex } from "node:stream";
 import type { PreviewServer } from "../../previews/preview-server.ts";
 
-/** From a connection's first byte to the end of its request headers. */
 const headersTimeoutMs = 15_000;
 const timeoutCheckMs = 5_000;
-/** Above the idle time of usual proxies, which is 60 s: they, not we, close a connection that rests. */
+/** Above the idle time of usual proxies, 60 s, so that they close idle connections first. */
 const keepAliveMs = 72_000;
 
-/** The server's socket: it hands requests for previews to them, and all others to the API. */
+/** The server's socket: routes requests to previews or to the API. */
 export class FrontServer {
   /** Emits the API's `upgrade` events. */
   readonly upgrades = new EventEmitter();
@@ -21,7 +20,7 @@ export class FrontServer {
 
   /** The HTTP server, for Fastify. */
   readonly create = (api: RequestListener): Server => {
-    // `limitReceiving` has limits of its own for what follows the headers.
+    // `limitReceiving` limits the time after the headers.
     const options = {
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: timeoutCheckMs,
@@ -37,7 +36,7 @@ export class FrontServer {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (this.#previews.owns(request)) this.#previews.upgrade(request, socket, head);
       else {
-        // Back to where whoever takes the socket reads it: a request may be passed on.
+        // Unread it for the socket's next reader: a request may be forwarded.
         if (head.length > 0) socket.unshift(head);
         this.upgrades.emit("upgrade", request, socket, Buffer.alloc(0));
       }

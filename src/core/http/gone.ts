@@ -10,8 +10,8 @@ export function goneOf({ raw }: FastifyReply): AbortSignal {
 }
 
 /**
- * The error of a handler that has no complete answer because its client has gone. Without it the partial answer would be
- * kept for the request's Idempotency-Key.
+ * The error of a handler whose client has gone. Without it the partial response would be stored for the request's
+ * Idempotency-Key.
  */
 export function clientGone(): BerthError {
   return new BerthError("request_timeout", "The client disconnected before the answer was complete.");

@@ -11,7 +11,7 @@ import { FairStarts } from "./fair-share.ts";
 import { limit, limitAddress } from "./rate-limits.ts";
 import { traceRequests } from "./tracing.ts";
 
-/** Requires the permission of each route added to `app` afterwards, and passes on what another server has to do. */
+/** Requires the permission of each route added to `app` afterwards, and forwards requests to the host's leader. */
 export function guard(app: FastifyInstance, context: AppContext): void {
   const { principals, tickets, passing, tracer } = context;
   const starts = new FairStarts();
@@ -36,17 +36,17 @@ export function guard(app: FastifyInstance, context: AppContext): void {
   if (passing) passOn(app, passing);
 }
 
-/** The server that passed the request on has authenticated it, counted it and checked its permission. */
+/** The forwarding server has authenticated and counted the request, and checked its permission. */
 function takeOver(request: FastifyRequest, { address, ticket }: Passport, caller: Caller): void {
   request.caller = caller;
   if (ticket) request.ticket = ticket;
   Object.defineProperty(request, "ip", { value: address });
 }
 
-/** Has each request done by the server that leads its agent's host. */
+/** Forwards each request to the server that leads its agent's host. */
 function passOn(app: FastifyInstance, passing: Passing): void {
   const passIf = (parsed: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
-    // Without a caller it is for everybody, or was refused.
+    // Without a caller the route is public, or the request was refused.
     if (request.caller && (await passing.pass(request, reply, parsed))) return reply;
     return undefined;
   };
@@ -54,13 +54,13 @@ function passOn(app: FastifyInstance, passing: Passing): void {
   app.addHook("preValidation", passIf(true));
 }
 
-/** Tells an MCP client where tokens come from (RFC 9728, 5.1). */
+/** Points an MCP client to the issuer of tokens (RFC 9728, 5.1). */
 function challengeOf(publicUrl: string, { headers }: FastifyRequest): string {
   const wrong = headers.authorization === undefined ? "" : 'error="invalid_token", ';
   return `Bearer ${wrong}resource_metadata="${publicUrl}${routes.getMcpResource.path}"`;
 }
 
-/** Counts a request against its key's limit and its account's. */
+/** Counts a request against the limits of its key and its account. */
 export async function countRequest(
   { stores }: AppContext,
   { caller }: FastifyRequest,

@@ -8,7 +8,6 @@ import { signInPrefix } from "../../contract/sign-in.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route's row in the table; absent for sign-in, which is a separate program. */
     route?: Route;
   }
 }
@@ -22,7 +21,7 @@ export type RequestOf<R extends RouteDefinition> = FastifyRequest<{
   Body: Output<R["body"]>;
 }>;
 
-/** A handler's result: a value for the route's schemas, or the reply that it has sent itself. */
+/** A value for the route's schemas, or the reply that the handler has sent itself. */
 type HandlerAnswer<R extends RouteDefinition> = AnswerOf<R> | FastifyReply;
 
 /**
@@ -40,7 +39,7 @@ export function handle<R extends Route>(
   app.route({ ...optionsOf(route), handler: answer as RouteHandlerMethod });
 }
 
-/** A route of the table as Fastify has it, without its handler. */
+/** Fastify's options of a route, without its handler. */
 export function optionsOf(route: Route) {
   const rest = route.rest ? /\{(\w+)\}$/.exec(route.path)![1]! : null;
   const path = rest === null ? route.path : route.path.replace(`{${rest}}`, "*");
@@ -55,8 +54,8 @@ export function optionsOf(route: Route) {
 }
 
 /**
- * Sets the parameter for the rest of the path, decoded once from the address as it was sent: what the router makes of
- * encoded slashes and percent signs is its own. Throws `request_invalid`.
+ * Sets the parameter for the rest of the path, decoded once from the raw address: the router treats encoded slashes and
+ * percent signs differently. Throws `request_invalid`.
  */
 function nameRest(request: FastifyRequest, name: string): void {
   const params = request.params as Record<string, string>;
@@ -78,7 +77,6 @@ export function matchTable(app: FastifyInstance): () => void {
   const handled = new Set<Route>();
   app.addHook("onRoute", ({ url, config }) => {
     if (config?.route) handled.add(config.route);
-    // `*` is for CORS preflight requests.
     else if (url !== "*" && !url.startsWith(`${signInPrefix}/`))
       throw new Error(`${url} is not in the table of routes`);
   });
@@ -103,7 +101,7 @@ function schemaOf(route: Route) {
   return schema;
 }
 
-/** By status, and where there is a choice or a stream, by content type. */
+/** By status and, if there is a choice or a stream, by content type. */
 function responsesOf({ responses, stream, csv, givesBytes }: Route) {
   const bytes = z.string().meta({ format: "binary", description: "The bytes, of their own content type." });
   const others = {

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import type { Claim, Found, KeptAnswer, KeyedRequest } from "./attempt.ts";
 
-/** Encrypts what the database must not reveal. `context` says what it belongs to; `open` needs the same one. */
+/** Encrypts secrets in the database. `context` names the owner; `open` needs the same one. */
 export interface Sealing {
   seal(text: string, context: string): Buffer;
   /** Null if it was encrypted with another key or context. */
@@ -13,7 +13,6 @@ export interface Sealing {
 /** How long a claim lasts without renewal. Like all times here, by the database's clock. */
 const lease = sql<Date>`now() + interval '10 seconds'`;
 
-/** Idempotency keys. */
 export class IdempotencyStore {
   readonly #database: Database;
   readonly #sealing: Sealing;

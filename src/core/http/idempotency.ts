@@ -15,15 +15,15 @@ declare module "fastify" {
   }
 }
 
-/** How often to look whether another server has answered a request. */
+/** Poll interval for another server's response. */
 const leastLookMs = 100;
 const mostLookMs = 3_000;
-/** How many requests may wait for the answer of another one with their key. */
+/** Limit on the requests that wait for another one with their key. */
 const maximumWaiting = 2;
 const renewMs = 3_000;
 /** Longer than any handler takes to answer. */
 const usualWaitMs = 70_000;
-/** How many bytes of responses an account may store within `windowMs`. */
+/** Limit on an account's stored responses within `windowMs`, in bytes. */
 const maximumKept = 256 * 1024 * 1024;
 const windowMs = 3_600_000;
 /** The size of a row without its response. */
@@ -33,11 +33,10 @@ const keptHeaders = ["location", "content-type", "cache-control", "x-turn-id"];
 interface Held {
   claim: Claim;
   renewal: NodeJS.Timeout;
-  /** Resolves when the answer is stored, or the work was given up. */
+  /** Resolves when the response is stored, or the work was abandoned. */
   settled: PromiseWithResolvers<void>;
 }
 
-/** The store as `Idempotency` uses it. */
 export type Rows = Pick<IdempotencyStore, "claim" | "renew" | "move" | "answer" | "release">;
 
 /**
@@ -49,14 +48,14 @@ export class Idempotency {
   readonly #streams: Pick<Streams, "enter">;
   readonly #waitMs: number;
   readonly #held = new WeakMap<FastifyRequest, Held>();
-  /** Claims that are held here, by the name of their keys. */
+  /** Claims held by this server, by key name. */
   readonly #settling = new Map<string, Promise<void>>();
-  /** The bytes of answers that were kept since a time, by account. */
+  /** Stored bytes since a time, by account. */
   readonly #kept = new Map<string, { since: number; bytes: number }>();
-  /** How many requests wait here, by the name of their keys. */
+  /** Number of waiting requests, by key name. */
   readonly #waiting = new Map<string, number>();
 
-  /** Requests that wait count as streams. */
+  /** Waiting requests count as streams. */
   constructor(rows: Rows, streams: Pick<Streams, "enter">, waitMs = usualWaitMs) {
     this.#rows = rows;
     this.#streams = streams;
@@ -78,16 +77,16 @@ export class Idempotency {
     });
   }
 
-  /** Called by a handler that is about to stream its answer, once the resource exists: hooks do not see streams. */
+  /** Called by a handler before it streams its response, once the resource exists: hooks do not see streams. */
   async streams(request: FastifyRequest): Promise<void> {
     await this.#keep(request, { status: 200, headers: {}, body: null });
   }
 
-  /** Claims the work for the handler, or answers instead. */
+  /** Claims the work for the handler, or sends the stored response. */
   async #begin(request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply | undefined> {
     const { accountId, keyId } = request.caller;
     this.#requireFew(accountId);
-    // Bytes that are still to come cannot be compared.
+    // A body that is still arriving cannot be compared.
     const isStream = request.routeOptions.config.route?.takesBytes === "stream";
     const fingerprint = fingerprintOf(request.method, request.url, isStream ? null : request.body);
     const found = await this.#settled({ accountId, keyId, key, fingerprint }, request, reply);
@@ -109,10 +108,10 @@ export class Idempotency {
     return undefined;
   }
 
-  /** The claim, or the answer of another request with this key, which is waited for. */
+  /** The claim, or the response of another request with this key, after waiting for it. */
   async #settled(keyed: KeyedRequest, request: FastifyRequest, reply: FastifyReply) {
     const name = nameOf(keyed);
-    // Refused in any case: the database is not asked.
+    // Refused in any case, so skip the database.
     if (this.#settling.has(name) && this.#isFull(name)) throw inUse();
     const found = await this.#look(keyed);
     if (found) return found;
@@ -149,7 +148,7 @@ export class Idempotency {
     }
   }
 
-  /** Throws `rate_limited` where the account's answers of the last hour take too much. */
+  /** Throws `rate_limited` if the account's responses of the last hour are too large. */
   #requireFew(accountId: string): void {
     const kept = this.#kept.get(accountId);
     if (!kept) return;
@@ -166,7 +165,7 @@ export class Idempotency {
     this.#kept.set(accountId, kept);
   }
 
-  /** Counts a request that waits. Throws `idempotency_key_in_use` where enough wait already. */
+  /** Counts a waiting request. Throws `idempotency_key_in_use` if too many wait. */
   #wait(name: string): Disposable {
     if (this.#isFull(name)) throw inUse();
     this.#waiting.set(name, (this.#waiting.get(name) ?? 0) + 1);
@@ -195,8 +194,9 @@ export class Idempotency {
   }
 
   /**
-   * Stores the answer. An answer that cannot be stored is not sent, because the next attempt would produce a different
-   * one, with a new secret. Throws `database_unavailable`, and `idempotency_key_in_use` if the work was taken over.
+   * Stores the response. A response that cannot be stored is not sent, because the next attempt would produce a
+   * different one, with a new secret. Throws `database_unavailable`, and `idempotency_key_in_use` if the work was taken
+   * over.
    */
   async #keep(request: FastifyRequest, answer: KeptAnswer): Promise<void> {
     await this.#settle(request, async (claim) => {
@@ -213,7 +213,7 @@ export class Idempotency {
     });
   }
 
-  /** Ends the request's claim, if it has one, with `end`. Those that wait for it look again. */
+  /** Ends the request's claim, if any, with `end`, and wakes the requests that wait for it. */
   async #settle(request: FastifyRequest, end: (claim: Claim) => Promise<void>): Promise<void> {
     const held = this.#held.get(request);
     if (!held) return;
@@ -233,7 +233,6 @@ function nameOf({ accountId, keyId, key }: KeyedRequest): string {
   return JSON.stringify([accountId, keyId, key]);
 }
 
-/** Resolves with `settled`, or when `over` aborts. */
 async function untilEither(settled: Promise<void>, over: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   over.addEventListener("abort", () => resolve(), { once: true });
@@ -241,7 +240,7 @@ async function untilEither(settled: Promise<void>, over: AbortSignal): Promise<v
   await Promise.race([settled, promise]);
 }
 
-/** The request's key, already validated; null without one. */
+/** Already validated; null without a key. */
 function keyOf({ routeOptions, headers }: FastifyRequest): string | null {
   const key = headers["idempotency-key"];
   return routeOptions.config.route?.idempotent && typeof key === "string" ? key : null;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { requireSimple } from "../json-structure.ts";
 
-/** Parses the JSON bodies of the routes of `app`, after counting what is in them. */
+/** Parses the JSON bodies of the routes of `app`, after checking their size and depth. */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {

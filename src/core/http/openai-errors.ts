@@ -1,6 +1,6 @@
 import type { BerthError, ErrorCode } from "../../contract/errors.ts";
 
-/** OpenAI's names for some of Berth's codes, by which clients tell them. */
+/** OpenAI's names for some of Berth's codes, which its clients check. */
 const codes: Partial<Record<ErrorCode, string>> = {
   agent_not_found: "model_not_found",
   credentials_invalid: "invalid_api_key",
@@ -10,21 +10,21 @@ const codes: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * The header by which OpenAI's clients do not send a request again. Without it they do after each 409 and 5xx, which
- * would have the agent do the same work again.
+ * Tells OpenAI's clients not to retry. By default they retry after each 409 and 5xx, which would repeat the agent's
+ * work.
  */
 export const notAgain = ["x-should-retry", "false"] as const;
 
 /**
- * An error as OpenAI's clients read it (https://platform.openai.com/docs/guides/error-codes). `param` is an empty text where
- * the error is about no field: the AI SDK's provider for Open Responses reads no error whose `param` is null.
+ * An error for OpenAI's clients (https://platform.openai.com/docs/guides/error-codes). `param` is empty if no field is
+ * at fault: the AI SDK's provider for Open Responses rejects an error whose `param` is null.
  */
 export function openAiError({ code, status, details }: BerthError, message: string) {
   const issues = (details as { issues?: { field: string }[] } | undefined)?.issues;
   return { error: { message, type: typeOf(status), param: issues?.[0]?.field ?? "", code: openAiCode(code) } };
 }
 
-/** The code as OpenAI's clients know it; Berth's own where they know none. */
+/** OpenAI's name of the code, or Berth's own. */
 export function openAiCode(code: ErrorCode): string {
   return codes[code] ?? code;
 }

@@ -7,7 +7,6 @@ import { handle } from "./handle.ts";
 
 const operationIds = new Map<Route, string>(Object.entries<Route>(routes).map(([name, route]) => [route, name]));
 
-/** A body of bytes. */
 const bytes = { content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
 
 /** Makes `app.swagger()` return the OpenAPI document of the routes added to `app` afterwards. */
@@ -23,7 +22,7 @@ export async function describeRoutes(app: FastifyInstance, version: string): Pro
       const { route } = described.route.config ?? {};
       const operationId = route && operationIds.get(route);
       const body = route?.takesBytes ? { body: bytes } : {};
-      // The generator knows no parameter for the rest of a path.
+      // The generator has no parameter for the rest of a path.
       const path = route?.rest ? route.path : url;
       return { url: path, schema: { ...schema, ...body, ...(operationId ? { operationId } : {}) } };
     },
@@ -49,15 +48,15 @@ interface Document {
 
 const reference = /"#\/components\/schemas\/(\w+)"/g;
 
-/** The responses of every operation. */
+/** Responses of every operation. */
 const refused = {
   description: "The request was refused, or it failed.",
   content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
 };
 
 /**
- * The document with errors among the responses, and with the schemas that it refers to. The generator describes each
- * schema twice: as it is answered, and with `Input` after its name as it is sent. Few need both.
+ * Adds errors to the responses, and the schemas that the document refers to. The generator writes each schema twice:
+ * for responses, and with the suffix `Input` for requests. Few need both.
  */
 function tidied<Given>(given: Given): Given {
   const document = given as Document;
@@ -82,7 +81,7 @@ function tidied<Given>(given: Given): Given {
   };
 }
 
-/** Whether a schema is sent in another form than it is answered in. */
+/** Whether a schema has another form in requests than in responses. */
 function differ(schemas: Record<string, unknown>, name: string): boolean {
   const [answered, sent] = [schemas[name], schemas[`${name}Input`]].map((schema) =>
     JSON.stringify(schema)?.replaceAll(/Input"/g, '"'),
@@ -90,7 +89,7 @@ function differ(schemas: Record<string, unknown>, name: string): boolean {
   return answered !== undefined && sent !== undefined && answered !== sent;
 }
 
-/** The names of the schemas that something refers to, also through others. */
+/** The names of schemas that something refers to, directly or through others. */
 function reachable(from: unknown, schemas: Record<string, unknown>): Set<string> {
   const found = new Set<string>();
   const visit = (value: unknown) => {

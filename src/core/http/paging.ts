@@ -1,7 +1,6 @@
 import { BerthError } from "../../contract/errors.ts";
 import { uuidPattern } from "../../contract/ids.ts";
 
-/** A part of a list, and where the next one begins. */
 export interface Page<Item> {
   data: Item[];
   nextCursor: string | null;
@@ -13,16 +12,16 @@ export function pageOf<Item>(items: Item[], limit: number, keyOf: (item: Item) =
   return { data, nextCursor: items.length > limit ? toCursor(keyOf(data.at(-1)!)) : null };
 }
 
-/** The most rows that a request for a page reads where no index serves its filter. */
+/** Limit on the rows read for a page whose filter no index serves. */
 export const maximumSought = 20_000;
 
-/** The items up to where a request stopped: `stoppedAt`, or the end of the list if that is null. */
+/** Items up to `stoppedAt`, or up to the end of the list if that is null. */
 export interface Sought<Item, Key> {
   found: Item[];
   stoppedAt: Key | null;
 }
 
-/** As `pageOf`, of a list that was read up to a limit: a page with few items, or none, may have a cursor. */
+/** Like `pageOf`, for a list that was read up to a limit: a page with few or no items may have a cursor. */
 export function pageOfSought<Item, Key>(
   { found, stoppedAt }: Sought<Item, Key>,
   limit: number,
@@ -33,7 +32,7 @@ export function pageOfSought<Item, Key>(
   return { ...page, nextCursor: toCursor(keyOf(stoppedAt)) };
 }
 
-/** Decodes what to begin after; null without a cursor. Throws `request_invalid` for an invalid cursor. */
+/** Null without a cursor. Throws `request_invalid` for an invalid cursor. */
 export function fromCursor(cursor: string | undefined, pattern: RegExp): string | null {
   if (cursor === undefined) return null;
   const key = Buffer.from(cursor, "base64url").toString("utf8");

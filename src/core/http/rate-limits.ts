@@ -36,7 +36,7 @@ export function limitAddress({ stores }: AppContext, request: FastifyRequest, re
   return limit(reply, stores.limiters.address, clientOf(request.ip));
 }
 
-/** The client that an address stands for. In IPv6, a client has a whole /64 network. */
+/** The client behind an address. In IPv6, a client has a whole /64 network. */
 export function clientOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -5,7 +5,7 @@ import { answerClientError } from "./errors.ts";
 
 /** From a request's headers to the end of its body. */
 const bodyTimeoutMs = 30_000;
-/** The longest that a body of bytes may pause. */
+/** The longest pause of a body of bytes. */
 const stallTimeoutMs = 60_000;
 
 const ofBytes = Object.values<Route>(routes)
@@ -13,9 +13,9 @@ const ofBytes = Object.values<Route>(routes)
   .map(({ method, path, rest }) => ({ method, pattern: patternOf(path, rest === true) }));
 
 /**
- * Ends requests whose bodies arrive too slowly: JSON in all, bytes of any size where nothing comes. Node's own limit
- * (`requestTimeout`) knows no difference. `isOthers`: whether a request is not for the API, and its body may be of any
- * size.
+ * Ends requests whose bodies arrive too slowly: JSON by total time, bytes by the longest pause. Node's own limit
+ * (`requestTimeout`) does not distinguish them. `isOthers`: whether a request is not for the API, and its body has no
+ * limit.
  */
 export function limitReceiving(server: Server, isOthers: (request: IncomingMessage) => boolean): void {
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {

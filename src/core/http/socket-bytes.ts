@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { BerthError } from "../../contract/errors.ts";
 
-/** The most that may wait for a slow client, in bytes. */
+/** Send buffer of a slow client, in bytes. */
 const maximumWaiting = 1024 * 1024;
 const endFrame = JSON.stringify({ type: "end" });
 
@@ -26,14 +26,14 @@ export async function joinSocket(socket: WebSocket, connection: Duplex, gone: Ab
   if (!connection.destroyed) await Promise.race([clientEnded, closed]);
 }
 
-/** Bytes are the connection's; a text ends this direction of it. */
+/** Binary messages are the connection's bytes; a text message ends this direction. */
 function toMachine(socket: WebSocket, connection: Duplex, data: RawData, isBinary: boolean): void {
   if (connection.writableEnded) return;
   if (!isBinary) return void connection.end();
   if (!connection.write(data as Buffer)) socket.pause();
 }
 
-/** Sends a piece, and waits while too much is on its way. */
+/** Waits while the send buffer is full. */
 async function sendBytes(socket: WebSocket, chunk: Buffer): Promise<void> {
   const sent = new Promise<void>((resolve) => socket.send(chunk, () => resolve()));
   if (socket.bufferedAmount > maximumWaiting) await sent;

@@ -15,11 +15,10 @@ import { errorBody } from "./errors.ts";
 import { optionsOf, type RequestOf } from "./handle.ts";
 import { isOriginOf } from "./origins.ts";
 
-/** The largest message that a client may send, in bytes. */
 const maximumMessageBytes = 1024 * 1024;
-/** A peer that answers no ping for two of these is gone. */
+/** A peer that answers no ping for two intervals is gone. */
 const pingMs = 20_000;
-/** The close codes of RFC 6455: all is done; something failed here. */
+/** Close codes of RFC 6455: normal; internal error. */
 const closedNormally = 1000;
 const closedByError = 1011;
 
@@ -29,7 +28,7 @@ export async function acceptSockets(
   upgrades: EventEmitter,
   allowedOrigins: readonly string[],
 ): Promise<void> {
-  // Of a server, the plugin uses only its event.
+  // The plugin uses only the server's event.
   const server = upgrades as Server;
   await app.register(websocket, { options: { server, maxPayload: maximumMessageBytes, perMessageDeflate: false } });
   app.addHook("onRequest", async (request) => {
@@ -40,7 +39,7 @@ export async function acceptSockets(
   });
 }
 
-/** A page of another origin opens no socket, whatever it has found out. Programs send no origin. */
+/** Rejects sockets of pages of other origins. Programs send no origin. */
 function requireOwnOrigin({ headers }: FastifyRequest, allowedOrigins: readonly string[]): void {
   const { origin, host } = headers;
   if (origin === undefined || allowedOrigins.includes(origin) || isOriginOf(origin, host)) return;
@@ -89,7 +88,7 @@ export function handleSocket<R extends Route, Prepared>(
     wsHandler: async (socket: WebSocket, request: FastifyRequest) => {
       const gone = new AbortController();
       socket.on("close", () => gone.abort());
-      socket.on("error", () => {}); // A close follows.
+      socket.on("error", () => {});
       using _ = keepAlive(socket);
       try {
         await serve(socket, prepared.get(request)!, gone.signal);
@@ -110,7 +109,7 @@ function upgradeRequired(reply: FastifyReply): BerthError {
   return new BerthError("upgrade_required", "This is a WebSocket: ask for it with `upgrade: websocket`.");
 }
 
-/** A frame that a client sent. Throws `request_invalid`; `example` is a valid frame. */
+/** Throws `request_invalid`; `example` is a valid frame. */
 export function parseFrame<Schema extends z.ZodType>(schema: Schema, frame: Buffer, example: string): z.output<Schema> {
   try {
     return parseValue(schema, parseJson(frame));
@@ -120,12 +119,12 @@ export function parseFrame<Schema extends z.ZodType>(schema: Schema, frame: Buff
   }
 }
 
-/** Sends a frame of JSON, and waits until it has left. A socket that has closed takes it silently. */
+/** Waits until the frame is sent. A closed socket drops it silently. */
 export function sendFrame(socket: WebSocket, frame: unknown): Promise<void> {
   return new Promise((resolve) => socket.send(JSON.stringify(frame), () => resolve()));
 }
 
-/** Pings the peer, and cuts it off when it is gone. */
+/** Pings the peer, and terminates the socket of a peer that is gone. */
 function keepAlive(socket: WebSocket): Disposable {
   let isThere = true;
   socket.on("pong", () => {

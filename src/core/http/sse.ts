@@ -19,7 +19,7 @@ const pieceBytes = 64 * 1024;
  */
 export type SseEvent = { id?: number; event?: string } & ({ data: unknown } | { text: string });
 
-/** The last event that a reader who comes back has seen; null if it does not say. */
+/** The last event that a reconnecting reader has seen; null if unknown. */
 export function lastEventId({ headers }: FastifyRequest): number | null {
   // Ignore anything but a number: a proxy or library may have set it.
   const last = /^\d{1,15}$/.exec(String(headers["last-event-id"]));
@@ -27,8 +27,8 @@ export function lastEventId({ headers }: FastifyRequest): number | null {
 }
 
 /**
- * Streams batches of events until their source ends or the reader goes away, which aborts `gone`. A slow reader is
- * waited for batch by batch, without delaying others; one that accepts nothing for `deadMs` is cut off.
+ * Streams batches of events until the source ends or the reader disconnects, which aborts `gone`. Waits for a slow
+ * reader batch by batch, without delaying others; disconnects one that accepts nothing for `deadMs`.
  */
 export async function sendEvents(
   reply: FastifyReply,
@@ -38,8 +38,8 @@ export async function sendEvents(
 ): Promise<void> {
   const { raw } = reply;
   const gone = open(reply, headers);
-  // Not while writes are pending: comments would pile up in memory.
-  // One line: some clients take an empty one for an event without data.
+  // Not while writes are pending: comments would pile up in memory. One line: some clients take an empty one for an
+  // event without data.
   const comments = setInterval(() => raw.writableNeedDrain || raw.write(": still here\n"), commentEveryMs);
   try {
     await sendAll(reply, formatted(source(gone)), gone, deadMs);
@@ -48,7 +48,7 @@ export async function sendEvents(
   }
 }
 
-/** Streams events that are text already, including comments. The source is notified when the reader disconnects. */
+/** Streams events that are already text, including comments. The source is notified when the reader disconnects. */
 export async function sendText(reply: FastifyReply, source: AsyncIterable<Uint8Array>): Promise<void> {
   const gone = open(reply, {});
   await sendAll(reply, source, gone, deadAfterMs);
@@ -85,7 +85,7 @@ async function sendAll(
         raw.destroy();
         return;
       }
-      // Gathers what arrives in one round of the event loop: under load, one write covers many events.
+      // Batches the events of one round of the event loop into one write.
       await setImmediate();
     }
     raw.end();
@@ -100,7 +100,7 @@ async function* formatted(batches: AsyncIterable<readonly SseEvent[]>): AsyncGen
   for await (const events of batches) yield events.map(format).join("");
 }
 
-/** Writes piece by piece, with backpressure. False if the reader accepted nothing for `deadMs`. */
+/** Returns false if the reader accepted nothing for `deadMs`. */
 async function write(
   raw: ServerResponse,
   text: string | Uint8Array,
@@ -116,7 +116,7 @@ async function write(
   return true;
 }
 
-/** Also true if the reader went away. */
+/** Also true if the reader has gone. */
 async function drained(raw: ServerResponse, gone: AbortSignal, deadMs: number): Promise<boolean> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), deadMs);
@@ -134,7 +134,7 @@ function escaped(character: string): string {
 
 function format(event: SseEvent): string {
   const { id, event: name } = event;
-  // Some clients take these for ends of lines, as `splitlines` of Python does.
+  // Some clients, such as Python's `splitlines`, take these for line ends.
   const data = ("text" in event ? event.text : JSON.stringify(event.data)).replace(lineEnds, escaped);
   return `${id === undefined ? "" : `id: ${id}\n`}${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
 }

@@ -8,13 +8,12 @@ import { countedAs } from "./caller.ts";
 const checkMs = 3_000;
 
 /**
- * The event streams open at this server, by key and by account. Refuses streams beyond the maximum of either, and cuts
- * off those whose caller has lost access.
+ * The event streams open at this server, by key and by account. Refuses streams beyond either limit, and closes those
+ * whose caller has lost access.
  */
 export class Streams {
   readonly #maximum: number;
   readonly #maximumOfAccount: number;
-  /** The number of streams by account. */
   readonly #ofAccounts = new Map<string, number>();
   readonly #principals: Principals;
   readonly #open = new Map<string, Set<FastifyRequest>>();
@@ -26,12 +25,11 @@ export class Streams {
     this.#principals = principals;
   }
 
-  /** How many are open. */
   get size(): number {
     return [...this.#open.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Counts a stream until the result is disposed, once or more often. Throws `too_many_streams`. */
+  /** Counts a stream until disposed. Throws `too_many_streams`. */
   enter(request: FastifyRequest): Disposable {
     const who = countedAs(request.caller);
     const open = this.#open.get(who) ?? new Set();
@@ -53,7 +51,7 @@ export class Streams {
     return { [Symbol.dispose]: () => this.#leave(who, open, request) };
   }
 
-  /** Cuts off all streams. Their readers come again, and meet another server. */
+  /** Closes all streams. Their readers reconnect to another server. */
   cutAll(): void {
     for (const open of this.#open.values()) for (const { raw } of open) raw.socket.destroy();
   }
@@ -70,13 +68,13 @@ export class Streams {
     this.#checks = null;
   }
 
-  /** Cuts off invalid callers. Their clients see that the end is missing, reconnect, and get the error. */
+  /** Closes streams of invalid callers. Their clients see that the end is missing, reconnect, and get the error. */
   #check(): void {
     const open = [...this.#open.values()].flatMap((requests) => [...requests]);
-    // Those of one key are valid or not together, and those of one token.
+    // Streams of one key or token are valid or invalid together.
     const groups = Map.groupBy(open, ({ caller }) => caller.keyId ?? JSON.stringify([caller.accountId, caller.token]));
     for (const requests of groups.values()) {
-      // While the database is unavailable, everybody counts as valid.
+      // While the database is unavailable, all callers count as valid.
       const valid = this.#principals.isValid(requests[0]!.caller).catch(() => true);
       void valid.then((still) => {
         if (!still) for (const { raw } of requests) raw.socket.destroy();

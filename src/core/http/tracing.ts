@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Span, TraceOrigin, Tracer } from "../../telemetry/span.ts";
 
 /**
- * Gives requests that may begin a turn a span, which their callers bear from then on. To be called when it is known who
- * asks: what was refused has none. A span tells the route, and not the address, which names an agent.
+ * Gives each request that may begin a turn a span, which its caller carries from then on. Call after authentication:
+ * refused requests have no span. A span has the route, not the address, which names an agent.
  */
 export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
   app.addHook("onRequest", async (request, reply) => {
@@ -24,7 +24,6 @@ function originOf({ passport, headers }: FastifyRequest): TraceOrigin {
   return { traceparent: typeof traceparent === "string" ? traceparent : null, isOurs: false };
 }
 
-/** Ends the span when the response is sent, or its client has gone. */
 function endWith({ raw }: FastifyReply, span: Span): void {
   raw.once("close", () => {
     const { statusCode, writableFinished } = raw;
