@@ -14,7 +14,6 @@ import { BerthError, type ErrorCode } from "../contract/errors.ts";
 /** The state that an agent's owner, or the service on their behalf, requests. */
 export type DesiredState = "running" | "suspended" | "deleted";
 
-/** An agent as the service stores it; clients see the part that `toAgentView` returns. */
 export interface AgentState extends AgentSettings {
   id: string;
   accountId: string;
@@ -25,7 +24,7 @@ export interface AgentState extends AgentSettings {
   /** 1, 2, …: incremented by each reset of the conversation. */
   conversation: number;
   resources: Resources;
-  /** The image that its machine's runtimes come from; null until that is known. */
+  /** The image that its machine's runtimes come from; null if unknown. */
   image: string | null;
   /** Whether its machine belongs to this host. Only that host's server starts, stops and calls it. */
   isHere: boolean;
@@ -33,13 +32,10 @@ export interface AgentState extends AgentSettings {
   hasMachine: boolean;
   desired: DesiredState;
   status: AgentStatus;
-  /** Incremented by each change of the desired state. */
   generation: number;
-  /** Incremented by each requested restart. */
   restarts: number;
-  /** Incremented by each requested restoration from a snapshot. */
   restores: number;
-  /** The snapshot that its machine is to be made from; null once it is. */
+  /** The snapshot to make its machine from; null once it is made. */
   snapshot: string | null;
   /** A fork's source, with the names at that time; null: the agent is not a fork. */
   forkedFrom: ForkedFrom | null;
@@ -55,7 +51,7 @@ export interface AgentState extends AgentSettings {
 
 type Operation = "chat" | "change" | "restart" | "suspend" | "resume" | "log" | "delete";
 
-/** The operations that an agent allows in each status; otherwise the error code. */
+/** The error code of each operation that a status does not allow. */
 const permissions = {
   chat: {
     provisioning: "allowed",
@@ -108,14 +104,13 @@ const permissions = {
   },
 } as const satisfies Record<Operation, Record<AgentStatus, "allowed" | ErrorCode>>;
 
-/** Throws `agent_elsewhere` if the agent's machine belongs to another host. */
 export function requireHere({ name, isHere }: AgentState): void {
   if (isHere) return;
   const message = `The agent ${name} is on another host of this installation: use the server there.`;
   throw new BerthError("agent_elsewhere", message);
 }
 
-/** Throws if the agent's status does not allow the operation; throws `agent_elsewhere`. */
+/** Throws the status's error code, and `agent_elsewhere`. */
 export function requireAllowed(operation: Operation, agent: AgentState): void {
   requireHere(agent);
   const permission = permissions[operation][agent.status];
@@ -124,7 +119,6 @@ export function requireAllowed(operation: Operation, agent: AgentState): void {
   throw new BerthError(permission, `The agent ${agent.name} is ${agent.status}${reason}`);
 }
 
-/** This server's knowledge of an agent in addition to its row. */
 export interface AgentSurroundings {
   /** Its position in the queue for a slot; null if it is not queued. */
   queuePosition: number | null;
@@ -132,7 +126,6 @@ export interface AgentSurroundings {
   newestImage: string | null;
 }
 
-/** The agent as its owner sees it. */
 export function toAgentView(agent: AgentState, { queuePosition, newestImage }: AgentSurroundings): Agent {
   const { image, isHere } = agent;
   return {

@@ -17,16 +17,14 @@ import { pendingSteps, toInstallStatus } from "../lifecycle/provisioning.ts";
 import { resourcesOf } from "../runtimes/runtime.ts";
 import { type AgentState, requireAllowed, toAgentView } from "./agent.ts";
 
-/** The default runtime. */
 const defaultRuntime = "claude-code";
 
-/** The maximum size of an agent's settings together, in bytes of JSON: every look-up of the agent reads them. */
+/** Limit on an agent's settings in bytes of JSON: every look-up of the agent reads them. */
 const maximumSettings = 256 * 1024;
 
-/** How long a caller waits for an agent to become ready. */
+/** How long a caller waits for an agent to settle. */
 const settleMs = 60_000;
 
-/** The owner's operations on agents: create, change, start, stop and delete. */
 export class Agents {
   readonly #context: AppContext;
 
@@ -34,7 +32,6 @@ export class Agents {
     this.#context = context;
   }
 
-  /** The agent as its owner sees it. */
   view(agent: AgentState): Agent {
     const { slots, machines } = this.#context;
     const queuePosition = slots.positionOf(agent.id);
@@ -56,9 +53,9 @@ export class Agents {
   }
 
   /**
-   * Creates an agent and begins provisioning its machine. Returns an agent that an earlier attempt has created. Throws
+   * Creates an agent and begins provisioning its machine, or returns the agent of an earlier attempt. Throws
    * `runtime_not_available`, `model_not_available`, `agent_not_found` (one that it may call), `insufficient_credits`,
-   * `disk_full`, `agent_exists`, `no_capacity`, and what `requireReady` throws.
+   * `disk_full`, `agent_exists`, `no_capacity`, and the errors of `requireReady`.
    */
   async create(accountId: string, asked: CreateAgent, attempt: Attempt): Promise<AgentState> {
     const { resourceId, earlier } = attempt;
@@ -100,7 +97,6 @@ export class Agents {
     await reserve.require();
   }
 
-  /** Creates an agent from a spare. */
   async #adopt(spare: string, agent: AgentState, { moveTo }: Attempt): Promise<void> {
     const { lifecycle, spares } = this.#context;
     try {
@@ -183,7 +179,7 @@ export class Agents {
 
   /**
    * Ends a running turn and reboots the agent from its disk. `newMachine`: replace a lost machine with an empty one.
-   * Throws `insufficient_credits`, and what `requireReady` throws.
+   * Throws `insufficient_credits`, and the errors of `requireReady`.
    */
   async restart(agent: AgentState, newMachine: boolean, attempt: Attempt): Promise<AgentState> {
     requireAllowed("restart", agent);
@@ -231,7 +227,6 @@ export class Agents {
     yield* this.#context.machines.log(agent.id, tail, follow, gone);
   }
 
-  /** Throws `agent_not_found` for a name that no other agent of the account has. */
   async #requireOthers({ accountId, name }: Pick<AgentState, "accountId" | "name">, asked: string[] = []) {
     if (asked.includes(name)) throw new BerthError("request_invalid", `An agent cannot call itself (${name}).`);
     const found = asked.length === 0 ? [] : await this.#context.stores.agents.byNames(accountId, asked);
@@ -239,7 +234,6 @@ export class Agents {
     if (missing.length > 0) throw new BerthError("agent_not_found", `There is no agent ${missing.join(", ")}.`);
   }
 
-  /** The row of a new agent. */
   newAgent(id: string, accountId: string, asked: CreateAgent): AgentState {
     const now = new Date();
     const { runtime = defaultRuntime } = asked;
@@ -273,17 +267,14 @@ export class Agents {
   }
 }
 
-/** The requested resources, without omitted ones. */
 function given(asked: CreateAgent["resources"] = {}): Partial<Resources> {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
 }
 
-/** Throws the error for an agent that is being deleted. */
 function deleting({ name }: AgentState): never {
   throw new BerthError("agent_deleting", `The agent ${name} is being deleted.`);
 }
 
-/** Throws `request_invalid` if settings are too large together. */
 function requireSmall({
   instructions,
   mcpServers,

@@ -6,7 +6,6 @@ import type { Agents } from "./agents.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The request's agent, once it is known. */
     agent?: AgentState;
   }
 }

@@ -9,7 +9,6 @@ import { findAgent } from "./find.ts";
 
 const waitMs = 60_000;
 
-/** An agent's machine: restarts, suspension, log and installation. */
 export function machineRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, streams } = context;
   return async (app) => {
@@ -59,7 +58,6 @@ async function* logEvents(batches: AsyncIterable<string[]>): AsyncGenerator<SseE
   yield [event({ ended: true })];
 }
 
-/** The state of the installation at each change. */
 async function* installEvents(changes: AsyncIterable<InstallStatus>): AsyncGenerator<SseEvent[]> {
   for await (const data of changes) yield [{ data }];
 }

@@ -7,7 +7,6 @@ import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
 import { findAgent } from "./find.ts";
 
-/** `/agents`: create, read, change and delete agents. */
 export function agentRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, forks } = context;
   return async (app) => {

@@ -2,7 +2,7 @@ import type { Insertable, Selectable } from "kysely";
 import type { Tables } from "../core/database/tables.ts";
 import type { AgentState } from "./agent.ts";
 
-/** The column of each field of an agent. `isHere` stands for the host. */
+/** The column of each field. `isHere` stands for the host. */
 const columns = {
   id: "id",
   accountId: "account_id",
@@ -36,7 +36,7 @@ const columns = {
 type Field = keyof typeof columns;
 const fields = Object.entries(columns) as [Field, (typeof columns)[Field]][];
 
-/** The columns of the agents that are read: all that is small. */
+/** The small columns, which every read of agents selects. */
 export const agentColumns = [...Object.values(columns), "host" as const];
 export type AgentRow = Pick<Selectable<Tables["agents"]>, (typeof agentColumns)[number]>;
 

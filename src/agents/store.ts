@@ -8,7 +8,6 @@ import type { Tables } from "../core/database/tables.ts";
 import type { AgentState } from "./agent.ts";
 import { agentColumns, toColumns, toState } from "./rows.ts";
 
-/** The agents' rows. */
 export class AgentStore {
   readonly #database: Database;
   readonly #host: string;
@@ -138,7 +137,6 @@ export class AgentStore {
     return new Set((await rows.where("importing", "=", true).execute()).map(({ id }) => id));
   }
 
-  /** The number of agents in each status. */
   async countByStatus(): Promise<Partial<Record<AgentState["status"], number>>> {
     const rows = await this.#database
       .selectFrom("agents")
@@ -161,7 +159,6 @@ export class AgentStore {
     return row ? toState(row, this.#host) : null;
   }
 
-  /** The account's agents with one of these names. */
   async byNames(accountId: string, names: readonly string[]): Promise<AgentState[]> {
     if (names.length === 0) return [];
     const rows = await this.#database
