@@ -3,15 +3,15 @@ import { BackupHeader, backupFormat, headerFile } from "../contract/backups.ts";
 import type { ManifestEntry } from "../core/archive/manifest.ts";
 import { type ArchivedFile, ArchiveError, parsed, readArchive } from "../core/archive/reader.ts";
 
-/** The folders that a backup's files are in, and what their names are made of: none leads out of the folder. */
+/** The folders and file names of a backup. None leads out of the folder. */
 const pathForm = /^(database|images|layers|snapshots|templates)(\/(?!\.\.?(\/|$))[\w.@:+-]{1,200}){1,6}$/;
 
-/** Of the header, in bytes. */
+/** Of the header. */
 const maximumHeaderBytes = 256 * 1024 ** 2;
 
 /**
- * Reads a backup: passes each file to `take`, then checks that all that was written is there as it was. `begin` is called
- * with the header before the first file. Throws `ArchiveError`, also where a newer Berth made the backup.
+ * Reads a backup: passes each file to `take`, then checks sizes and checksums. Calls `begin` with the header before the
+ * first file. Throws `ArchiveError`, also for a backup of a newer Berth.
  */
 export async function readBackup(
   source: Readable,

@@ -8,19 +8,18 @@ import { dumpDatabase } from "../core/database/dump.ts";
 import type { HeldSnapshot } from "../snapshots/snapshots.ts";
 import { keyFingerprint } from "./key-fingerprint.ts";
 
-/** How many agents are kept at the same time. One that waits for a slot holds up only its place. */
+/** Limit on concurrent snapshots. An agent that waits for a slot delays no others. */
 const atOnce = 4;
-/** How long a backup waits to be read, and to be read on. */
+/** How long an unread backup is kept, and how long a read may pause. */
 const keptMs = 60 * 60_000;
 const stalledMs = 10 * 60_000;
 
-/** The error that prevents a backup of any agent. */
+/** Errors that prevent the backup of every agent. */
 const ofAll: ReadonlySet<ErrorCode> = new Set(["disk_full", "database_unavailable", "shutting_down"]);
 
 const noSpace =
   "There is not enough disk space for the backup: it needs a copy of the database, and agents' memories. Free some space.";
 
-/** A backup whose files are there. */
 interface Staged {
   view: BackupView;
   readers: number;
@@ -28,8 +27,8 @@ interface Staged {
 }
 
 /**
- * Backups of the complete installation, one at a time: each agent's machine at its own time, then all rows at one time
- * after these. The files are linked, so that the service continues while they are read.
+ * Backups of the whole installation, one at a time: each agent's machine at its own time, then all rows at one later
+ * time. The files are linked, so that the service continues during the read.
  */
 export class Backups {
   readonly #context: AppContext;
@@ -41,7 +40,7 @@ export class Backups {
     this.#context = context;
   }
 
-  /** Makes one in place of the last. Throws `backup_in_progress`, `disk_full`. */
+  /** Makes a backup, which replaces the last one. Throws `backup_in_progress`, `disk_full`. */
   async make(id: string): Promise<BackupView> {
     if (this.#staged?.view.id === id) return this.#staged.view;
     if (this.#making || (this.#staged && this.#staged.readers > 0)) {
@@ -63,7 +62,7 @@ export class Backups {
     }
   }
 
-  /** The backup's bytes, from its beginning; it breaks off where nobody reads on. Throws `backup_not_found`. */
+  /** The bytes from the start; they break off if the reader stops. Throws `backup_not_found`. */
   read(id: string): Readable {
     const over = new AbortController();
     const bytes = Readable.from(this.#read(this.#require(id), over), { objectMode: false });
@@ -71,11 +70,10 @@ export class Backups {
     const end = () => bytes.destroy(signal.reason);
     signal.addEventListener("abort", end, { once: true });
     bytes.once("close", () => signal.removeEventListener("abort", end));
-    bytes.on("error", () => {}); // Its reader's, which may have gone.
+    bytes.on("error", () => {}); // The reader gets the error, if it is still there.
     return bytes;
   }
 
-  /** Throws `backup_not_found`. */
   async remove(id: string): Promise<void> {
     const staged = this.#require(id);
     clearTimeout(staged.expiry);
@@ -83,7 +81,7 @@ export class Backups {
     await this.#context.backupFiles.remove(id);
   }
 
-  /** Ends what is being read. */
+  /** Ends the current read. */
   stop(): void {
     clearTimeout(this.#staged?.expiry);
     this.#stop.abort(new BerthError("shutting_down", "The service is being stopped."));
@@ -154,13 +152,13 @@ export class Backups {
     return { id, createdAt, agents: kept.length, bytes, leftOut };
   }
 
-  /** The part of a backup's header that is the same for every backup of this service. */
+  /** The header fields that all backups of this service share. */
   #about(): Pick<BackupHeader, "format" | "berth" | "hostId" | "secretKey" | "settings"> {
     const { version: berth, host: hostId, secretKey, config } = this.#context;
     return { format: backupFormat, berth, hostId, secretKey: keyFingerprint(secretKey), settings: config.settings };
   }
 
-  /** Keeps each agent's machine at a moment. One that cannot be kept does not keep the others from it. */
+  /** Takes a snapshot of each agent's machine. A failure does not stop the others. */
   async #holdAll() {
     const held: HeldSnapshot[] = [];
     const kept: KeptMachine[] = [];
@@ -190,7 +188,7 @@ export class Backups {
     throw failed.reason;
   }
 
-  /** Rethrows what is not about this agent alone. Null for one that was deleted meanwhile. */
+  /** Rethrows errors that concern more than this agent. Null for an agent that was deleted meanwhile. */
   #gapOf({ id, name }: AgentState, error: unknown): BackupView["leftOut"][number] | null {
     const { code, message } = asBerthError(error, "machine_failed", "Its machine could not be kept.");
     if (isShortage(error) || ofAll.has(code)) throw error;

@@ -4,8 +4,8 @@ import { parseArgs } from "node:util";
 import { readConfig } from "../config/env.ts";
 import { readKey, restoreBackup, type SecretKey, verifyBackup } from "./restore.ts";
 
-// `berth admin restore` and `berth admin verify` run this on the machine of the service. Each line is one of JSON:
-// `doing`, then `restored` or `verified`. A failure is `failed` and exit code 1.
+// `berth admin restore` and `berth admin verify` run this on the service's machine. Each line is JSON: `doing`, then
+// `restored` or `verified`. A failure is `failed` and exit code 1.
 
 process.umask(0o077);
 const { values, positionals } = parseArgs({
@@ -43,7 +43,7 @@ try {
   tell({ failed: (error as Error).message });
   process.exitCode = 1;
 }
-// The writer of a closed pipe.
+// Ends a writer whose pipe is closed.
 process.stdin.destroy();
 
 async function secretKeyFor(configured: string | null): Promise<SecretKey> {

@@ -14,26 +14,26 @@ import { settleStaged } from "../machines/qemu/staging.ts";
 import { readBackup } from "./archive-reader.ts";
 import { keyFingerprint } from "./key-fingerprint.ts";
 
-/** The secret key that opens what is encrypted in a backup. */
+/** The secret key that decrypts a backup's secrets. */
 export type SecretKey =
-  /** `toKeep`: it is put into the data folder, where a server finds it without a setting. */
+  /** `toKeep`: store it in the data folder, where a server finds it without a setting. */
   | { key: string; toKeep: boolean }
-  /** Stored secrets of agents, signing keys and the like are given up. */
+  /** Discards agents' secrets, signing keys and the like. */
   | "none";
 
 interface Restoring {
   config: Pick<Config, "dataFolder" | "databaseUrl">;
   secretKey: SecretKey;
-  /** Called with what is being done. */
+  /** Called with the current step. */
   doing: (what: string) => void;
-  /** Ends it before the data folder is taken for whole. */
+  /** Aborts before the data folder is complete. */
   signal?: AbortSignal;
 }
 
 /**
- * Fills an empty data folder, and an empty database where there is one of its own, with a backup. All is put into a folder
- * of another name first; no server starts while that is there. Throws where there is something already, where the secret
- * key is not the backup's, and `ArchiveError`; the folder is empty then.
+ * Fills an empty data folder, and an empty external database if there is one, from a backup. Files go into a folder of
+ * another name first; no server starts while that exists. Throws if the folder is not empty or the secret key is not
+ * the backup's, and `ArchiveError`; the folder is then empty.
  */
 export async function restoreBackup(source: Readable, restoring: Restoring): Promise<BackupHeader> {
   const { config, secretKey, doing, signal } = restoring;
@@ -44,7 +44,7 @@ export async function restoreBackup(source: Readable, restoring: Restoring): Pro
   const partial = join(dataFolder, partOfRestoration);
   try {
     await mkdir(partial);
-    await chmod(partial, 0o711); // The database's user passes through, whatever the process's mask of modes.
+    await chmod(partial, 0o711); // The database's user passes through, whatever the process's umask.
     doing("reading the backup");
     const { header } = await readBackup(
       source,
@@ -67,7 +67,7 @@ export async function restoreBackup(source: Readable, restoring: Restoring): Pro
   }
 }
 
-/** Reads a backup to its end, and checks that all is in it as it was. Throws `ArchiveError`. */
+/** Reads a backup to its end, and checks sizes and checksums. Throws `ArchiveError`. */
 export async function verifyBackup(source: Readable): Promise<{ header: BackupHeader; files: ManifestEntry[] }> {
   const ignore = async () => {};
   const { header, files } = await readBackup(source, ignore, async ({ parts }) => {
@@ -82,7 +82,9 @@ export async function verifyBackup(source: Readable): Promise<{ header: BackupHe
   return { header, files };
 }
 
-/** Names in an empty folder: a file system's own, and a lock whose process may have been killed (`FolderLock`). */
+/**
+ * Ignored names in an empty folder: a file system's own, and a lock whose process may have been killed (`FolderLock`).
+ */
 const ignored = /^(lost\+found|server\.pid(\.\d+)?)$/;
 
 async function requireEmpty(folder: string): Promise<void> {
@@ -120,7 +122,7 @@ async function fillDatabase(partial: string, databaseUrl: string | null, header:
   await rm(dump, { recursive: true });
 }
 
-/** Within a file system: the folder may be one of its own, which cannot be renamed itself. The last step ends it. */
+/** Within a file system: the folder may be a mount point, which cannot be renamed. The last step completes it. */
 async function moveUp(partial: string, folder: string): Promise<void> {
   for (const name of await readdir(partial)) await rename(join(partial, name), join(folder, name));
   await using handle = await open(folder, "r");
@@ -128,7 +130,7 @@ async function moveUp(partial: string, folder: string): Promise<void> {
   await rm(partial, { recursive: true });
 }
 
-/** The key of a file that was kept apart. Throws where it holds none. */
+/** Reads a key file. Throws if it holds no key. */
 export async function readKey(file: string): Promise<string> {
   const key = (await readFile(file, "utf8")).trim();
   if (/^[A-Za-z0-9+/]{43}=$/.test(key)) return key;

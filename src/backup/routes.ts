@@ -3,7 +3,6 @@ import type { AppContext } from "../context.ts";
 import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 
-/** `/admin/backups`: the whole installation as an archive. */
 export function backupRoutes(context: AppContext): FastifyPluginAsync {
   const { backups } = context;
   return async (app) => {

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { type BackupHeader, headerFile } from "../contract/backups.ts";
 import { archiveOf, filesIn } from "../core/archive/writer.ts";
 
-/** The folder, in the data folder, with the files of a backup that is being read. */
+/** Folder, in the data folder, for the files of a backup during its read. */
 const stagingFolder = "staging";
 
-/** Backups' files, in the data folder: most are second names of files there, and take no space. */
+/** Backups' files, in the data folder: most are hard links to files there, and take no space. */
 export class BackupStaging {
   readonly #folder: string;
 
@@ -14,19 +14,18 @@ export class BackupStaging {
     this.#folder = join(dataFolder, stagingFolder);
   }
 
-  /** Removes what an earlier server has left. */
+  /** Removes the files of an earlier server. */
   async removeLeft(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Makes a folder for one; there is none else. */
   async begin(id: string): Promise<string> {
     const folder = join(this.#folder, id);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return folder;
   }
 
-  /** Writes the header. Returns the size of all in bytes. */
+  /** Writes the header. Returns the total size in bytes. */
   async finish(id: string, header: BackupHeader): Promise<number> {
     const folder = join(this.#folder, id);
     await writeFile(join(folder, headerFile), JSON.stringify(header), { mode: 0o600 });
@@ -38,7 +37,6 @@ export class BackupStaging {
     return bytes;
   }
 
-  /** Its bytes. */
   read(id: string): AsyncIterable<Buffer> {
     return archiveOf(join(this.#folder, id), headerFile);
   }

@@ -26,7 +26,6 @@ const archiveKinds: Readonly<Record<string, ArchiveFolder["kind"]>> = {
   "application/zip": "zip",
 };
 
-/** `/agents/{name}/files/{path}`: files in an agent's machine. */
 export function fileRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, files, streams } = context;
   const reader = new Reader(files, streams);
@@ -102,7 +101,6 @@ function requireStar(header: string | undefined): boolean {
   throw new BerthError("request_invalid", "if-none-match: only * is allowed for writes.");
 }
 
-/** Answers reads: a file, a page of a folder, an archive or its changes. */
 class Reader {
   readonly #files: Files;
   readonly #streams: Streams;
@@ -234,7 +232,6 @@ function percentEncoded(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** The headers of a file's bytes. An agent's file is never displayed as a page of this origin. */
 function describe({ ticket }: ReadRequest, reply: FastifyReply, name: string): void {
   // A ticket's link has no header, so a page could name it as a script. This type is no script's.
   const type = ticket ? null : mime.getType(name);
