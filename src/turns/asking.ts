@@ -8,7 +8,7 @@ import type { TurnState } from "./turn.ts";
 
 /** The maximum depth of a chain of agents that call each other. */
 const maximumDepth = 3;
-/** The maximum number of turns that one client's turn may cause. */
+/** Limit on the turns that one client's turn may cause. */
 const maximumTurns = 32;
 
 /**

@@ -8,7 +8,6 @@ const mostPollMs = 1_000;
 /** The highest event number: the database stores 32 bits. */
 const lastPossible = 2 ** 31 - 1;
 
-/** The events of turns, as readers get them. */
 export class TurnEvents {
   readonly #context: AppContext;
 
@@ -17,8 +16,8 @@ export class TurnEvents {
   }
 
   /**
-   * A turn's events after `after`: stored ones, then new ones up to its last. A running turn that this server has not
-   * resumed yet is read from the store until it has.
+   * A turn's stored events after `after`, then new ones up to its last. A running turn that this server has not resumed
+   * yet is read from the store until then.
    */
   async *follow({ id, agentId }: TurnState, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
     const rows = this.#context.stores.turns;

@@ -11,7 +11,6 @@ const retryMs = 500;
  */
 export class RefusedTurns {
   readonly #context: AppContext;
-  /** Turns whose removal has not succeeded yet. */
   readonly #removing = new Set<string>();
   /** All refused turns: the database may commit an insert after the removal. */
   readonly #all = new Set<string>();
@@ -36,7 +35,6 @@ export class RefusedTurns {
     return this.#removing.has(id);
   }
 
-  /** Whether the turn was refused by this server. */
   had(id: string): boolean {
     return this.#all.has(id);
   }

@@ -58,7 +58,6 @@ export async function earlierTurn(
   return attempt.earlier === "unknown" ? turns.begun(agent.id, attempt.resourceId) : null;
 }
 
-/** An agent's turns: their history, events and cancellation. */
 export function turnRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, turns, streams } = context;
   return async (app) => {
@@ -100,7 +99,6 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
     });
   };
 
-  /** The turn in the path, if the caller may see it. */
   async function find(
     request: FastifyRequest & { params: TurnParams },
   ): Promise<{ agent: AgentState; turn: TurnState }> {
@@ -112,7 +110,6 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
   }
 }
 
-/** The events that the reader requested. */
 async function* visible(
   batches: AsyncIterable<SequencedEvent[]>,
   include: readonly Inclusion[],

@@ -27,7 +27,6 @@ export interface TurnHooks {
   maximumSize: number;
   /** Stores events, the turn's status after them and the usage so far (null: unchanged). */
   store: (events: SequencedEvent[], status: TurnStatus, usage: UsageState | null) => Promise<void>;
-  /** Called once events are stored, with how long the first of them waited, in milliseconds. */
   stored: (waitedMs: number) => void;
   /** Called when storing failed; it is retried. */
   storeFailed: (error: unknown) => void;
@@ -124,7 +123,6 @@ export class RunningTurn {
     return this.#interrupted.signal;
   }
 
-  /** The number of the turn's next event. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
@@ -143,7 +141,6 @@ export class RunningTurn {
     return this.#keeper.trace;
   }
 
-  /** The agent is queued for a slot; 1 is next. */
   queued(position: number): void {
     if (this.prompted || position === this.#position) return;
     this.#position = position;
@@ -260,7 +257,7 @@ export class RunningTurn {
     this.over.abort();
   }
 
-  /** A guest's event, with the fields that the server adds at the end of a response of OpenAI's API. */
+  /** Adds the fields of OpenAI's API to a guest's last event. */
   #told(event: TurnEvent): TurnEvent {
     return event.type === "response.function_call" ? { ...event, ...this.#sums() } : event;
   }

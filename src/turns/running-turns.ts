@@ -12,7 +12,6 @@ export class RunningTurns implements Iterable<RunningTurn> {
     return this.#byId.size;
   }
 
-  /** The number of events waiting to be stored. */
   get unstoredEvents(): number {
     return [...this].reduce((sum, { writer }) => sum + writer.waiting, 0);
   }
@@ -21,7 +20,6 @@ export class RunningTurns implements Iterable<RunningTurn> {
     return this.#byId.get(turnId) ?? null;
   }
 
-  /** The agent's running turn. */
   ofAgent(agentId: string): RunningTurn | null {
     return this.#byAgent.get(agentId) ?? null;
   }

@@ -20,7 +20,6 @@ import {
 } from "./turn.ts";
 import type { TurnAgent, TurnFilter } from "./turns.ts";
 
-/** Turns and their events. */
 export class TurnStore {
   readonly #database: Database;
   readonly #host: string;
@@ -84,7 +83,6 @@ export class TurnStore {
     }
   }
 
-  /** The key of an agent's last turn; null: a token started it, or there is no turn. */
   async lastKeyOf(agentId: string): Promise<string | null> {
     const rows = this.#database.selectFrom("turns").select("key_id").where("agent_id", "=", agentId);
     const last = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(1).executeTakeFirst();
@@ -135,7 +133,6 @@ export class TurnStore {
     return rows.map(toPast);
   }
 
-  /** The number of an agent's matching turns. */
   async count(agentId: string, { conversation, status }: TurnFilter): Promise<number> {
     const { count } = await this.#database
       .selectFrom("turns")
@@ -257,7 +254,6 @@ export class TurnStore {
   }
 }
 
-/** The newest turns of an agent's conversation for a replay, oldest first. */
 export async function saidIn(database: Database, agentId: string, conversation: number): Promise<RetoldTurn[]> {
   const rows = await database
     .selectFrom("turns")
@@ -322,7 +318,6 @@ const askerOf = sql<PastTurn["askedBy"]>`(
   select json_build_object('agent', agents.name, 'turnId', asker.id) from turns asker
   join agents on agents.id = asker.agent_id where asker.id = turns.asked_by)`;
 
-/** A turn from its row. */
 export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
   return {
     id: row.id,

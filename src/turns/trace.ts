@@ -33,14 +33,12 @@ export class TurnTrace {
     this.span = span;
   }
 
-  /** The turn starts to wait for the agent's machine. */
   wants(): void {
     this.#endGuest("machine_lost");
     this.#machine?.end();
     this.#machine = this.span.begin("machine");
   }
 
-  /** The machine is queued for a slot. */
   queued(position: number): void {
     this.#machine?.mark("queued", { "berth.queue.position": position });
   }
@@ -50,7 +48,6 @@ export class TurnTrace {
     this.#machine = null;
   }
 
-  /** The message goes to the guest, or the server reconnects to it. */
   sent(): void {
     this.#endGuest("connection_lost");
     this.#guest = this.span.begin("guest", {}, "client");

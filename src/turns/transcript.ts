@@ -47,7 +47,6 @@ class Text {
   #type: TextLine["type"] = "text";
   #text = "";
 
-  /** Adds an event. Returns the line that it completes, if any. */
   add(event: TurnEvent): TextLine[] {
     const type = textTypes[event.type];
     const isOver = type !== this.#type || this.#text.length >= maximumText;

@@ -5,7 +5,6 @@ import { summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary }
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 
-/** A turn as the service stores it. */
 export interface TurnState {
   id: string;
   agentId: string;
@@ -50,7 +49,6 @@ export interface PastTurn extends TurnState {
   finishedAt: Date | null;
 }
 
-/** The turn as its agent's owner sees it. */
 export function toTurnView({
   agentId: _,
   keyId: _key,
@@ -77,7 +75,6 @@ export interface RecentTurn extends Pick<PastTurn, "id" | "message" | "status" |
   reply: string;
 }
 
-/** A summary of the turn. */
 export function toTurnSummary({ message, reply, createdAt, finishedAt, ...turn }: RecentTurn): TurnSummary {
   return {
     ...turn,

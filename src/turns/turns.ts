@@ -59,7 +59,6 @@ export class Turns {
   readonly #running: RunningTurns;
   readonly events: TurnEvents;
   readonly #refused: RefusedTurns;
-  /** Turns whose rows are being stored. */
   readonly #beginning = new Set<string>();
   /**
    * The turns that this server knows until `recover` has found all others, so that none is started twice; null
@@ -152,12 +151,10 @@ export class Turns {
     throw new BerthError("database_unavailable", "The database is not responding; try again soon.");
   }
 
-  /** Up to `limit` of an agent's turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
     return this.#rows.list(agentId, limit, after);
   }
 
-  /** The number of an agent's matching turns. */
   count(agentId: string, filter: TurnFilter): Promise<number> {
     return this.#rows.count(agentId, filter);
   }
@@ -169,13 +166,11 @@ export class Turns {
     return this.#rows.ofAccount(accountId, limit, after, since);
   }
 
-  /** A turn of the agent. Throws `turn_not_found`. */
   async find(agentId: string, turnId: string): Promise<TurnState> {
     const turn = isUuid(turnId) ? await this.#rows.find(agentId, turnId) : null;
     return turn ?? noTurn(turnId);
   }
 
-  /** A turn of the agent with its reply. Throws `turn_not_found`. */
   async past(agentId: string, turnId: string): Promise<PastTurn> {
     return (await this.#rows.past(agentId, turnId)) ?? noTurn(turnId);
   }
@@ -208,7 +203,6 @@ export class Turns {
     }
   }
 
-  /** Throws `turn_in_progress` if the agent has a running turn. */
   requireNone(agentId: string): void {
     if (this.#running.ofAgent(agentId)) this.refuseAnother(agentId);
   }
@@ -363,7 +357,7 @@ export class Turns {
 
   #ended(running: RunningTurn, last: LastEvent): void {
     this.#running.remove(running);
-    // Nobody waits for them any more.
+    // Their callers have gone.
     for (const other of this.#running) {
       if (other.turn.asked?.byTurn === running.turn.id) this.#cancel(other);
     }
@@ -378,7 +372,6 @@ export class Turns {
     slots.retry();
   }
 
-  /** Makes the guest end the turn. */
   #interrupt({ turn }: RunningTurn): void {
     this.#context.leases
       .ifRunning(turn.agentId)

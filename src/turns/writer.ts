@@ -15,9 +15,7 @@ const leastRetryMs = 250;
 const mostRetryMs = 5_000;
 
 export interface TurnWriterOptions {
-  /** Stores either all events or none. */
   store: (events: SequencedEvent[]) => Promise<void>;
-  /** Called once events are stored, with how long the first of them waited, in milliseconds. */
   stored: (events: SequencedEvent[], waitedMs: number) => void;
   /** Called when storing failed; it is retried. */
   failed: (error: unknown) => void;
@@ -51,12 +49,10 @@ export class TurnWriter {
     this.#writing ??= this.#write();
   }
 
-  /** The number of events waiting for the store. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** False while too many events wait for the store. */
   get hasRoom(): boolean {
     return this.#size < maximumUnstored;
   }
@@ -81,7 +77,6 @@ export class TurnWriter {
     this.#wake();
   }
 
-  /** Resolves when all added events are stored, or abandoned by `stop`. */
   async flushed(): Promise<void> {
     this.hurry();
     await this.#writing;
