@@ -9,9 +9,7 @@ export interface RuntimeChange {
   settings: Partial<AgentSettings>;
 }
 
-/** The state that an agent is rolled back to. */
 export interface PastMoment {
-  /** The snapshot. */
   id: string;
   runtime: string;
   conversation: number;
@@ -24,6 +22,5 @@ export interface AgentChange extends InstallChange {
   desired?: DesiredState;
   /** The machine stopped at an unknown time: its running time not charged yet is waived. */
   endUnknown?: true;
-  /** The image of its machine's runtimes. */
   image?: string;
 }

@@ -17,7 +17,6 @@ export class HungGuests {
     this.#context = context;
   }
 
-  /** Called when a guest did not respond in time. Never rejects. */
   async suspect(id: string): Promise<void> {
     if (this.#suspects.has(id)) return;
     this.#suspects.add(id);

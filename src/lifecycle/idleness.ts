@@ -12,11 +12,9 @@ const neededMs = 15_000;
 /** Finds idle agents and starts to suspend them: after the idle timeout, or at once to release a slot. */
 export class Idleness {
   readonly #context: AppContext;
-  /** The number of open uses per agent. An agent in use is not idle. */
   readonly #open = new Map<string, number>();
-  /** When each needed agent may be an eviction candidate again, in milliseconds as `performance.now` has it. */
+  /** When each needed agent may be an eviction candidate again, on the clock of `performance.now`. */
   readonly #needed = new Map<string, number>();
-  /** Agents being evicted. */
   readonly #makingRoom = new Set<string>();
 
   constructor(context: AppContext) {
@@ -40,7 +38,7 @@ export class Idleness {
     };
   }
 
-  /** Called by the timer: suspends the agent if it was idle long enough, else checks again later. */
+  /** Called by the timer: suspends the agent if it was idle long enough, else schedules the next check. */
   async look(id: string): Promise<void> {
     const { stores, config, reconciler } = this.#context;
     const agent = await stores.agents.byId(id);
@@ -99,12 +97,11 @@ export class Idleness {
     return false;
   }
 
-  /** An activity of the agent has ended. */
+  /** Call when an activity of the agent has ended. */
   settled(id: string): void {
     this.#makingRoom.delete(id);
   }
 
-  /** The agent was deleted. */
   forget(id: string): void {
     this.#needed.delete(id);
   }

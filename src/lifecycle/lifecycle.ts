@@ -30,7 +30,6 @@ export class Lifecycle {
     this.#rows = context.stores.lifecycle;
   }
 
-  /** The host's capacity for machines and its usage. */
   capacity(): Capacity {
     return { ...this.#context.slots.capacity(), spares: this.#context.spares.count };
   }
@@ -259,7 +258,6 @@ export class Lifecycle {
     }
   }
 
-  /** Rows of earlier versions do not record the image of their machines. */
   async #learnImages(agents: readonly AgentState[], images: ReadonlyMap<string, string | null>): Promise<void> {
     for (const agent of agents) {
       const image = images.get(agent.id);
@@ -268,8 +266,8 @@ export class Lifecycle {
   }
 
   /**
-   * Makes the machines of agents that sleep since a backup was restored: each has a snapshot in it. A failed one is
-   * retried when its agent is needed.
+   * Restores the machines of suspended agents from a backup's snapshots. A failed one is retried when its agent is
+   * needed.
    */
   async #layRestored(agents: readonly AgentState[], restores: ReadonlyMap<string, number>): Promise<void> {
     for (const agent of agents) {
@@ -351,7 +349,6 @@ function faultOf({ error }: AgentState): BerthError {
   return new BerthError(error?.code ?? "agent_failed", error?.message ?? "The agent has failed.");
 }
 
-/** This host's slots. Idle machines are evicted when they run out. */
 export function openSlots(context: AppContext): Slots {
   const { memoryMiB, maximumAwake, accountShare, maximumWaiting, waitMs } = context.config;
   return new Slots({

@@ -11,7 +11,6 @@ export type Action =
   | { do: "suspend" }
   | { do: "fail"; error: Fault };
 
-/** The inputs of the next step. */
 export type ObservedMachine = Pick<MachineObservation, "phase" | "restarts" | "restores">;
 
 type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores" | "snapshot">;
@@ -31,7 +30,6 @@ export function plan(agent: PlannedAgent, machine: ObservedMachine): Action {
   if (machine.phase === "absent") {
     return agent.hasMachine ? { do: "fail", error: machineGone } : { do: "start", from: "nothing" };
   }
-  // A requested restart is a boot, whatever the machine's state.
   if (machine.restarts < agent.restarts || machine.phase === "stopped") return { do: "start", from: "disk" };
   return { do: "start", from: machine.phase === "running" ? "run" : "memory" };
 }

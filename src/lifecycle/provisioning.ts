@@ -42,12 +42,10 @@ export class InstallWriter implements Progress {
   }
 }
 
-/** The steps of an installation that has not started. */
 export function pendingSteps(names: readonly InstallStepName[]): InstallStep[] {
   return names.map((name) => ({ name, status: "pending", startedAt: null, finishedAt: null }));
 }
 
-/** The steps once `begun` has started: those before it are done. */
 function stepsAt(steps: readonly InstallStep[], begun: InstallStepName, now: Date): InstallStep[] {
   const at = now.toISOString();
   const position = steps.findIndex(({ name }) => name === begun);
@@ -57,7 +55,6 @@ function stepsAt(steps: readonly InstallStep[], begun: InstallStepName, now: Dat
   });
 }
 
-/** The steps after the end of the installation. */
 function stepsEnded(steps: readonly InstallStep[], outcome: "done" | "failed", now: Date): InstallStep[] {
   const at = now.toISOString();
   return steps.map((step) => (outcome === "done" || step.status === "running" ? ended(step, outcome, at) : step));

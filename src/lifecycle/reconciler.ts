@@ -70,12 +70,10 @@ export class Reconciler {
     this.#refusals.delete(id);
   }
 
-  /** Resets the count of the agent's unexpected machine ends. */
   forgetLosses(id: string): void {
     this.#losses.delete(id);
   }
 
-  /** The agent was deleted. */
   forget(id: string): void {
     this.#losses.delete(id);
     this.#refusals.delete(id);
@@ -86,7 +84,6 @@ export class Reconciler {
     this.#recovered.resolve();
   }
 
-  /** Resolves once work may begin. Throws `shutting_down`. */
   async begun(): Promise<void> {
     await this.#recovered.promise;
     this.#stop.signal.throwIfAborted();
@@ -120,7 +117,6 @@ export class Reconciler {
     return begun.done;
   }
 
-  /** Works on the agent after `before`. */
   #begin(id: string, work: Work, before: Promise<void>): void {
     this.#work.set(id, work);
     work.done = before
@@ -182,7 +178,6 @@ export class Reconciler {
     }
   }
 
-  /** One step towards the desired state. Rejects if it should be retried. */
   async #step(id: string, work: Work): Promise<void> {
     const { stores, machines, slots } = this.#context;
     const agent = await stores.agents.byId(id);
@@ -368,7 +363,6 @@ const silent: Progress = { plan: () => {}, begin: () => {} };
 /** A later change of the desired state has interrupted the step. */
 class Superseded extends Error {}
 
-/** The slot of the agent's machine while it runs. */
 export function slotOf({ id, accountId, resources }: AgentState) {
   return { agentId: id, accountId, memoryMiB: resources.memoryMiB };
 }

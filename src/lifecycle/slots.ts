@@ -1,7 +1,6 @@
 import type { Capacity } from "../contract/capacity.ts";
 import { BerthError } from "../contract/errors.ts";
 
-/** The resources of one running machine. */
 export interface Slot {
   agentId: string;
   accountId: string;
@@ -15,11 +14,9 @@ export interface SlotsOptions {
   machines: number;
   /** The maximum share of either, 0 to 1, for one account while others exist. */
   accountShare: number;
-  /** The maximum number of waiters for a slot. */
   waiting: number;
   /** The maximum wait, in milliseconds. */
   waitMs: number;
-  /** Whether another account exists. */
   shared: (accountId: string) => Promise<boolean>;
   /** Evicts one idle machine, of that account or of any. True if a slot will be released. */
   evictIdle: (accountId: string | null) => Promise<boolean>;
@@ -55,17 +52,14 @@ export class Slots {
     this.#options = options;
   }
 
-  /** The number of machines with a slot. */
   get used(): number {
     return this.#used.size;
   }
 
-  /** The number of waiters for a slot. */
   get waiting(): number {
     return this.#queue.length;
   }
 
-  /** Used and total capacity. */
   capacity(): Omit<Capacity, "spares"> {
     const { memoryMiB, machines, waiting } = this.#options;
     const used = sumOf(this.#used.values());
@@ -182,7 +176,7 @@ export class Slots {
     );
   }
 
-  /** One pass over the queue at a time, and another if something has changed in the meantime. */
+  /** One pass over the queue at a time, and another if something changed during it. */
   #serve(): void {
     this.#again = true;
     clearTimeout(this.#timer);

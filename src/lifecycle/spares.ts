@@ -24,7 +24,6 @@ const answerMs = 2_000;
  */
 export class Spares {
   readonly #context: AppContext;
-  /** The available spares. */
   readonly #waiting = new Map<string, MachineSpec>();
   readonly #stopped = new AbortController();
   #lastUsed: Map<string, number> | null = null;
@@ -40,7 +39,6 @@ export class Spares {
     return { used: this.#waiting.size, limit: this.#context.config.spares };
   }
 
-  /** Starts to create spares. */
   begin(): void {
     if (this.#context.config.spares > 0) this.#working = this.#work();
   }
