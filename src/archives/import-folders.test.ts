@@ -72,7 +72,7 @@ test("a disk that fills up meanwhile ends it, and leaves nothing", async () => {
   expect(await readdir(join(folder, "imports"))).toEqual([]);
 });
 
-test("what was received is there under its id alone, and what was not goes at the next start", async () => {
+test("received imports are kept by id; unfinished ones are removed at start", async () => {
   const folders = new ImportFolders(folder, { require: async () => {} });
   await folders.receive("one", archive(1), async () => {});
   const gate = Promise.withResolvers<void>();

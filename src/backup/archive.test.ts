@@ -55,7 +55,7 @@ const read = (bytes: Buffer, into?: string) =>
     },
   );
 
-test("what was written is read, and a gigabyte of holes takes next to nothing", async () => {
+test("reads back what was written; a gigabyte of holes takes little space", async () => {
   await using from = await newFolder();
   await using to = await mkdtempDisposable(join(tmpdir(), "berth-archive-"));
   const bytes = await buffer(archiveOf(from.path, "berth-backup.json"));
@@ -96,7 +96,7 @@ test("a backup that is cut off, at any point, is refused", async () => {
   }
 });
 
-test("a reader may leave at any point, and is told of a file that is gone", async () => {
+test("a reader may stop at any point, and gets an error for a missing file", async () => {
   await using folder = await newFolder();
   for (let left = 0; left < 12; left++) {
     let pieces = 0;

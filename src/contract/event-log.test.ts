@@ -46,7 +46,7 @@ test("each reader sees every event after its cursor once, in order, whenever it 
   expect((await readAll(log, 99)).length).toBe(0);
 });
 
-test("a reader that fell behind, and one that came late, read from the store and then go on live", async () => {
+test("slow and late readers read from the store, then continue live", async () => {
   const { log, append, pages } = logWithStore();
   const slow = log.read(0, never);
   append(delta("1"));
@@ -63,7 +63,7 @@ test("a reader that fell behind, and one that came late, read from the store and
   expect(pages.length).toBeGreaterThan(20);
 });
 
-test("what is not stored yet is kept, however much it is", async () => {
+test("unstored events are kept, whatever their number", async () => {
   const { log, append, pages } = logWithStore();
   for (let number = 1; number <= 50; number++) append(delta(String(number)), false);
   expect(log.kept).toBe(50);
@@ -100,7 +100,7 @@ test("nothing is taken after a last event", () => {
   expect(log.append(delta("late"))).toBeNull();
 });
 
-test("a log goes on after what an earlier one stored", async () => {
+test("a log continues after the events that an earlier one stored", async () => {
   const older = async (after: number) => (after === 0 ? [{ seq: 1, event: delta("stored") }] : []);
   const log = new EventLog({ from: 2, older });
   log.append(completed);

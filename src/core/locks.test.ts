@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SerialQueue, SharedLock } from "./locks.ts";
 
 describe("SharedLock", () => {
-  test("a task that waited for a lone one does not run beside the next lone one", async () => {
+  test("a task that waited for an exclusive one never overlaps the next one", async () => {
     const lock = new SharedLock();
     const first = Promise.withResolvers<void>();
     const running = new Set<string>();

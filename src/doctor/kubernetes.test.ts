@@ -82,7 +82,7 @@ test("a proxy in front of the cluster that does not reach it is quoted", async (
   );
 });
 
-test("a server whose certificate has expired is told of", async () => {
+test("reports a server with an expired certificate", async () => {
   const authority = await Authority.create(join(folder, "pki"));
   const { certificate, key } = await authority.certify("api", {
     name: "api",

@@ -88,7 +88,7 @@ test("a name is looked up once for a connection, and that it leads inside a mome
   ]);
 });
 
-test("what no list allows is not looked up", async () => {
+test("a host that no list allows is not resolved", async () => {
   const resolve = async (name: string): Promise<string[]> => {
     throw new Error(`${name} was looked up`);
   };
@@ -148,7 +148,7 @@ test("a tunnel in which nothing moves is ended", async () => {
   expect([socket.destroyed, near.destroyed]).toEqual([true, true]);
 });
 
-test("what does not answer in time is given up", async () => {
+test("a server that does not answer in time is abandoned", async () => {
   const { server, port } = await listen(() => {});
   server.close();
   const dialled = dial(["127.0.0.1"], port, 1_000, new AbortController().signal);
@@ -159,7 +159,7 @@ test("what does not answer in time is given up", async () => {
   expect(["timeout", "unreachable"]).toContain((late as Unconnected).outcome);
 });
 
-test("what could not be written down is written down later, once, and in order", async () => {
+test("failed log writes are retried later, once, in order", async () => {
   const written: string[] = [];
   let away = true;
   const log = new ConnectionLog(

@@ -116,7 +116,7 @@ test("an answer whose host has gone reaches a program that reads it late", async
   expect(pieces.join("").length).toBeGreaterThan(body.length);
 });
 
-test("requests without end on one connection, of which none is answered, end it", async () => {
+test("endless unanswered requests close their connection", async () => {
   let reached = 0;
   const program = await connected(createServer(() => void reached++));
   program.on("error", () => {}).resume();

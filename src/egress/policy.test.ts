@@ -268,7 +268,7 @@ test("where it is not known whether an address is the database's, there is no an
   await expect(refusal("example.com:5432", [outside[0]!], anything, by)).rejects.toThrow("DNS is away");
 });
 
-test("the operator opens a host and a port inside, and nothing beside it", async () => {
+test("the operator opens one internal host and port, and no other", async () => {
   const by = policy({
     inside: ["mirror.corp:443", "10.1.2.3:8080", "[fd12::1]:80"],
     own: () => [{ host: "0.0.0.0", port: 443 }],
@@ -317,7 +317,7 @@ test("no exception opens a cloud's metadata, a link, or the service itself", asy
   expect(await refusal("mirror.corp:5432", ["10.9.9.8"], anything, by)).toBeNull();
 });
 
-test("what is denied is not allowed, the operator's lists come first, and both must allow", async () => {
+test("deny wins, the operator's lists come first, and both must allow", async () => {
   const by = policy({
     operator: { allow: ["*.example.com", "1.1.1.0/24", "[2606:4700::/32]"], deny: ["bad.example.com"] },
   });

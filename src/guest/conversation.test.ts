@@ -102,7 +102,7 @@ test("a runtime that hangs as it begins an empty conversation is given up when i
   expect(starts).toBe(2);
 });
 
-test("a turn that is cancelled while the runtime starts does nothing, and the start goes on for the next", async () => {
+test("cancelling a turn during the runtime's start keeps the start", async () => {
   let starts = 0;
   const begun = Promise.withResolvers<void>();
   const slow: Runtime = {

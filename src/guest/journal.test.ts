@@ -33,7 +33,7 @@ test("a finished turn is read from its file", async () => {
   expect(await journals.find("turn-2")).toBeNull();
 });
 
-test("of a tool's call that is too large to be told, it is told how large it was", async () => {
+test("an oversized tool call is replaced by its size", async () => {
   const journal = new Journals(folder).create("turn-1");
   const call = { type: "response.tool_call.completed", id: "1", title: "Read", input: { path: "/a" } } as const;
   journal.append({ ...call, output: "x".repeat(2 * 1024 * 1024) });
@@ -100,7 +100,7 @@ test("a journal keeps its last events in memory only, and readers get the others
   expect(seen.slice(0, -1).map(({ event }) => "delta" in event && event.delta)).toEqual(words);
 });
 
-test("what was appended is in the file when it is flushed", async () => {
+test("a flush writes all appended events to the file", async () => {
   const journal = new Journals(folder).create("turn-1");
   for (const word of ["a", "b", "c"]) {
     journal.append(delta(word));
@@ -128,7 +128,7 @@ test("a disk that takes nothing for long ends the turn as failed", async () => {
   expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "disk_full" } });
 });
 
-test("the journals of old turns are removed, that of a turn that goes on is not", async () => {
+test("old journals are removed, except that of a running turn", async () => {
   const journals = new Journals(folder);
   const open = journals.create("goes-on");
   open.append({ type: "response.output_text.delta", delta: "still here" });

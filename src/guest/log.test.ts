@@ -19,7 +19,7 @@ async function last(tail: number): Promise<string[]> {
   return (await Array.fromAsync(logLines(file, tail, false, never))).flat();
 }
 
-test("a log is told from its last lines, without one that is not finished", async () => {
+test("a log starts from its last lines, without an unfinished one", async () => {
   await writeFile(file, "one\ntwo\n\nfour\nhalf of fi");
   expect(await last(2)).toEqual(["", "four"]);
   expect(await last(100)).toEqual(["one", "two", "", "four"]);
@@ -50,7 +50,7 @@ test("a log is followed while it grows, is cut, removed and made again", async (
   expect(await next()).toBeUndefined();
 });
 
-test("a line without an end is told in parts, and not kept", async () => {
+test("an endless line is sent in parts and not kept", async () => {
   await writeFile(file, "x".repeat(3 * maximumLogBytes));
   const over = new AbortController();
   const told = logLines(file, 10, true, over.signal);

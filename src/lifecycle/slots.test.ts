@@ -39,7 +39,7 @@ test("those who wait get their slots in order", async () => {
   expect(log).toEqual(["1", "2", "3", "4"]);
 });
 
-test("one that waits is told its position as it moves", async () => {
+test("a waiter gets its position as it moves", async () => {
   const slots = open({ machines: 1 });
   const positions: number[] = [];
   await slots.acquire(slot("1"), () => {}, nobody);
@@ -140,7 +140,7 @@ test("idle machines are asked to make room, one for each that waits", async () =
   expect(log).toEqual(["1", "2", "3", "4"]);
 });
 
-test("who gives up waiting, waits too long or can never fit is told so, and is out of the way", async () => {
+test("removes a waiter that aborts, times out or can never fit, and says why", async () => {
   const slots = open({ machines: 1, waitMs: 20 });
   await slots.acquire(slot("1"), () => {}, nobody);
   const cancel = new AbortController();
@@ -163,7 +163,7 @@ test("a queue that is full takes no more", async () => {
   await waiting;
 });
 
-test("while nobody can say whether there are other accounts, who waits goes on waiting", async () => {
+test("waiters keep waiting while the number of accounts is unknown", async () => {
   const slots = open({
     accountShare: 0.5,
     shared: async () => {

@@ -19,7 +19,7 @@ test("known models cost what the package says, each kind of token at its own pri
   expect(prices.priceOf("openai/gpt-audio", audio)).toBe((32 + 64) * dollar);
 });
 
-test("what has no price has none, and its operator can give it one", () => {
+test("an unpriced model has no price until the operator sets one", () => {
   expect(new Prices().priceOf("openai/my-own-model", { input: 1 })).toBeNull();
   const price = {
     ...{ input: 1e6, output: 2e6, cacheRead: 0, cacheWrite: 3e6, cacheWriteHour: 6e6 },

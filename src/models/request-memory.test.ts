@@ -16,7 +16,7 @@ function asking(memory: RequestMemory) {
   return { granted, ask, give: (name: string) => holds.get(name)![Symbol.dispose]() };
 }
 
-test("what all agents hold, and each, stays within its bound", async () => {
+test("memory is limited per agent and in total", async () => {
   const { granted, ask, give } = asking(new RequestMemory({ total: 100, perAccount: 100, perAgent: 60 }));
   void ask("ada", "ada 1", 40);
   void ask("ada", "ada 2", 40);
@@ -55,7 +55,7 @@ test("the agents of one account together leave room for others'", async () => {
   expect(granted.at(-1)).toBe("eve c");
 });
 
-test("whoever leaves while it waits takes nothing and holds up nobody", async () => {
+test("a waiter that aborts takes no memory and blocks no other", async () => {
   const { granted, ask, give } = asking(new RequestMemory({ total: 10, perAccount: 10, perAgent: 10 }));
   void ask("ada", "ada", 10);
   const gone = new AbortController();

@@ -30,7 +30,7 @@ async function clear(asAnother = false): Promise<string[]> {
   return lines;
 }
 
-test("a run that was going on has ended, and nothing is left of a try to take it up again", async () => {
+test("an interrupted run is ended and not resumed", async () => {
   await mkdir(dirname(path), { recursive: true });
   using database = new DatabaseSync(path);
   database.exec(
@@ -67,7 +67,7 @@ test("an agent without a conversation is left as it is; a database that cannot b
   expect(await clear()).toEqual(["openclaw may continue what was interrupted: file is not a database"]);
 });
 
-test("in another machine what identifies the installation is made anew, and the rest stays", async () => {
+test("another machine gets new installation ids; the rest stays", async () => {
   const state = join(home, ".openclaw/state/openclaw.sqlite");
   const key = join(home, ".openclaw/config-journal-fingerprint.key");
   await mkdir(dirname(state), { recursive: true });

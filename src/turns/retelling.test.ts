@@ -3,14 +3,14 @@ import { maximumRetoldTurns, retelling } from "./retelling.ts";
 
 const turn = (message: string, reply = `re: ${message}`) => ({ message, reply });
 
-test("what was said is told in its order, and nothing where nothing was said", () => {
+test("replays a conversation in order, and nothing for an empty one", () => {
   expect(retelling([], null)).toBeNull();
   const told = retelling([turn("one"), turn("zwei 🚢", "")], null)!;
   expect(told).toMatch(/User: one\n\nYou: re: one\n\nUser: zwei 🚢\n\nYou: \(no answer\)$/);
   expect(told).not.toContain("left out");
 });
 
-test("over several changes all of it is told, with one heading", () => {
+test("replays all of several changes under one heading", () => {
   const first = retelling([turn("one")], null);
   const second = retelling([turn("two")], first)!;
   expect(second.match(/Earlier in this conversation/g)).toHaveLength(1);
@@ -18,7 +18,7 @@ test("over several changes all of it is told, with one heading", () => {
   expect(retelling([], second)).toBe(second);
 });
 
-test("of a long conversation the end is told, and that the beginning is left out", () => {
+test("replays the end of a long conversation and marks the omission", () => {
   const long = Array.from({ length: 40 }, (_, index) => turn(`message ${index}`, "x".repeat(30_000)));
   const told = retelling(long, "an earlier one")!;
   expect(told.length).toBeLessThan(101_000);

@@ -5,7 +5,7 @@ import { storable } from "./storable.ts";
 const delta = (text: string): TurnEvent => ({ type: "response.output_text.delta", delta: text });
 const completed = (output: unknown): TurnEvent => ({ type: "response.tool_call.completed", id: "1", output });
 
-test("what the database takes as it is stays the same object", () => {
+test("a storable value stays the same object", () => {
   const literal = String.raw`a program that prints "\u0000" and "\ud83d"`;
   for (const event of [delta("ü🙂"), delta(literal), completed({ text: "ü🙂" })]) expect(storable(event)).toBe(event);
   expect(storable(completed({ text: literal }))).toEqual(completed({ text: literal }));
@@ -22,7 +22,7 @@ test("null characters and halves of surrogate pairs are replaced, wherever they 
   );
 });
 
-test("what is nested beyond what can be stored is left out", () => {
+test("values nested too deeply are left out", () => {
   const deep: unknown = JSON.parse("[".repeat(50_000) + "]".repeat(50_000));
   expect(storable(completed(deep))).toEqual(completed("(nested too deeply to be stored)"));
 });

@@ -48,14 +48,14 @@ test("a guest that makes a thousand tool calls has two hundred spans, and the re
   expect(JSON.stringify(span.ended.map(({ facts, name }) => [facts, name]))).not.toContain("canary");
 });
 
-test("a model's name that is none is not told", () => {
+test("an invalid model name is not traced", () => {
   const trace = new TurnTrace(new NotedSpan());
   const names = ["openai/gpt-5", "openai/org/model:free", "openai/a b", `openai/${"x".repeat(101)}`];
   const told = names.map((name) => (trace.called(name) as NotedSpan).facts["gen_ai.request.model"]);
   expect(told).toEqual(["gpt-5", "org/model:free", "other", "other"]);
 });
 
-test("what was open when a turn failed ends with it, and with its error", () => {
+test("a failed turn ends its open spans with its error", () => {
   const span = new NotedSpan();
   const trace = new TurnTrace(span);
   trace.wants();

@@ -150,7 +150,7 @@ test("a turn that begins and ends while a server finds what was left to it is no
   expect(events.get(begun)!.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
 });
 
-test("a turn that is cancelled lets go of a guest that says nothing", async () => {
+test("cancelling a turn releases an unresponsive guest", async () => {
   const { rows, events, running, service } = scripted(Promise.resolve(), { silent: true });
   const id = crypto.randomUUID();
   const turn = await service.begin(id, agentOf("ada") as AgentState, "hi", caller);

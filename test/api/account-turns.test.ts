@@ -39,7 +39,7 @@ test("turns of all agents are listed, the newest first, with how they ended and 
   expect((await turnsOf(owner, "limit=1"))[0]!.message).toBe(long.slice(0, 200));
 });
 
-test("pages go on where the one before ended", async () => {
+test("each page continues after the previous one", async () => {
   const all = await turnsOf(owner);
   const paged: TurnSummary[] = [];
   for (let query = "limit=1"; ; ) {

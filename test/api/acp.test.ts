@@ -137,7 +137,7 @@ test("a session is listed and loaded, with what was said before", async () => {
   await expect(editor.agent.request(methods.agent.session.load, ended)).rejects.toThrow("another conversation");
 });
 
-test("an editor that comes back follows the turn that goes on", async () => {
+test("a returning editor follows the running turn", async () => {
   {
     await using first = new Editor("bob");
     const session = await first.open();
@@ -159,7 +159,7 @@ test("a new session begins a new conversation where that is asked for", async ()
   await expect(first.prompt(before, "hello")).rejects.toThrow("another conversation");
 });
 
-test("what is refused is said", async () => {
+test("a refusal is reported", async () => {
   await using nobody = new Editor("nobody");
   await expect(nobody.open()).rejects.toThrow("There is no agent nobody");
   await using stranger = new Editor("ada", { url: service.client.url, key: "berth_sk_wrong" });

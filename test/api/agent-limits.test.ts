@@ -55,7 +55,7 @@ test("an agent's settings are limited together, however they come", async () => 
   expect(await importArchive(client, archive)).toMatchObject(refused);
 });
 
-test("look-ups of an imported agent do not read what its owner was told of it", async () => {
+test("look-ups of an imported agent skip its import report", async () => {
   await using service = await ScriptedService.start();
   const database = await databaseOf(service);
   await using _ = { [Symbol.asyncDispose]: () => database.destroy() };

@@ -94,7 +94,7 @@ test("health, readiness and the interface's document need no key", async () => {
   }
 });
 
-test("a missing image is told by readiness and by a creation, and is taken up once it is there", async () => {
+test("a missing image is reported, and used once it appears", async () => {
   const broken = new BerthError(
     "image_missing",
     "There is no guest image yet. Unless make up is building it, build it with: make image",

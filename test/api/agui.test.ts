@@ -29,7 +29,7 @@ test("a run is a turn, whose reply is a message", async () => {
   expect([types[0], types.at(-1)]).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
 });
 
-test("tools and what they answer are told", async () => {
+test("tool calls and their results are sent", async () => {
   const { newMessages } = await run(front(), "tool");
   expect(newMessages).toMatchObject([
     { role: "assistant", toolCalls: [{ id: "call-1", function: { name: "Bash", arguments: '{"command":"date"}' } }] },
@@ -49,7 +49,7 @@ test("a turn that fails is a run that fails", async () => {
   expect(await run(front(), "crash")).toEqual({ newMessages: [], types: ["RUN_STARTED", "RUN_ERROR"] });
 });
 
-test("what an agent cannot take is refused", async () => {
+test("unsupported input is refused", async () => {
   const send = async (fields: object) => {
     const asked = { threadId: "t", runId: "r", messages: [{ role: "user", content: "hello" }], ...fields };
     return (await service.client.call("POST", "/agents/ada/agui", asked)).status;

@@ -107,7 +107,7 @@ test("each forbidden request has its entry, whatever it would have read", async 
   ]);
 });
 
-test("what is done with a user is not said of an agent of its name", async () => {
+test("an entry about a user does not match an agent of the same name", async () => {
   await client.call("POST", "/admin/users", { name: "carla" });
   expect((await client.call("POST", "/admin/users/carla/disable")).status).toBe(200);
   expect((await entriesOf(client))[0]).toMatchObject({ operation: "POST /admin/users/{name}/disable", agent: null });

@@ -160,7 +160,7 @@ test("a turn that is not there or has ended cannot be cancelled", async () => {
   expectError(await client.call("POST", `/agents/ada/turns/${turnId}/cancel`), 409, "turn_finished", /ended/);
 });
 
-test("what is not HTTP is answered in the one shape too, and closed", async () => {
+test("invalid HTTP gets the standard error, and the connection closes", async () => {
   const socket = connect(Number(new URL(client.url).port), "127.0.0.1");
   socket.write("nonsense\r\n\r\n");
   const answer = await text(socket);

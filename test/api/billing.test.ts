@@ -115,7 +115,7 @@ test("the ledger is listed page by page and by agent, kind and time, the newest 
   });
 });
 
-test("what was used is summed up by day, agent, model and key", async () => {
+test("usage is summed by day, agent, model and key", async () => {
   const client = await newAccount(service);
   await client.createAgent("ada");
   const { body: key } = await client.call("POST", "/keys", { kind: "agent", agents: ["ada"], name: "site" });

@@ -98,7 +98,7 @@ test("the folder, variables, input and user are the request's", async () => {
   expect((await run({ command: "echo $HOME", user: "root" })).stdout).toBe("/root\n");
 });
 
-test("what cannot be run is told", async () => {
+test("a command that cannot run is reported", async () => {
   const folder = await service.client.call("POST", path, { command: "pwd", cwd: "/no/such" });
   expect(folder.body).toMatchObject({
     statusCode: 400,
@@ -203,7 +203,7 @@ test("a stream has numbered events up to the end, and can be read again from any
   for (const { id: after } of whole) expect(await events(id, after)).toEqual(whole.slice(after));
 });
 
-test("of more than 16 MiB the oldest goes, and the reader is told", async () => {
+test("output beyond 16 MiB drops its start and the reader is notified", async () => {
   const { id } = await start({ command: "yes 0123456789abcde | head -c 20000000" });
   const found = await events(id);
   const late = await events(id, 0);
@@ -301,7 +301,7 @@ test("64 commands run at once and no more; a hundred ended ones are kept", { tim
   await expect.poll(count).toBe(100);
 });
 
-test("a command goes on over a broken connection, a new server and a sleep of its machine", {
+test("a command survives a lost connection, a new server and a sleep", {
   timeout: 60_000,
 }, async () => {
   await service.client.createAgent("hardy");
@@ -327,7 +327,7 @@ test("a command goes on over a broken connection, a new server and a sleep of it
   expect(stdout(await read(0)).toString()).toBe(expected);
 });
 
-test("what ran when its machine was lost has ended", async () => {
+test("commands of a lost machine have exited", async () => {
   await service.client.createAgent("unlucky");
   const machine = service.driver.running.at(-1)!;
   const at = "/agents/unlucky/commands";

@@ -56,7 +56,7 @@ test("the models are those of the provider's own list and the demonstration, wit
   expect([...first.body.data, ...second.body.data]).toEqual(body.data);
 });
 
-test("the runtimes are told with their versions and what each cannot do", async () => {
+test("runtimes are listed with their versions and limitations", async () => {
   const { body } = await client.call("GET", "/runtimes");
   expect(body.data.map(({ name }: { name: string }) => name)).toEqual(["claude-code", "opencode", "openclaw"]);
   expect(body.data[0]).toMatchObject({
@@ -136,7 +136,7 @@ test("instructions reach the model in every call, as they were when the turn beg
   expect(await systemOf()).toBe("[null]");
 });
 
-test("the conversation goes on over restarts; a reset begins an empty one", async () => {
+test("a conversation survives restarts; a reset begins an empty one", async () => {
   await client.createAgent("con");
   await client.chat("con", "one");
   expect((await client.call("POST", "/agents/con/restart?wait=ready")).body.status).toBe("ready");

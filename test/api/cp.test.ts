@@ -65,7 +65,7 @@ test("a folder is copied there and back", async () => {
   expect(await berth(["cp", "ada:work", "fetched/../work/../."])).toMatchObject({ code: 1 });
 });
 
-test("what a machine sends stays in its folder", async () => {
+test("files from a machine stay in their folder", async () => {
   await mkdir(join(home, "evil"));
   await symlink("/etc", join(home, "evil/etc"));
   await writeFile(join(home, "evil/suid"), "");

@@ -119,7 +119,7 @@ test("another site's page, or a neighbour's, gets no token", async () => {
   expect((await token(url, jar, { "sec-fetch-site": "same-origin", origin: url })).status).toBe(200);
 });
 
-test("files of the dashboard are served, and nothing beside them", async () => {
+test("only files of the dashboard are served", async () => {
   const { url } = service.client;
   const document = await fetch(`${url}/-/agents/ada`);
   expect(document.headers.get("content-security-policy")).toContain("require-trusted-types-for 'script'");

@@ -121,7 +121,7 @@ test("a request to an http address is made on a tunnel, with its headers and its
   expect((await logged(2))[0]).toMatchObject({ host: "localhost", outcome: "closed" });
 });
 
-test("what is inside is refused, and it is said why; a redirect to it is refused as well", async () => {
+test("internal addresses are refused with the reason, also by redirect", async () => {
   const { response, body } = await connect(`127.0.0.1:${portOf(secret)}`);
   expect(response.statusCode).toBe(403);
   expect(response.headers["x-berth-verdict"]).toBe("inside");
@@ -132,7 +132,7 @@ test("what is inside is refused, and it is said why; a redirect to it is refused
   expect(followed).toMatchObject({ status: 403, headers: { "x-berth-verdict": "inside" } });
 });
 
-test("what is no destination is refused with what one is; a proxy is no web server", async () => {
+test("an invalid destination is refused with the valid form", async () => {
   for (const authority of ["example.com", "127.1:80", "[::1%lo]:80", "a@example.com:443"]) {
     const { response } = await connect(authority);
     expect([authority, response.statusCode]).toEqual([authority, 400]);
@@ -148,7 +148,7 @@ test("what is no destination is refused with what one is; a proxy is no web serv
   });
 });
 
-test("what is allowed and not there is 502 with the reason", async () => {
+test("an allowed but unreachable server is 502 with the reason", async () => {
   const gone = createServer().listen(0, "127.0.0.1");
   await once(gone, "listening");
   const port = portOf(gone);
@@ -289,7 +289,7 @@ test("an agent that asks without end is refused, and fills no log", async () => 
   expect((await service.client.call("DELETE", "/agents/eve")).status).toBe(204);
 });
 
-test("more tunnels at once than an agent may have are refused, and a model is still asked beside them", async () => {
+test("tunnels beyond the limit are refused; model calls still work", async () => {
   await service.client.createAgent("max");
   const by = service.driver.proxyOf(service.driver.running.at(-1)!);
   // Each is sent more than anybody reads: what waits must not be in the way of the others.

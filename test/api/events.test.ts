@@ -106,7 +106,7 @@ function agentsIn(events: readonly AccountEvent[]): string[] {
   return events.flatMap((event) => ("agent" in event ? [event.agent] : []));
 }
 
-test("every change is told, in order, with the turn's reason where it failed", async () => {
+test("every change is sent in order, with a failed turn's reason", async () => {
   const { client } = service;
   using stream = await opened(client);
   await client.createAgent("ada");
@@ -139,7 +139,7 @@ test("every change is told, in order, with the turn's reason where it failed", a
   expect(new Set(seen.slice(1).map(({ id }) => id)).size).toBe(seen.length - 1);
 });
 
-test("a refused connection is told, and what a turn's stream says is not", async () => {
+test("a refused connection is sent; a turn's own events are not", async () => {
   const { client } = service;
   await client.createAgent("refused");
   using stream = await opened(client);
@@ -155,7 +155,7 @@ test("a refused connection is told, and what a turn's stream says is not", async
   expect(stream.seen.map(({ type }) => type)).toEqual(["events.opened", "turn.started", "turn.ended", "host.refused"]);
 });
 
-test("the balance is told at the beginning, and when it has changed", async () => {
+test("the balance is sent at the start and after each change", async () => {
   const client = await newAccount(service);
   using stream = await opened(client);
   await expect.poll(() => stream.balances).toEqual(["1000"]);
@@ -164,7 +164,7 @@ test("the balance is told at the beginning, and when it has changed", async () =
   await expect.poll(() => stream.balances).toEqual(["1000", "1005"]);
 });
 
-test("another account's events are not told", async () => {
+test("another account's events are not sent", async () => {
   const [one, other] = [await newAccount(service), await newAccount(service)];
   using stream = await opened(one);
   using theirs = await opened(other);
@@ -176,7 +176,7 @@ test("another account's events are not told", async () => {
   expect(theirs.seen).toMatchObject([{ type: "events.opened" }, { name: "theirs" }]);
 });
 
-test("a stream goes on from any event, by the query and by the header", async () => {
+test("a stream resumes from any event, by query or header", async () => {
   const client = await newAccount(service);
   using stream = await opened(client);
   for (const name of ["a", "b", "c"]) await client.call("POST", "/keys", { name });
@@ -254,7 +254,7 @@ test("readers agree on the order of what many transactions write at once", async
     );
 });
 
-test("a stream goes on at another server of the database, which tells what the first one's agents do", async () => {
+test("a stream resumes at another server with the first one's events", async () => {
   const { user, password, host } = (await startEmbeddedPostgres(join(service.config.dataFolder, "postgres"))).config;
   const databaseUrl = `postgres://${user}:${password}@localhost/postgres?host=${encodeURIComponent(String(host))}`;
   await using second = await ScriptedService.start({ databaseUrl });
@@ -271,7 +271,7 @@ test("a stream goes on at another server of the database, which tells what the f
   await expect.poll(() => again.seen).toEqual(rest);
 });
 
-test("what is rolled back is not told", async () => {
+test("rolled back changes are not sent", async () => {
   const client = await newAccount(service);
   const account = await accountOf(client);
   using stream = await opened(client);
@@ -300,7 +300,7 @@ test("ten thousand events are read in order", async () => {
   expect(events).toHaveLength(500);
 });
 
-test("one who asks for events that are no longer kept is told, and goes on from now", async () => {
+test("a reader of expired events gets an error and continues from now", async () => {
   const client = await newAccount(service);
   const other = await newAccount(service);
   const account = await accountOf(client);

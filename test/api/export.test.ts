@@ -34,7 +34,7 @@ const turns = async (name: string) => (await client.call("GET", `/agents/${name}
 const names = async () => (await client.call("GET", "/agents")).body.data.map(({ name }: { name: string }) => name);
 const received = () => readdir(join(service.config.dataFolder, "imports")).catch(() => []);
 
-test("an agent leaves with files, settings, history and conversation, and goes on under another name", async () => {
+test("an agent moves with files, settings, history and conversation", async () => {
   await start();
   await client.createAgent("bob");
   await client.createAgent("ada", { instructions: "Sei kurz. 要点だけ。", model: "demo/demo", agents: ["bob"] });
@@ -127,7 +127,7 @@ test("an agent without a word comes back as one, and a conversation that was res
   expect(await client.ask("fox", "recall")).toMatch(/^two\n(crash\n)+recall\n$/);
 });
 
-test("a long history comes whole, and nobody is told of or billed for its turns", async () => {
+test("a long history is imported whole, without events or charges", async () => {
   await start();
   await client.createAgent("ada");
   for (let turn = 1; turn <= 105; turn++) await client.chat("ada", `message ${turn}`);
@@ -243,7 +243,7 @@ test("a deletion ends an export, whose archive is not whole", async () => {
   await expect(response.arrayBuffer()).rejects.toThrow();
 });
 
-test("the next server goes on with an import, and removes what the one before had not received", async () => {
+test("the next server continues an import, and removes incomplete ones", async () => {
   await start();
   await client.createAgent("ada");
   await client.chat("ada", "one");

@@ -77,7 +77,7 @@ test("an empty folder is a zip without entries", async () => {
   expect([answer.status, zip]).toEqual([200, `PK\x05\x06${"\0".repeat(18)}`]);
 });
 
-test("an archive is unpacked into a folder, beside what is there", async () => {
+test("an archive is unpacked into a folder and keeps existing files", async () => {
   await mkdir(join(here, "source/sub"), { recursive: true });
   await writeFile(join(here, "source/sub/f"), "content", { mode: 0o755 });
   await symlink("sub/f", join(here, "source/link"));

@@ -253,7 +253,7 @@ test("if-match and if-none-match guard what is there", async () => {
   expect(await readdir(here)).toEqual(["f"]);
 });
 
-test("what is no regular file, missing or in the way is an error with a code", async () => {
+test("missing, special and conflicting files have an error code", async () => {
   execFileSync("mkfifo", [join(here, "fifo")]);
   await symlink("loop", join(here, "loop"));
   await symlink("/dev/null", join(here, "null"));

@@ -142,7 +142,7 @@ test.each(operations)("%s answers whatever it is asked", { timeout: 180_000 }, a
   );
 });
 
-test("what is no JSON, or not in UTF-8, or of another type, is refused in the one shape", async () => {
+test("bodies that are not UTF-8 JSON are refused in the standard shape", async () => {
   const send = (body: string | Uint8Array<ArrayBuffer>, type: string) =>
     fetch(`${client.url}/agents`, {
       method: "POST",

@@ -127,7 +127,7 @@ async function socketAnswers({ url, key }: TestClient, models: string[], input =
   return ends;
 }
 
-test("what is asked of a host that no server leads is refused at another, once nobody has come for ten seconds", async () => {
+test("requests for a host without a leader are refused after ten seconds", async () => {
   const shared = await sharedDatabase("nobody");
   await using first = await ScriptedService.start(shared);
   await first.client.createAgent("ada");
@@ -193,7 +193,7 @@ test("a machine whose folder is lost fails its agent, and its owner chooses an e
   expect([refused.status, refused.body.code]).toEqual([400, "request_invalid"]);
 });
 
-test("agents of a database that was restored from a backup go on, though their machines have seen later changes", async () => {
+test("agents of a restored database continue with newer machines", async () => {
   await using service = await ScriptedService.start();
   const { client } = service;
   for (const name of ["ada", "bob"]) await client.createAgent(name);

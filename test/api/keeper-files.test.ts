@@ -86,14 +86,14 @@ test("a template of another processor, image or size is refused before it comes"
   await expect(pass({ kind: "templates", name }, source.address)).rejects.toThrow("does not fit this machine");
 });
 
-test("a snapshot that is not there is told, and a path that leads elsewhere is none", async () => {
+test("a missing snapshot and an invalid path are refused", async () => {
   await expect(pass({ ...snapshot, name: "5ee3" })).rejects.toMatchObject({ code: "snapshot_not_found" });
   for (const name of ["..", "../../epoch", "a/b", ""]) {
     await expect(pass({ ...snapshot, name })).rejects.toMatchObject({ code: "path_not_found" });
   }
 });
 
-test("who has not the machine's key, or an older term, neither reads nor brings files", async () => {
+test("rejects a wrong machine key or an older term", async () => {
   await expect(pass(snapshot, { ...one.address, token: "other" })).rejects.toMatchObject({ code: "forbidden" });
   await expect(pass(snapshot, one.address, { ...other.address, token: "one" })).rejects.toMatchObject({
     code: "forbidden",
@@ -179,7 +179,7 @@ test.each([
   expect(await filesOf(other)).toEqual([]);
 });
 
-test("a keeper that gives without end, or ends in the middle, is told as lost, and leaves nothing", async () => {
+test("an endless or broken keeper counts as lost and leaves no file", async () => {
   await using endless = await answering(one, async (response) => {
     const archive = packed(response);
     const entry = archive.entry({ name: "layers/layer/disk.qcow2", size: 2 ** 40 });

@@ -84,7 +84,7 @@ test("the guest is dialled through the keeper, and one that is not there is lost
   await expect(dialGuest(address, "a1")).rejects.toMatchObject({ code: "machine_lost" });
 });
 
-test("a connection to the guest ends each way by itself: a download is over when the guest has taken all of it", async () => {
+test("each direction of a guest connection closes independently", async () => {
   const guest = createServer({ allowHalfOpen: true }, async (socket) => socket.end(`${await text(socket)} is taken`));
   await once(guest.listen(0, "127.0.0.1"), "listening");
   driver.dial = () => dialPort((guest.address() as AddressInfo).port);
@@ -94,7 +94,7 @@ test("a connection to the guest ends each way by itself: a download is over when
   guest.close();
 });
 
-test("who has not the machine's key, or an older term, is refused, also by a keeper that was started again", async () => {
+test("a wrong key or an older term is refused, also after a restart", async () => {
   await expect(askKeeper({ ...address, token: "guess" }, "list" as "observe", ["a1"])).rejects.toMatchObject({
     code: "forbidden",
   });
@@ -131,7 +131,7 @@ test("a caller that goes away aborts its call, and what is asked meanwhile waits
   expect(await askKeeper(address, "observe", ["a1"])).toMatchObject({ phase: "absent" });
 });
 
-test("an end is told when it comes; a keeper that is lost, or none, is told apart from its errors", async () => {
+test("reports the end of a run; a lost keeper differs from its errors", async () => {
   await askKeeper(address, "create", [spec]);
   const ended = askKeeper(address, "ended", ["a1"]);
   driver.kill("a1");
@@ -239,7 +239,7 @@ test("a keeper's error has none of the service's own codes", async () => {
   });
 });
 
-test("what a keeper tells beyond a result's fields goes no further", async () => {
+test("unknown fields of a keeper's result are dropped", async () => {
   const more = { ...observed, __proto__: null, status: "ready", agent: "b2" };
   await using pod = await pretender((socket) => socket.write(`${head}${JSON.stringify({ result: more })}\n`));
   expect(await askKeeper(pod.address, "observe", ["a1"])).toEqual(observed);

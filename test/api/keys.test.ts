@@ -79,7 +79,7 @@ test("a revoked key is refused at once and for ever, by every server", async () 
   expect((await itself.call("GET", "/agents")).status).toBe(401);
 });
 
-test("a key ends at its time, and can make none that goes on after it", async () => {
+test("a key expires, and cannot create one that outlives it", async () => {
   const expiresAt = inAnHour();
   const ending = await newKey(client, { expiresAt, name: "ending" });
   for (const asked of [{}, { expiresAt: null }, { expiresAt: "2999-01-01T00:00:00Z" }]) {
@@ -168,7 +168,7 @@ test("a key for an agent that was deleted does not open a new one of that name",
   expect(data.find(({ name }: { name: string }) => name === "for cleo").agents).toEqual([]);
 });
 
-test("a key that has used up its limit begins no more turns, and the owner's own go on", async () => {
+test("a key at its limit starts no turns; the owner's turns continue", async () => {
   const key = await newKey(client, { kind: "agent", agents: ["ada"], creditLimit: "0.5", name: "limited" });
   await key.chat("ada", "hello");
   await spend(service, "limited", 500_000);

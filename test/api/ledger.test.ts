@@ -183,7 +183,7 @@ test("a month's spending counts in its month only", async () => {
   expect((await stateOf(spender)).spent).toBe(60);
 });
 
-test("what a server that is gone has held is released, for who needs it at once, and is written when it was used", async () => {
+test("a dead server's holds are released, and its usage is charged", async () => {
   await using stack = new AsyncDisposableStack();
   const ledger = openLedger();
   stack.defer(() => ledger.close());
@@ -233,7 +233,7 @@ test("a hold stays as long as the server that made it lives", async () => {
   expect([(await stateOf(spender)).held, logged]).toEqual([0, []]);
 });
 
-test("a settlement that the database refuses for good is told, and its hold ends", async () => {
+test("a settlement that the database rejects is logged and its hold ends", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const logged: string[] = [];
   const ledger = new Ledger(database, (message) => logged.push(message));
@@ -268,7 +268,7 @@ test("an entry is written once for its reference, and never changed", async () =
   }
 });
 
-test("what was used while the database was away is written when it is back", async () => {
+test("usage during a database outage is charged afterwards", async () => {
   const own = await newFolder();
   let away = await startEmbeddedPostgres(own);
   const logged: string[] = [];

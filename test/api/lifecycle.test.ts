@@ -50,7 +50,7 @@ test("an agent that answers a message is not suspended on demand", async () => {
   expect((await client.call("POST", "/agents/ada/suspend")).body.status).toBe("suspended");
 });
 
-test("what is asked of an agent that is still being made is done afterwards", async () => {
+test("requests to an agent that is provisioning are queued", async () => {
   await start();
   const gate = Promise.withResolvers<void>();
   service.driver.gate = gate.promise;
@@ -61,7 +61,7 @@ test("what is asked of an agent that is still being made is done afterwards", as
   expect((await suspended).body.status).toBe("suspended");
 });
 
-test("an agent that nobody needs is suspended by itself; one that works, is open or was used is not", async () => {
+test("an unused agent is suspended; a busy, open or recent one is not", async () => {
   await start({ idleMs: 1_000 });
   await client.createAgent("busy");
   service.driver.busy.add(service.driver.running[0]!);
@@ -106,7 +106,7 @@ test("one that begins to read an agent's log while it is looked at for idleness 
   await expect.poll(() => statusOf("ada")).toBe("suspended");
 });
 
-test("what the host lacks for a moment costs no agent its memory, nor the message that it was to answer", async () => {
+test("a transient shortage loses neither memory nor the pending message", async () => {
   await start();
   await client.createAgent("ada");
   await client.chat("ada", "first");
@@ -278,7 +278,7 @@ test("a machine that could not be suspended runs on", async () => {
   expect((await client.call("POST", "/agents/ada/suspend")).body.status).toBe("suspended");
 });
 
-test("logs are told from the machine, and of one that does not run as they were kept", async () => {
+test("logs come from the machine, or from the kept log if it is stopped", async () => {
   await start();
   await client.createAgent("ada");
   const lines = async (query = "") => (await client.call("GET", `/agents/ada/logs${query}`)).body.lines;
@@ -293,7 +293,7 @@ test("logs are told from the machine, and of one that does not run as they were 
   expect(await lines()).toContain("The runner begins.");
 });
 
-test("metrics tell what there is and what happened, and nobody's name", async () => {
+test("metrics count agents and events, and contain no names", async () => {
   await start();
   await client.createAgent("ada");
   await client.chat("ada", "a secret message");

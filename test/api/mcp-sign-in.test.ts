@@ -217,7 +217,7 @@ test("a document that is not there, or of another address, stands for no program
   }
 });
 
-test("who refuses sends the program back without a code", async () => {
+test("a refusal returns to the program without a code", async () => {
   const client_id = await registered({});
   const target = await decide(await browser.get(authorization({ client_id })), "refuse");
   expect(target.origin + target.pathname).toBe(callback);
@@ -297,7 +297,7 @@ test("without a challenge for PKCE, or for another resource, there is no code", 
   expect(new URL(other.url).searchParams.get("error")).toBe("invalid_target");
 });
 
-test("a client without a credential is told where to get one", async () => {
+test("a client without a credential learns where to get one", async () => {
   const response = await fetch(`${url}/mcp`, { method: "POST" });
   expect(response.headers.get("www-authenticate")).toBe(
     `Bearer resource_metadata="${url}/.well-known/oauth-protected-resource/mcp"`,

@@ -38,7 +38,7 @@ const allTools = [
 ];
 
 describe.each(mcpRevisions)("revision %s", (revision) => {
-  test("an agent is asked, and what it does is told while it works", async () => {
+  test("a call to an agent reports its progress", async () => {
     const client = await connect(owner, revision);
     expect(client.getServerVersion()?.name).toBe("berth");
     const told: string[] = [];
@@ -202,7 +202,7 @@ test("a key that is revoked while its call waits loses the call", async () => {
   await owner.call("POST", `/agents/bob/turns/${(await turn()).id}/cancel`);
 });
 
-test("what is no call of the protocol is refused", async () => {
+test("an invalid protocol call is refused", async () => {
   const call = (body: unknown, headers = {}) =>
     owner.fetch("POST", "/mcp", body, { accept: "application/json, text/event-stream", ...headers });
   const batch = Array.from({ length: 21 }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" }));

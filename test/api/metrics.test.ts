@@ -87,7 +87,7 @@ test("the documentation lists each metric, with its labels, and no other", async
   }
 });
 
-test("each query is for the chosen servers of the chosen Prometheus, and panels lie beside each other", () => {
+test("queries use the chosen servers and source; panels are side by side", () => {
   const { panels, templating } = dashboard;
   expect(templating.list.map(({ name }) => name)).toEqual(["datasource", "server"]);
   expect(templating.list[1]!.definition).toBe("label_values(berth_leads, server)");

@@ -134,7 +134,7 @@ test("a provider that refuses or is away is a 503, which repeats nothing of its 
   expect(JSON.stringify(refused.body)).not.toContain("sk_test");
 });
 
-test("who may not pay, and an installation without payments, say so", async () => {
+test("payments that are not allowed or not configured are refused", async () => {
   await client.createAgent("ada");
   const narrow = await newKey(client, { kind: "agent", agents: ["ada"] });
   expect((await narrow.call("POST", "/billing/top-ups", { credits: "100" })).status).toBe(403);
@@ -149,7 +149,7 @@ test("who may not pay, and an installation without payments, say so", async () =
   expect(event.status).toBe(409);
 });
 
-test("a payment is credited once, however often and in however many ways it is told", async () => {
+test("a payment is credited once, however often it is reported", async () => {
   const before = (await ledger()).cents;
   expect((await send("checkout.session.completed", paid("pi_1", 1_000))).status).toBe(204);
   const again = Array.from({ length: 10 }, () => send("checkout.session.completed", paid("pi_1", 1_000)));
@@ -158,7 +158,7 @@ test("a payment is credited once, however often and in however many ways it is t
   expect((await ledger()).cents - before).toBe(1_000);
 });
 
-test("what is not paid yet, not of this service, or of no account here changes nothing", async () => {
+test("unpaid, foreign and unknown payments change nothing", async () => {
   const before = await ledger();
   const events = [
     paid("pi_2", 500, { payment_status: "unpaid" }),
@@ -211,7 +211,7 @@ test("an event that is not signed with the secret, was changed, or is old is ref
   expect(await ledger()).toEqual(before);
 });
 
-test("a refund that is told of before its payment is not taken, and comes again", async () => {
+test("a refund reported before its payment is rejected and retried", async () => {
   provider.payments.set("pi_10", { berth_account: accountId });
   const before = (await ledger()).cents;
   expect((await send("refund.created", refund("re_10", "pi_10", 100))).status).toBe(503);

@@ -192,7 +192,7 @@ test("a page sets its own cookies for its own host, and lets no other origin in"
   program.answer = (request, response) => response.end(`page ${request.url}`);
 });
 
-test("what another origin asks for is refused, but for a link that is followed", async () => {
+test("cross-origin requests are refused, except followed links", async () => {
   const { origin, cookie } = await enter(program.port);
   const fetched = { "sec-fetch-mode": "no-cors", "sec-fetch-dest": "empty" };
   const navigated = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };

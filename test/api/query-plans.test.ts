@@ -11,7 +11,7 @@ import { LifecycleStore } from "../../src/lifecycle/store.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-test("what is read of agents each minute is found by their state", async () => {
+test("periodic reads of agents use the index on their state", async () => {
   await using service = await ScriptedService.start();
   await service.client.createAgent("ada");
   const plain = await databaseOf(service);

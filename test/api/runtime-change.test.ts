@@ -83,7 +83,7 @@ test("an archive has what was said before, and its runtime is told it after the 
   expect(await toldTo("eve")).toContain("User: My cat is called Miez.");
 });
 
-test("a runtime that cannot go on is refused, and nothing has changed", async () => {
+test("an unsuitable runtime is refused, and nothing changes", async () => {
   await start();
   await client.createAgent("ada", { model: "anthropic/claude-sonnet-4-5" });
   expect(await change({ runtime: "emacs" })).toMatchObject({ status: 400, body: { code: "runtime_not_available" } });

@@ -219,7 +219,7 @@ test("a host whose certificate is not its own gets nothing", async () => {
   wrong.close().closeAllConnections();
 });
 
-test("what becomes another protocol passes both ways, with the secret in its head", async () => {
+test("a protocol upgrade passes both ways, with the secret in its head", async () => {
   const { placeholder } = (await put("GITHUB_TOKEN", hostsOf(plain, secure))).body;
   const tls = await openTls(secure);
   const host = `localhost:${portOf(secure)}`;

@@ -142,7 +142,7 @@ test("a forged passport is ignored, and a good one is for one server and one req
   expect(await ask(leader.client, passport(secretKey!, randomUUID(), "GET /agents/ada"))).toBe(503);
 });
 
-test("what was passed on to a server that does not lead is refused, not passed on again", async () => {
+test("a forwarded request is refused, not forwarded again", async () => {
   const { secretKey } = leader.config;
   // The leader's passport at a standby: as after a take-over.
   const headers = passport(secretKey!, (await group.lease()).server, "GET /agents/ada");

@@ -252,7 +252,7 @@ test("users are added with a link, disabled at once, let in again, and given ano
   );
 });
 
-test("a stream ends soon after its key was revoked or its account disabled, and others go on", async () => {
+test("a stream ends after its key or account is revoked; others continue", async () => {
   const { body } = await service.client.call("POST", "/admin/users", { name: "xaver" });
   await useLink(body.link, password);
   const xaver = withToken((await signIn(url, "xaver", password)).access_token);
@@ -273,7 +273,7 @@ test("a stream ends soon after its key was revoked or its account disabled, and 
   await going.ended;
 });
 
-test("what cannot be done to users is refused", async () => {
+test("forbidden changes of users are refused", async () => {
   const refused = await service.client.call("POST", "/admin/users/ulla/disable");
   expect(refused).toMatchObject({ status: 409, body: { code: "operator_not_disabled" } });
   for (const verb of ["reset", "disable", "enable"]) {

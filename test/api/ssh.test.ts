@@ -176,7 +176,7 @@ test.runIf(isRoot)("a certificate is for one agent, one user and a few minutes",
   expect(Date.parse(to!) - Date.parse(from!)).toBe(6 * 60_000);
 });
 
-test("what is no key is refused, and an agent that is not there is told", async () => {
+test("an invalid key and a missing agent are refused", async () => {
   for (const publicKey of ["ssh-rsa AAAA", "", `ssh-ed25519 ${"A".repeat(68)}`]) {
     const { status, body } = await service.client.call("POST", "/agents/ada/ssh", { publicKey });
     expect([publicKey, status, body.code]).toEqual([publicKey, 400, "request_invalid"]);

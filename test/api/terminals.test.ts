@@ -128,7 +128,7 @@ test("a viewer that comes later is shown at least 256 KiB, and its terminal answ
   await first.over;
 });
 
-test("what is typed while the connection breaks is read once, and nothing that was shown is missing", {
+test("input over a broken connection is read once, and no output is lost", {
   timeout: 60_000,
 }, async () => {
   const shown = new Shown("ada");
@@ -199,7 +199,7 @@ test("a ticket opens one socket of one agent", async () => {
   expect(other.status).toBe(401);
 });
 
-test("what is not allowed is refused before the socket is open", async () => {
+test("forbidden requests are refused before the socket opens", async () => {
   expect(await open("/agents/ada/terminal", { ...authorization(), origin: "https://evil.example" })).toBe(403);
   const own = await open("/agents/ada/terminal", { ...authorization(), origin: service.client.url });
   (own as WebSocket).close();
@@ -213,7 +213,7 @@ test("what is not allowed is refused before the socket is open", async () => {
   expect(await open("/agents/ada", authorization())).toBe(400);
 });
 
-test("a frame that cannot be read is told, and the session goes on", async () => {
+test("an invalid frame is reported, and the session continues", async () => {
   const socket = (await open("/agents/ada/terminal", authorization())) as WebSocket;
   const frames: { type: string; code?: string }[] = [];
   socket.on("message", (data) => frames.push(JSON.parse(String(data))));

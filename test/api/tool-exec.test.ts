@@ -110,7 +110,7 @@ test("a detached command is listed, read, written to and ended", async () => {
   expect((await berth(["commands", "input", "ada", id], "x")).stderr).toContain("has ended");
 });
 
-test("what cannot be run is said", async () => {
+test("a command that cannot run is reported", async () => {
   expect(await berth(["exec", "ada", "--cwd", "/no/such", "--", "true"])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("/no/such"),

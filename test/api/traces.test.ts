@@ -96,7 +96,7 @@ test("a tool is a span without its name and input", async () => {
   expect(collector.text).not.toMatch(/Bash|date|null character/);
 });
 
-test("a client's trace goes on, and whether it is kept is not the client's to say", async () => {
+test("a client's trace is continued; the client does not decide sampling", async () => {
   await using service = await ScriptedService.start({ traces: { url: collector.url, ratio: 1 } });
   await service.client.createAgent("ada");
   // Not sampled, says the client; all are kept here.
@@ -131,7 +131,7 @@ test("a turn that outlives its server is handed on, and taken up in a trace of i
   expect(second!.traceId).not.toBe(first!.traceId);
 });
 
-test("while the collector is away, turns go on, one line says so, and the server ends in time", async () => {
+test("without a collector turns continue, one line logs it, and stops are quick", async () => {
   const url = `http://127.0.0.1:${await freePort()}/v1/traces`;
   await using group = await ServerGroup.start(1, { traces: { url, ratio: 1 } });
   const { client, process } = await group.leader();

@@ -89,7 +89,7 @@ test("each turn's events, status and usage are its own", async () => {
   expect(await stored(other)).toMatchObject({ events: [said(2, "other"), end], turn: { status: "completed", usage } });
 });
 
-test("what is stored already stays as it is, and of a turn that is gone nothing is stored", async () => {
+test("stored events stay unchanged; a deleted turn stores nothing", async () => {
   const appends = new TurnAppends(database);
   const turn = await newTurn();
   await appends.add(turn.id, [said(2, "first")], "running", null);
@@ -100,7 +100,7 @@ test("what is stored already stays as it is, and of a turn that is gone nothing 
   expect((await stored(turn)).events).toEqual([said(2, "first"), said(3, "third")]);
 });
 
-test("what the database refuses of one turn fails no other", async () => {
+test("a turn that the database rejects fails no other", async () => {
   const appends = new TurnAppends(database);
   const [good, bad] = [await newTurn(), await newTurn()];
   const [first, second] = await Promise.allSettled([
@@ -112,7 +112,7 @@ test("what the database refuses of one turn fails no other", async () => {
   expect((await stored(bad)).events).toEqual([]);
 });
 
-test("what is too much for one statement is stored in several", async () => {
+test("events too large for one statement are stored in several", async () => {
   const appends = new TurnAppends(database);
   const turns = [await newTurn(), await newTurn(), await newTurn()];
   const large = said(2, "x".repeat(600 * 1024));

@@ -58,7 +58,7 @@ test("a second message while one is answered is 409 with the running turn's id",
   for (let again = 0; again < 20; again++) expect(await client.ask("ada", "next")).toBe("next");
 });
 
-test("a turn goes on without its client and can be read from any event on, by many at once", async () => {
+test("a turn continues without its client and has any number of readers", async () => {
   const gone = new AbortController();
   const response = await fetch(`${client.url}/agents/ada/chat`, {
     method: "POST",
@@ -153,7 +153,7 @@ test("a runtime that crashes ends the turn as failed, and is started again for t
   expect(await client.ask("ada", "next")).toBe("next");
 });
 
-test("a machine that dies within a turn ends it as machine_lost, and the agent comes back by itself", async () => {
+test("a lost machine ends its turn as machine_lost; the agent recovers", async () => {
   const { driver } = service;
   const response = await client.fetch("POST", "/agents/ada/chat", { message: "hang" });
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -174,7 +174,7 @@ test("a connection to the machine that breaks within a turn loses and repeats no
   expect(events.map(({ id }) => id)).toEqual(Array.from({ length: 63 }, (_, index) => index + 1));
 });
 
-test("a server that is started again in mid-turn goes on with it", async () => {
+test("a restarted server resumes a running turn", async () => {
   const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 100 20" });
   const turnId = response.headers.get("x-turn-id")!;
   const first: { id: number }[] = [];

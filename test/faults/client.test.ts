@@ -54,7 +54,7 @@ async function losing(): Promise<{ proxy: Server; url: string; lost: () => numbe
   return { proxy, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, lost: () => lost };
 }
 
-test("what was done and not heard of is done once", async () => {
+test("a request whose response was lost is applied once", async () => {
   const { proxy, url, lost } = await losing();
   const losingBerth = new Berth({ url, key: service.client.key });
   expect(await losingBerth.agents.create({ name: "bea" }, { wait: "ready" })).toMatchObject({ status: "ready" });

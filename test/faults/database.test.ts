@@ -34,7 +34,7 @@ async function pidIn(cluster: string): Promise<number> {
   return Number((await readFile(join(cluster, "postmaster.pid"), "utf8")).split("\n")[0]);
 }
 
-test("while the database is away: 503 with retry-after, /readyz says it, turns go on and are stored when it is back", async () => {
+test("without a database: 503 with retry-after, and turns continue", async () => {
   const { databaseUrl } = await newDatabase(postgres, folder, "away");
   await using service = await ScriptedService.start({ databaseUrl });
   const { client } = service;
@@ -134,7 +134,7 @@ test("a full disk is said as that", async () => {
   expect(error).toMatchObject({ code: "disk_full", status: 503 });
 });
 
-test("the service's own PostgreSQL that is killed is started again by itself, as often as it is", async () => {
+test("the embedded PostgreSQL is restarted each time it is killed", async () => {
   await using service = await ScriptedService.start();
   const { client, config } = service;
   await client.createAgent("ada");

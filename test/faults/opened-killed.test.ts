@@ -27,7 +27,7 @@ async function replaceServer(): Promise<void> {
 
 const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join("");
 
-test("a command goes on, and no line of its output is missing or there twice", async () => {
+test("a command continues without lost or repeated lines", async () => {
   const running = berth
     .agent("ada")
     .commands.stream({ command: "for i in $(seq 1 200); do echo line $i; sleep 0.02; done" });
@@ -45,7 +45,7 @@ test("a command goes on, and no line of its output is missing or there twice", a
   expect([text, last]).toEqual([lines(200), expect.objectContaining({ type: "command.exited", exitCode: 0 })]);
 });
 
-test("what is typed in a terminal meanwhile is read once", { timeout: 120_000 }, async () => {
+test("terminal input during the restart is read once", { timeout: 120_000 }, async () => {
   const terminal = berth.agent("ada").terminal();
   let text = "";
   const reading = (async () => {

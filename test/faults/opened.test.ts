@@ -85,7 +85,7 @@ test("a command's output is whole, over connections that break at random, a new 
   expect([text, last]).toEqual([lines(400), expect.objectContaining({ type: "command.exited", exitCode: 3 })]);
 });
 
-test("what is typed in a terminal is read once, over the same", { timeout: 120_000 }, async () => {
+test("terminal input is read once over a lost connection", { timeout: 120_000 }, async () => {
   const terminal = berth.agent("ada").terminal();
   let text = "";
   const reading = (async () => {

@@ -67,7 +67,7 @@ test("a server that is killed again and again in mid-turn: each turn is whole, f
   expect((await service.running()).toSorted()).toEqual(before.toSorted());
 });
 
-test("a machine that is killed ends its turn as machine_lost, and the agent answers again by itself", async () => {
+test("a killed machine ends its turn as machine_lost; the agent recovers", async () => {
   const readings = converseWithAll("count 200 20");
   await sleep(1_000);
   await Promise.all((await service.running()).map((id) => service.killMachine(id)));
@@ -133,7 +133,7 @@ test("all is killed at once and started from the data folder: beginnings of turn
   expect(await check(await converseWithAll("are you back?"))).toEqual(["completed", "completed", "completed"]);
 });
 
-test("readers at once, of which one is slow and one leaves again and again, all see the same", async () => {
+test("concurrent, slow and reconnecting readers see the same events", async () => {
   const message = unique("bulk 500 4000 4");
   const { turnId, events } = await converse(service.client, "ada", message, { leaves: () => Math.random() < 0.1 });
   expect(checkTranscript(message, events)).toBe("completed");
@@ -149,7 +149,7 @@ test("readers at once, of which one is slow and one leaves again and again, all 
   expect(await follow(service.client, "ada", turnId)).toEqual(events);
 });
 
-test("a server that is asked to stop ends its readers' connections and exits; the turns go on", async () => {
+test("a stopping server closes its readers and exits; turns continue", async () => {
   const readings = converseWithAll("count 300 15");
   await sleep(1_000);
   expect(await service.server.end("SIGTERM")).toBe(0);

@@ -106,7 +106,7 @@ async function replaced(before: Member, how: string): Promise<Member> {
   return next;
 }
 
-test("a leader that is killed in mid-turn is replaced: its turns go on, and readers miss nothing", async () => {
+test("a killed leader is replaced; turns continue without gaps", async () => {
   const readings = await converseWithAll(["kim", "lea", "max"], "count 400 15");
   await sleep(1_500);
   const leader = await group.leader();
@@ -118,7 +118,7 @@ test("a leader that is killed in mid-turn is replaced: its turns go on, and read
   expect(await group.leading()).toBe(1);
 });
 
-test("a leader that stands still is replaced, and changes nothing once it could go on; its timers ring elsewhere", async () => {
+test("a paused leader is replaced, and changes nothing when it resumes", async () => {
   const readings = await converseWithAll(["kim", "lea", "max"], "count 600 15");
   await sleep(1_000);
   const leader = await group.leader();

@@ -188,7 +188,7 @@ test.each([
   else expect(JSON.stringify(answer)).not.toMatch(/Overloaded|oops|slow|pay/);
 });
 
-test("while a tool runs, or outside of any turn, the guest is told itself", async () => {
+test("during a tool, or outside of a turn, the guest gets the error", async () => {
   const { url } = await scripted(refusing(404, "no model m"));
   for (const turn of [new NotedTurn({}, true), null]) {
     const answer = await post(await uplinkTo({ anthropic: anthropic(url) }, { turn }), "/anthropic/v1/messages", hello);
@@ -224,14 +224,14 @@ test("an answer is not made in the background, where nobody counts it", async ()
   expect(requests[0]!.body).toEqual({ model: "m", input: "hello", background: false });
 });
 
-test("what a provider says about the key is not told to the guest", async () => {
+test("a provider's message about the key does not reach the guest", async () => {
   const { url } = await scripted(refusing(401, "Incorrect API key provided: the-key"));
   const answer = await post(await uplinkTo({ anthropic: anthropic(url) }), "/anthropic/v1/messages", hello);
   expect(answer).toMatchObject({ status: 401, text: expect.stringContaining("authentication_error") });
   expect(answer.text).not.toContain("the-key");
 });
 
-test("a request that is too large is told so", async () => {
+test("a request that is too large is refused with the reason", async () => {
   const session = await uplinkTo({ anthropic: anthropic(mockUrl) });
   const refused = await post(session, "/anthropic/v1/messages", { ...hello, system: "x".repeat(33 * 1024 * 1024) });
   expect(refused.status).toBe(413);

@@ -24,7 +24,7 @@ import {
   word,
 } from "../support/model-gateway.ts";
 
-test("what was used is paid by the provider's figures, and nothing stays held", async () => {
+test("usage is charged by the provider's figures; no hold remains", async () => {
   const { url } = await scripted(streaming(beginning + ending));
   const purse = new Purse();
   const turn = new NotedTurn();
@@ -57,7 +57,7 @@ test("without credits the provider is not asked: a turn ends with the reason, an
   expect(poor).toMatchObject({ left: 10, held: 0 });
 });
 
-test("who has plenty does not wait for credits to be held, but is given nothing before they are", async () => {
+test("a large balance avoids the wait, but nothing is sent before the hold", async () => {
   const { url, requests } = await scripted(streaming(beginning + ending));
   const purse = new Purse();
   const granted = Promise.withResolvers<void>();
@@ -144,7 +144,7 @@ test("a guest that hangs up pays for what had come, by an estimate where the pro
   expect(micro).toBe(tokens.input! + 100);
 });
 
-test("an answer goes on for as long as there are credits for it, and is cut off then", async () => {
+test("a response is cut off when its credits run out", async () => {
   // Two thousand tokens; a purse of 15,000 pays for fewer than 1,500.
   const long = Array.from({ length: 20 }, () => word("z".repeat(400))).join("");
   const { url, requests } = await scripted(
@@ -261,7 +261,7 @@ test("a text is no file, whatever it looks like", async () => {
   expect(held[0]).toBeLessThan(10_000);
 });
 
-test("what a model writes as a function's input, or as a refusal, is paid where the guest hangs up before the count", async () => {
+test("function inputs and refusals are charged after an early disconnect", async () => {
   const delta = { refusal: "r".repeat(40), function_call: { name: "f", arguments: "a".repeat(400) } };
   const { url } = await scripted(streaming(sse({ choices: [{ delta }] }), () => {}));
   const purse = new Purse();

@@ -148,7 +148,7 @@ describe.each([
     expect(second.id).not.toBe(first.id);
   });
 
-  test("a line `run: COMMAND` calls the shell tool, and then its output is told", async () => {
+  test("a line `run: COMMAND` calls the shell tool and returns its output", async () => {
     const conversation = dialogue(tool, stream);
     expect(await conversation.say("Please\nrun: uname -a \nthanks")).toMatchObject({ tool, command: "uname -a" });
     const told = await conversation.result("Linux ada");

@@ -81,7 +81,7 @@ const unpriced: [string, object, string][] = [
   [responses, { model: "m", input: "x", prompt: { id: "pmpt_1" } }, "prompt"],
 ];
 
-test("what the provider would reach for an agent is refused under rules that do not allow everything", async () => {
+test("provider-side access is refused unless the policy allows everything", async () => {
   const { session, requests } = await uplink(false);
   for (const [path, request, name] of [...priced, ...unpriced]) {
     const refused = await post(session, path, request);
@@ -176,7 +176,7 @@ test("a search is refused where the operator's own prices do not say what it cos
 const stopTheClock = () => vi.useFakeTimers({ toFake: ["performance"] });
 afterEach(() => void vi.useRealTimers());
 
-test("an agent that sends too much is told to slow down, also over another connection", async () => {
+test("an agent that sends too much is limited on all its connections", async () => {
   const { url } = await scripted(refusing(400, "no"));
   const gateway = gatewayOf({ anthropic: upstream("anthropic", url) });
   const large = { ...hello, system: "x".repeat(8 * 1024 * 1024) };
@@ -187,7 +187,7 @@ test("an agent that sends too much is told to slow down, also over another conne
   expect(statuses.at(-1)).toBe(429);
 });
 
-test("an agent that calls without end is told to slow down", async () => {
+test("an agent that calls without end is rate limited", async () => {
   const { url } = await scripted(refusing(400, "no"));
   const session = await uplinkTo({ anthropic: upstream("anthropic", url) });
   const statuses: number[] = [];

@@ -72,7 +72,7 @@ test("a response that does not fit the table does not come to the server", async
   await expect(guest.activity({})).rejects.toThrow(InvalidValue);
 });
 
-test("a turn that the guest does not know is lost, and another failure is told in the guest's words", async () => {
+test("an unknown turn is lost; other failures keep the guest's message", async () => {
   const unknown = async () => {
     throw new GuestError("turn_unknown", "no such turn");
   };
@@ -130,7 +130,7 @@ function tunnelsTo(): Promise<ClientOf<typeof tunnels>> {
   });
 }
 
-test("a duplex call passes bytes both ways, and each way ends by itself", async () => {
+test("a duplex call passes bytes both ways and closes each independently", async () => {
   const accepted = Promise.withResolvers<Socket>();
   const port = await listening(createServer({ allowHalfOpen: true }, (socket) => accepted.resolve(socket)));
   const stream = await (await tunnelsTo()).open({ port });

@@ -49,7 +49,7 @@ test("a server that does not know the token is refused, and so is one that sends
   }
 });
 
-test("whoever has taken the port of a dead machine learns no token, and is not taken for the machine", async () => {
+test("a program on a dead machine's port learns no token", async () => {
   for (const answer of ["{}", '{"nonce":"n","proof":"wrong"}', '{"ok":true}', "no json", ""]) {
     const heard: string[] = [];
     const impostor = createServer((socket) => {

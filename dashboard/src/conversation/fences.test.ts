@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { piecesOf } from "./fences.ts";
 
-test("text and fenced code are told apart", () => {
+test("text and fenced code are distinguished", () => {
   expect(piecesOf("a\n\nb\n```ts\nlet x;\n\nx++;\n```\nc\n```\n```")).toEqual([
     { text: "a\n\nb", language: null },
     { text: "let x;\n\nx++;", language: "ts" },

@@ -50,7 +50,7 @@ test("a client's function takes the place of its tool call, waits, and is answer
   }
 });
 
-test("a function whose tool call is told after it is one part, and another tool is its own", () => {
+test("a function and its tool call are one part; other tools are separate", () => {
   const { parts } = reduced(
     { type: "response.function_call", callId: "call_1", name: "weather", arguments: "{}" },
     { type: "response.tool_call.started", id: "9", name: "my_weather" },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ApiError } from "./errors.ts";
 
-test("the details' issues are told where the message does not tell them", () => {
+test("appends validation issues that the message omits", () => {
   const details = { issues: [{ field: "name", message: "too short" }, { message: "unknown field x" }] };
   const error = new ApiError(400, { message: "name: too short", details });
   expect(error.message).toBe("name: too short\n  unknown field x");
@@ -14,6 +14,6 @@ test.each([null, "text", { issues: "none" }, { issues: [null, 1, { field: 1 }] }
   },
 );
 
-test("an answer without a message is told by its status", () => {
+test("a response without a message is described by its status", () => {
   expect(new ApiError(502, {}).message).toBe("The service answered with status 502.");
 });

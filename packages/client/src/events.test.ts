@@ -78,7 +78,7 @@ test("a stream is followed to its last event", async () => {
   expect(paths).toEqual([at(0)]);
 });
 
-test("a stream that breaks off is gone on with from its last id, without a gap or a repeat", async () => {
+test("a broken stream resumes from its last id without gap or repeat", async () => {
   const { client, paths } = await serve(
     stream([1, 2], "break"),
     refuse(503),
@@ -101,7 +101,7 @@ test("after a few tries it is given up", async () => {
   expect(paths).toHaveLength(4);
 });
 
-test("a refusal to go on ends it at once", async () => {
+test("a refused resumption ends the stream at once", async () => {
   const { client, paths } = await serve(stream([1]), refuse(404));
   await expect(numbers(follow(client))).rejects.toThrow("Refused.");
   expect(paths).toHaveLength(2);
@@ -130,7 +130,7 @@ test("an aborted signal ends it with the signal's reason", async () => {
   expect(seen).toEqual([1]);
 });
 
-test("what is no event stream is not taken for one", async () => {
+test("a response that is not an event stream is rejected", async () => {
   const { client } = await serve((_request, response) => response.end("<html>"));
   await expect(numbers(follow(client))).rejects.toThrow("not Berth");
 });

@@ -129,7 +129,7 @@ test("when the work is given up, one of those that wait does it", async () => {
   expect([(await first).statusCode, (await second).statusCode, worked]).toEqual([503, 503, 2]);
 });
 
-test("one that waits too long for another's answer is told that it is in use", async () => {
+test("a request that waits too long gets idempotency_key_in_use", async () => {
   rows.claim = async () => ({ state: "running" });
   const refused = await post();
   expect([refused.statusCode, refused.json().code, worked]).toEqual([409, "idempotency_key_in_use", 0]);
@@ -147,7 +147,7 @@ test("an answer that cannot be kept is not given", async () => {
   expect([refused.statusCode, refused.json().code, worked]).toEqual([503, "database_unavailable", 1]);
 });
 
-test("a failure is told also where the claim cannot be given back", async () => {
+test("a failure is reported even if the claim cannot be released", async () => {
   rows.release = away;
   expect((await post(502)).statusCode).toBe(502);
 });

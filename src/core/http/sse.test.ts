@@ -57,7 +57,7 @@ test("an event is one line, whatever a reader takes for the end of one", async (
   expect(text).toBe('data: "one\\u0085two\\u2028three\\u2029four"\n\n');
 });
 
-test("a reader that takes nothing is cut off, with what it was to be sent in nobody's memory", async () => {
+test("a reader that accepts nothing is disconnected and its data dropped", async () => {
   const socket = await reader(); // It does not read.
   await ended;
   const before = taken;
@@ -67,7 +67,7 @@ test("a reader that takes nothing is cut off, with what it was to be sent in nob
   expect(taken).toBe(before);
 });
 
-test("a reader that takes little, but goes on, is waited for", async () => {
+test("a slow reader that continues is waited for", async () => {
   const socket = await reader();
   let bytes = 0;
   // Longer in total than the time after which a reader is cut off.

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Unfinished } from "./unfinished.ts";
 
-test("what could not be removed is removed the next time", async () => {
+test("a failed removal is repeated the next time", async () => {
   const folder = await mkdtemp(join(tmpdir(), "berth-unfinished-"));
   const unfinished = new Unfinished(folder);
   for (const path of ["/one", "/two"]) await unfinished.add("agent", path);

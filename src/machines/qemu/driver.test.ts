@@ -38,7 +38,7 @@ async function writeImage(...names: string[]): Promise<void> {
   await writeFile(join(folder, "image", "image.json"), JSON.stringify({ id: "img" }));
 }
 
-test("what confines machines not fully is told once the driver is open, not by each try while the image is missing", async () => {
+test("logs incomplete sandboxing once, after the driver opens", async () => {
   expect(await opened()).toEqual({ log: [], code: "image_missing" });
   await writeImage();
   expect(await opened()).toEqual({ log: [], code: "image_invalid" });

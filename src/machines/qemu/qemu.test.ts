@@ -65,7 +65,7 @@ test("a comma in a path is not taken for the end of an option", () => {
   expect(option(qemuArguments(start), "-blockdev")).toContain("file.filename=/data,, old/disk");
 });
 
-test("under emulation the guest is told the host's clock, under KVM it finds it out", () => {
+test("the guest gets the host's clock rate under emulation only", () => {
   expect(option(qemuArguments(start), "-append")).toContain("tsc_early_khz=2400000");
   const kvm = qemuArguments({ ...start, hardware: { ...start.hardware, accelerator: "kvm" } });
   expect(option(kvm, "-append")).not.toContain("tsc_early_khz");

@@ -26,7 +26,7 @@ test("an image is named by its type, and its bytes are those of its data: URL", 
   expect(attachmentOf({ type: "input_text", text: "hello" }, 1)).toBeNull();
 });
 
-test("what brings no bytes is refused with what is allowed", () => {
+test("an attachment without bytes is refused with the allowed kinds", () => {
   const refusals: [ContentPart, RegExp][] = [
     [{ type: "input_image" }, /image_url must be a data: URL .* missing/],
     [{ type: "input_image", image_url: "https://example.com/cat.png" }, /not fetched/],
