@@ -10,7 +10,11 @@ const apart = [
   // The programs that they reach in a machine are the tests' own.
   "{behind-proxies,ports,previews*}",
   // They speak to a machine's proxy, which only the machine's programs reach.
-  "{egress,secrets}",
+  "{downloads,egress,secrets}",
+  // They reach a machine's ports with programs of their own.
+  "ended-credentials",
+  // They look into a data folder, which has no machines here.
+  "{host-files,restore}",
   // A pod has no root, who logs people in, and no terminals.
   "{ssh,terminals}",
   // Images and what comes of them are their own.
@@ -21,13 +25,15 @@ const apart = [
 
 /** Tests in other files, as their names begin. */
 const cannot = [
-  // Root logs people in, and a backup is refused.
-  "a full key of the account may do everything",
-  "a token of the account may do everything",
-  // Nor may it give files to root.
+  // A pod's user may not give files to root.
   "an archive of another processor",
+  // They look at the processes and files of a machine from outside.
+  "a file with holes leaves and comes back",
+  "the programs that make .* end with the client",
+  "what a command leaves in the background is killed",
   // A runtime of its own, and a driver that cannot be opened.
   "a fourth runtime is one object",
+  "deleting an agent ends a runtime that is still starting",
   "a failure of the service is not kept",
   // The database is none of the server's.
   "a restart keeps sessions and tokens",
