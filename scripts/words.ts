@@ -1,10 +1,10 @@
-// Fails on words and sentences that a reader has to decode, in strings, templates, JSX and comments of the product.
-// Text in Markdown is checked by scripts/check.
+// Fails on words and sentences that a reader has to decode, in strings, templates, JSX and comments of the product, and in
+// the names and comments of tests. Text in Markdown is checked by scripts/check.
 
 import { globSync, readFileSync } from "node:fs";
 import ts from "typescript";
 
-const sources = ["src", "packages", "dashboard/src", "image", "scripts", "bench"];
+const sources = ["src", "packages", "dashboard/src", "image", "scripts", "bench", "test"];
 
 /** Each pattern with replacements. */
 const rules: [pattern: RegExp, instead: string][] = [
@@ -19,7 +19,9 @@ const rules: [pattern: RegExp, instead: string][] = [
   [/(?:^|[.:;!?] )(?:What|Whatever|Who|Whoever|Whom|Whose) [^.?!:;]*[.:;]/, "the thing's name as the subject"],
 ];
 
-const isSource = (path: string) => /\.tsx?$/.test(path) && !/\.test\.|node_modules|\/generated\/|\/dist\//.test(path);
+const isSource = (path: string) => !/node_modules|\/generated\/|\/dist\//.test(path);
+/** Its strings are mostly data, but for the names of its tests. */
+const isTest = (path: string) => /\.test\.tsx?$|^test\//.test(path);
 const paths = sources.flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`)).filter(isSource);
 for (const path of paths.filter((each) => each !== "scripts/words.ts")) {
   for (const { text, line } of textsOf(path)) {
@@ -37,13 +39,15 @@ function textsOf(path: string): { text: string; line: number }[] {
   const source = readFileSync(path, "utf8");
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
   const texts: { text: string; line: number }[] = [];
+  const isText = isTest(path) ? isTestName : () => true;
   const add = (start: number, text: string) =>
     texts.push({ text: text.replace(/\s+/g, " ").trim(), line: file.getLineAndCharacterOfPosition(start).line + 1 });
   const comments = new Map<number, number>();
   const visit = (node: ts.Node): void => {
     if (ts.isJsxText(node)) return void add(node.pos, node.text);
-    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
-      add(node.getStart(file), node.text);
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
+      if (isText(node)) add(node.getStart(file), node.text);
+    }
     const ranges = [
       ...(ts.getLeadingCommentRanges(source, node.pos) ?? []),
       ...(ts.getTrailingCommentRanges(source, node.end) ?? []),
@@ -62,6 +66,13 @@ function textsOf(path: string): { text: string; line: number }[] {
   }
   if (to > from) add(from, plain(source.slice(from, to)));
   return texts;
+}
+
+/** Whether a string is the first argument of `test`, `describe`, `test.each(…)` and the like. */
+function isTestName(node: ts.Node): boolean {
+  const { parent } = node;
+  if (!ts.isCallExpression(parent) || parent.arguments[0] !== node) return false;
+  return /^(?:test|it|describe)\b/.test(parent.expression.getText());
 }
 
 /** A comment's text without its marks. */

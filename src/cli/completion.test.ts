@@ -51,7 +51,7 @@ test.each([
     ["bash", "zsh", "fish"],
   ],
   [["nonsense", ""], []],
-])("berth %j can go on with %j", async (words, expected) => {
+])("berth %j is completed with %j", async (words, expected) => {
   const { stdout, stderr } = await api.berth(["complete", "--", ...words]);
   expect([stdout.split("\n").filter(Boolean), stderr]).toEqual([expected, ""]);
 });

@@ -30,7 +30,7 @@ test("BERTH_API_KEY comes first, for any host", async () => {
   expect(await findCredentials("https://berth.example", environment)).toEqual({ key: "berth_sk_mine" });
 });
 
-test("where there is no key, the reason is told", async () => {
+test("reports why there is no key", async () => {
   const environment = readEnvironment({ BERTH_DATA_DIR: join(folder, "none") });
   expect(await findCredentials("http://localhost:7420", environment)).toEqual({
     key: null,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { refuse, ScriptedApi, streaming } from "../../test/support/scripted-api.ts";
 
-// What happens in the account, a line for each event.
+// The account's events, one per line.
 
 let api: ScriptedApi;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ const events = [
 ];
 
 test("each event is a line, whatever it is of", async () => {
-  // The stream has no end of its own: the refusal to go on ends it.
+  // The stream does not end on its own: the refusal to continue ends it.
   api.answers["GET /events?after=7"] = [streaming(...events), refuse(403, "No more.", "forbidden")];
   const { code, stdout, stderr } = await api.berth(["events", "--after", "7"]);
   expect(stdout.split("\n")).toEqual(

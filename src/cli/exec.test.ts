@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { refuse, ScriptedApi } from "../../test/support/scripted-api.ts";
 
-// What the real service cannot be made to do; the rest is in test/api/tool-exec.test.ts.
+// Cases that the real service cannot be made to produce; the rest is in test/api/tool-exec.test.ts.
 
 const id = "7c0a8e5e-8f27-4c0c-9a33-1c5f3f0d9a11";
 const path = `/agents/ada/commands/${id}`;

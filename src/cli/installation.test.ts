@@ -12,16 +12,16 @@ function statusWith(...statuses: InstallStep["status"][]): InstallStatus {
   return { status: "installing", progress: 0, steps, error: null };
 }
 
-test("the running step is told with its place", () => {
+test("reports the running step with its position", () => {
   expect(installText(statusWith("done", "done", "running"))).toBe("3/4 starting the machine");
 });
 
-test("what is not running is told too", () => {
+test("reports a step that is not running", () => {
   expect(installText(statusWith())).toBe("waiting to begin");
   expect(installText(statusWith("done"))).toBe("between two steps");
 });
 
-test("a step of a newer server is told by its name", () => {
+test("reports a step of a newer server by its name", () => {
   const status = statusWith("running");
   status.steps[0]!.name = "network" as never;
   expect(installText(status)).toBe("1/4 network");

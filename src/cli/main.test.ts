@@ -99,7 +99,7 @@ test.each([
   expect(api.seen).toEqual([]);
 });
 
-test("a server that cannot be reached is told with the command that starts it", async () => {
+test("suggests the start command when the server is unreachable", async () => {
   const closed = await unusedUrl();
   const { code, stderr } = await api.berth(["agents", "list"], { environment: { BERTH_URL: closed } });
   expect({ code, stderr }).toEqual({
@@ -144,7 +144,7 @@ test.each([
   expect([code, stderr, api.seen]).toEqual([2, expect.stringMatching(/Nothing was .* add --yes\.\n$/), []]);
 });
 
-test("a refusal is told in the service's words, and as its JSON with --json", async () => {
+test("reports a refusal in the service's words, and as its JSON with --json", async () => {
   const details = { issues: [{ field: "model", message: "is unknown" }] };
   api.answers["GET /agents/ada"] = [refuse(404, "There is no agent ada.", "agent_not_found", details)];
   const plain = await api.berth(["agents", "get", "ada"]);
@@ -153,7 +153,7 @@ test("a refusal is told in the service's words, and as its JSON with --json", as
   expect(JSON.parse(stderr)).toMatchObject({ statusCode: 404, code: "agent_not_found", details });
 });
 
-test("without a key the reason is told", async () => {
+test("reports why there is no key", async () => {
   api.answers["GET /agents?limit=100"] = [refuse(401, "An Authorization header is required.", "credentials_missing")];
   const environment = { BERTH_API_KEY: "", BERTH_DATA_DIR: "/nowhere" };
   const { code, stderr } = await api.berth(["agents", "list"], { environment });
@@ -210,7 +210,7 @@ test("a reply is streamed as it came and ends with a line feed", async () => {
   ).toEqual([delta("Hello\x1b[1m"), tool, delta(" there"), completed]);
 });
 
-test("a reply is gone on with when its stream breaks off", async () => {
+test("resumes a reply when its stream breaks", async () => {
   api.answers["POST /agents/ada/chat"] = [turn([delta("one ")], { from: 3, breaks: true })];
   api.answers["GET /agents/ada/turns/t1/events?after=3&include=tools"] = [
     refuse(503, "Not now.", "shutting_down"),
@@ -227,7 +227,7 @@ test("a turn that failed is exit code 1 with its reason and its code", async () 
   expect(JSON.parse((await api.berth(["chat", "ada", "Hi", "--json"])).stderr)).toEqual(error);
 });
 
-test("what a turn has used is told on stderr, over lost connections too, and in its event with --json", async () => {
+test("reports a turn's usage on stderr across lost connections, and as its event with --json", async () => {
   const usage: Usage = {
     inputTokens: 1200,
     outputTokens: 34,

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ScriptedApi } from "../../test/support/scripted-api.ts";
 
-// Every operation of the service can be reached from the command line. The service refuses each, which is enough: what
-// the commands do with answers is tested beside them.
+// Every operation of the service can be reached from the command line. The service refuses each, which is enough: other
+// tests cover the handling of responses.
 
 let api: ScriptedApi;
 beforeAll(async () => {
@@ -15,12 +15,12 @@ const id = "0189f7e2-0000-7000-8000-000000000000";
 
 /** Only for monitoring, and for programs that look for the identity provider. */
 const withoutCommand = [
-  // What opens a terminal; its ticket comes first, and the scripted service refuses it.
+  // Opens a terminal; its ticket comes first, and the scripted service refuses it.
   "GET /agents/{name}/terminal",
-  // What port-forward opens, in the same way.
+  // Opened by port-forward, in the same way.
   "GET /agents/{name}/ports/{port}/connection",
   "GET /agents/{name}/ssh/connection",
-  // What the command for backups does with the one that it has made, which the scripted service refuses.
+  // The backup command uses these after it has made a backup, which the scripted service refuses.
   "GET /admin/backups/{id}",
   "DELETE /admin/backups/{id}",
   "GET /healthz",

@@ -12,7 +12,7 @@ const events: TurnEvent[] = [
   { type: "response.completed" },
 ];
 
-/** What each output gets when the events are shown. */
+/** The text of each output after the events. */
 function show({ reply, notes }: { reply: boolean; notes: boolean }): string[] {
   const [out, err] = [new PassThrough(), new PassThrough()];
   const view = new ReplyView(Object.assign(out, { isTTY: reply }), Object.assign(err, { isTTY: notes }));

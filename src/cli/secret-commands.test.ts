@@ -29,7 +29,7 @@ test("a secret's value comes from standard input, without its line's end, and is
   expect(JSON.parse((await api.berth([...set, "--json"], { input: "hush" })).stdout)).toEqual(secret);
 });
 
-test("without a value or a host nothing is asked, and a refusal is told", async () => {
+test("without a value or a host nothing is sent, and the refusal is reported", async () => {
   const set = ["agents", "secrets", "set", "ada", "TOKEN"];
   expect(await api.berth(set, { input: "hush" })).toMatchObject({ code: 2, stdout: "" });
   expect(await api.berth([...set, "--host", "a.com"], { input: "\n" })).toMatchObject({ code: 2, stdout: "" });

@@ -163,7 +163,7 @@ test("down stops no process that is not a server", async () => {
   await rm(join(dataFolder, "server.pid"));
 });
 
-test("a server that ends before it is ready is told with the end of its own log", async () => {
+test("a server that exits before it is ready is reported with the end of its own log", async () => {
   const { code, stdout, stderr } = await berth(["up", "--detach"], { BROKEN: "1" });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   const log = join(dataFolder, "server.log");

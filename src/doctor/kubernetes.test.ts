@@ -11,7 +11,7 @@ import { doctor } from "../../test/kubernetes/doctor.ts";
 import { newFolder } from "../../test/support/config.ts";
 import { serverRights } from "../kubernetes/doctor/access.ts";
 
-// `berth doctor --kubernetes` where no cluster can be asked. What it says of clusters is in test/kubernetes/doctor.test.ts.
+// `berth doctor --kubernetes` without a reachable cluster. Its report on clusters is tested in test/kubernetes/doctor.test.ts.
 
 let folder: string;
 beforeAll(async () => {

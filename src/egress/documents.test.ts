@@ -44,7 +44,7 @@ test("look-ups of names that strangers give occupy no thread, and end with their
     const slow = Array.from({ length: 20 }, (_, at) => publicAddresses(`${at}.slow.example`, over.signal));
     const failed = Promise.allSettled(slow);
     await once(silent, "message");
-    // The threads, of which there are four, are free for the names of the operator.
+    // All four threads are free for the operator's names.
     expect(await lookup("localhost")).toBeTruthy();
     over.abort();
     for (const { status } of await failed) expect(status).toBe("rejected");

@@ -43,7 +43,7 @@ function answering(bytes: string): Server {
   });
 }
 
-/** What the host received, and what the program got back. */
+/** The bytes that the host received, and those that the program got back. */
 async function exchange(request: string): Promise<{ heads: IncomingMessage[]; answer: string }> {
   const heads: IncomingMessage[] = [];
   const program = await connected(

@@ -28,7 +28,7 @@ test("an account's news wake those who follow it, also those that came before th
   const watch = new AccountWatch(rows, () => {});
   using ada = watch.follow("ada");
   using bob = watch.follow("bob");
-  // What came before the watch began is not known.
+  // The watch does not know earlier events.
   for (const each of [ada, bob]) await each.wait(forEver, signal);
   rows.next = () => ({ last: 1, accounts: ["ada", "nobody"] });
   let isBobWoken = false;

@@ -11,7 +11,7 @@ import { Uplink } from "./uplink.ts";
 // Nothing that programs or servers send may end the runner. All destinations are one server here.
 
 let bytes = "";
-/** What the server was sent. */
+/** The request's head as the server received it. */
 let asked = "";
 /** Whether the server leaves its connections open. */
 let holds = false;
@@ -63,7 +63,7 @@ async function ask(path: string, options: RequestOptions = {}): Promise<Incoming
   return ((await once(sent, "response")) as [IncomingMessage])[0];
 }
 
-/** What a program gets that sends this head to the proxy, once it matches. */
+/** The response to a program that sends this head to the proxy, once it matches. */
 async function raw(head: string, expected: RegExp): Promise<string> {
   const socket = connect(portOf(proxy), "127.0.0.1");
   socket.write(head.replaceAll("\n", "\r\n"));

@@ -22,9 +22,9 @@ class World {
     snapshot: null,
   };
   machine: { phase: MachinePhase; restarts: number; restores: number } = { ...absent };
-  /** What the machine remembers beside its disk; counts the starts that made it anew. */
+  /** Counts the starts from a new memory. Lost when the machine boots from its disk. */
   memory = 0;
-  /** What the disk has been through: 0 is none, and each new one is another. */
+  /** Identifies the disk: 0 is none, and each new one is another. */
   disk = 0;
   disks = 0;
 
@@ -85,7 +85,7 @@ class World {
   }
 }
 
-/** What an agent's owner may do, as `requireAllowed` and the rows let them. */
+/** An owner's possible actions, as `requireAllowed` and the rows allow them. */
 const calls: Record<string, (world: World) => void> = {
   suspend: ({ agent }) => {
     if (agent && agent.desired !== "deleted" && agent.status !== "failed") agent.desired = "suspended";
@@ -117,7 +117,7 @@ const calls: Record<string, (world: World) => void> = {
   },
 };
 
-/** What happens to machines. */
+/** Events of the machines. */
 const accidents: Record<string, (world: World) => void> = {
   killed: ({ machine }) => {
     if (machine.phase === "running") machine.phase = "stopped";

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** By default, a runtime with a running command. Neither ends by itself. */
+/** By default, a runtime with a running command. Neither ends until it is killed. */
 function spawnOne(script = "sleep 600 & wait") {
   const own = { uid: process.getuid!(), gid: process.getgid!(), log: () => {} };
   context = { ...own, home: folder, environmentFile: join(folder, "environment") } as unknown as RuntimeContext;

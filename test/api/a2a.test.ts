@@ -54,7 +54,7 @@ function replyIn(task: Task): string {
   return task.artifacts.flatMap(({ parts }) => parts.map(({ content }) => content?.value)).join("");
 }
 
-/** What a stream says: the text of its artifact as a reader puts it together, and its states. */
+/** A stream's content: the text of its artifact as a reader assembles it, and its states. */
 async function read(stream: AsyncIterable<StreamResponse>) {
   let [text, task] = ["", undefined as Task | undefined];
   const [states, remarks]: [TaskState[], unknown[]] = [[], []];

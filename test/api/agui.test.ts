@@ -2,7 +2,7 @@ import { HttpAgent } from "@ag-ui/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// The official client of AG-UI, which checks the order of events by itself.
+// The official client of AG-UI, which checks the order of events.
 
 let service: ScriptedService;
 beforeAll(async () => {

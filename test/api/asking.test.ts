@@ -58,7 +58,7 @@ test("only agents that the owner named are asked, and only while they exist", as
   await allow("ada", ["bob", "cleo", "dan", "eve"]);
 });
 
-test("an agent may not be told to ask itself, one that is not there, or one twice", async () => {
+test("an agent's list of agents to ask rejects itself, an unknown agent and a repeated one", async () => {
   const change = (agents: unknown) => client.call("PATCH", "/agents/ada", { agents });
   expect(await change(["ada"])).toMatchObject({ status: 400, body: { message: /cannot call itself/ } });
   expect(await change(["bob", "nobody"])).toMatchObject({
@@ -137,7 +137,7 @@ test("a program that outlives its turn asks nobody", async () => {
 });
 
 test("a request that is none of the protocol's is refused", async () => {
-  // The scripted runtime posts a model call to whatever path it is told.
+  // The scripted runtime posts a model call to any path it is given.
   expect((await client.chat("ada", "ask /agents/mcp")).text).toMatch(/^4\d\d /);
   expect(await client.ask("ada", "consult bob hello")).toBe("hello");
 });

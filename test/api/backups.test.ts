@@ -178,7 +178,7 @@ describe("a backup", () => {
     expect((await restored.client.call("GET", "/billing")).body.held).toBe("0");
   });
 
-  test("is not restored over anything, and not beside a running server", async () => {
+  test("is not restored over existing files, or during a server's run", async () => {
     await expect(restore(service.config.dataFolder)).rejects.toThrow(/is not empty/);
     await using other = await newFolder();
     await writeFile(join(other.path, "notes.txt"), "mine");

@@ -16,7 +16,7 @@ import { names, WebProxy } from "../support/web-proxy.ts";
 
 /** Where the client comes from: another address than the proxy's, which the server sees. */
 const localAddress = "127.0.0.9";
-/** All names are this machine, and the certificate is nobody's. */
+/** All names are this machine, and the certificate is self-signed. */
 const here = { host: "127.0.0.1", rejectUnauthorized: false, localAddress };
 
 describe.each(["nginx", "caddyfile"] as const)("behind %s", (kind) => {

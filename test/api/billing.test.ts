@@ -143,7 +143,7 @@ test("usage is summed by day, agent, model and key", async () => {
   expect(await sumsBy("day", "&since=2020-01-01T00:00:00Z&until=2020-12-31T00:00:00Z")).toEqual([]);
 });
 
-/** What entries at some hours since 2 March 2030 used: 1 micro-credit in the first, 2 in the second, 4 in the third, …. */
+/** The usage of entries at some hours since 2 March 2030: 1 micro-credit in the first, 2 in the second, 4 in the third, …. */
 async function useAt(client: TestClient, hours: number[]): Promise<void> {
   const account = await idOf(client);
   for (const [index, hour] of hours.entries()) {

@@ -58,7 +58,7 @@ test("no key, token, password or provider's key is in a log line, an error, a me
     await refused(client, "GET", `/${key}`);
   }
   await refused(narrow, "DELETE", "/agents/ada");
-  // The provider is not there: its refusal is told to the turn, and to the log.
+  // The provider is not there: the turn and the log get its refusal.
   await client.chat("ada", "hello");
 
   const password = "canary of the password";

@@ -69,7 +69,7 @@ async function readEvents(response: Response, most = Number.POSITIVE_INFINITY): 
   return found;
 }
 
-/** What was written to stdout, as bytes. */
+/** The bytes of stdout. */
 function stdout(found: Numbered[]): Buffer {
   const chunks = found.map(({ event }) => (event.type === "command.stdout" ? bytesOf(event) : Buffer.alloc(0)));
   return Buffer.concat(chunks);

@@ -5,7 +5,7 @@ import { ModelProxy } from "../support/model-proxy.ts";
 import { scriptedRuntime } from "../support/scripted-runtime.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// What is the same for every runtime: model, instructions, conversation, history, usage, restart.
+// The parts that are the same for every runtime: model, instructions, conversation, history, usage, restart.
 
 const mock = new LLMock({ port: 0 });
 let proxy: ModelProxy;

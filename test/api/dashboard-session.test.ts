@@ -184,10 +184,10 @@ test("signing out ends the browser's sign-in; everywhere, all of the account's",
 
   await signIn(url, jar, builtIn(browser, "olga"));
   const { access_token, refresh_token } = await signInAsProgram(url, "olga", password);
-  // Tokens name the second in which they were made; those of the same second are not told from newer ones.
+  // Tokens name the second in which they were made; those of the same second cannot be distinguished from newer ones.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   expect((await signOut(url, jar, true)).status).toBe(200);
-  // What a program has signed in with is over, too, and at once.
+  // A program's sign-in ends too, and at once.
   const headers = { authorization: `Bearer ${access_token}` };
   expect((await fetch(`${url}/account`, { headers })).status).toBe(401);
   expect((await refresh(url, refresh_token)).status).toBe(400);

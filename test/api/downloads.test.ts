@@ -8,13 +8,13 @@ import { firstBytes } from "../../src/egress/downstream.ts";
 import { openChannel } from "../../src/machines/connect.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// What tunnels bring into a machine past its runner: the real proxy, runner and program there, the real server. A program
-// must be able to tell a download that broke off from one that is whole.
+// Tunnels bring bytes into a machine past its runner: the real proxy, runner and program there, the real server. A program
+// must be able to distinguish a download that broke off from a complete one.
 
 const sent = randomBytes(3 * firstBytes);
 
 let service: ScriptedService;
-/** What it does with a connection is up to the test. */
+/** The test defines its handling of a connection. */
 let source: Server;
 let serve: (socket: Socket) => void;
 let authority: string;
@@ -46,7 +46,7 @@ async function tunnel(): Promise<Socket> {
   return socket;
 }
 
-/** What a program has received when its connection ends, and how it ended. */
+/** The bytes that a program has received when its connection ends, and how it ended. */
 async function received(socket: Socket): Promise<{ bytes: Buffer; end: string }> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk)).resume();
@@ -150,7 +150,7 @@ test("a download that breaks when its source has ended, but the program has not 
     async () => process.kill((await movers())[0]!, "SIGKILL"),
   ]) {
     const ended = Promise.withResolvers<void>();
-    // What a program does not read, the kernel holds only in part on its last way: the rest waits before `splice`.
+    // The kernel buffers only a part of the bytes that a program does not read: the rest waits before `splice`.
     serve = (socket) => socket.end(sent, () => ended.resolve());
     const socket = await tunnel();
     let read = 0;

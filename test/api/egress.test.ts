@@ -53,7 +53,7 @@ afterAll(async () => {
   echo.close();
 });
 
-/** What the proxy answers a CONNECT: its socket where it is 200, its text where it is not. */
+/** The proxy's answer to a CONNECT: its socket if it is 200, otherwise its text. */
 async function connect(
   authority: string,
   by = proxy,
@@ -66,7 +66,7 @@ async function connect(
   return { response, socket, body };
 }
 
-/** What the proxy answers a request to an `http://` address. */
+/** The proxy's answer to a request to an `http://` address. */
 async function ask(url: string, options: { method?: string; body?: string; headers?: Record<string, string> } = {}) {
   const { method = "GET", body, headers = {} } = options;
   const asked = request(proxy, { method, path: url, headers: { host: new URL(url).host, ...headers } });

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 /** An open stream of events. Disposing it hangs up. */
 class Stream implements Disposable {
-  /** What has come, but for the balance. */
+  /** The received events, except for the balance. */
   readonly seen: AccountEvent[] = [];
   readonly balances: string[] = [];
   readonly #hangUp = new AbortController();

@@ -36,7 +36,7 @@ const imported = (
 const names = async () => (await client.call("GET", "/agents")).body.data.map(({ name }: { name: string }) => name);
 const received = () => readdir(join(service.config.dataFolder, "imports")).catch(() => []);
 
-/** What there is when an import was refused. */
+/** The remaining state after an import was refused. */
 async function expectNothingLeft(): Promise<void> {
   expect(await names()).toEqual(["ada"]);
   expect(await received()).toEqual([]);
@@ -183,7 +183,7 @@ test("an archive with entries that are missing, too many, of another kind or in 
   await expectNothingLeft();
 });
 
-test("an archive of a newer Berth is told apart, and leaves nothing", async () => {
+test("an archive of a newer Berth has an error of its own, and leaves nothing", async () => {
   const { status, body } = await imported(await archiveWith({ manifest: { version: 2, format: "berth-agent" } }));
   expect([status, body.code, body.message]).toEqual([400, "archive_unsupported", expect.stringContaining("version 2")]);
   await expectNothingLeft();

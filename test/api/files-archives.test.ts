@@ -24,7 +24,7 @@ beforeEach(async () => {
   ({ folder, here } = files);
 });
 
-/** Makes an archive with GNU tar, which is told to keep names as they are. */
+/** Makes an archive with GNU tar, with names unchanged. */
 async function archiveOf(...args: string[]): Promise<Buffer> {
   return execFileSync("tar", ["-czPf", "-", "-C", here, ...args]);
 }

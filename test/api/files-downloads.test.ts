@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { AgentFiles, codeOf } from "../support/agent-files.ts";
 import type { TestClient } from "../support/client.ts";
 
-// Files that a browser downloads by itself, with a ticket in place of a key.
+// Files that a browser downloads, with a ticket in place of a key.
 
 let files: AgentFiles;
 let client: TestClient;

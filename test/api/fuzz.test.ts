@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** Whatever was asked, the answer is one that the interface speaks of, and it comes. */
+/** Every request gets a response, and the interface documents it. */
 async function expectAnswer(method: string, path: string, body?: string): Promise<void> {
   const response = await fetch(client.url + path, {
     method,
@@ -104,7 +104,7 @@ function paths(path: string, { parameters = [] }: Operation): fc.Arbitrary<strin
   });
 }
 
-/** What is no text is written as JSON; what no URL can hold is left out. */
+/** Other values than texts are written as JSON; values that no URL can hold are left out. */
 function encode(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return encodeURIComponent(text.toWellFormed()).slice(0, 4_000);

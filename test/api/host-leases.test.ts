@@ -41,7 +41,7 @@ test("of many that want a free lease one gets it, and the others only once it is
   const next = await take("first", "e", term!.server);
   expect(next?.epoch).toBe(2);
   expect(await leases.renew(term!)).toBe(false);
-  // Who has lost it gives nothing back.
+  // A server that has lost the lease releases nothing.
   await leases.release(term!);
   expect(await take("first", "f")).toBeNull();
   await leases.release(next!);

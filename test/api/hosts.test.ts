@@ -101,7 +101,7 @@ test("a second host's server leaves the first one's agents alone, and passes on 
     "bob: completed",
   ]);
   expect(second.driver.running).toHaveLength(1);
-  // The turn goes on where it began, and can be read anywhere.
+  // The turn continues where it began, and can be read anywhere.
   const read = await there.events("ada", turnId);
   const events = await Array.fromAsync(eventsOf(running));
   expect(events.at(-1)!.event.type).toBe("response.completed");
@@ -143,7 +143,7 @@ test("requests for a host without a leader are refused after ten seconds", async
   expect([refused.status, refused.body.code]).toEqual([503, "agent_elsewhere"]);
   expect(await socketAnswers(there, ["ada"])).toEqual(["503 agent_elsewhere"]);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-  // What is in the database, every server answers.
+  // Every server answers from the database.
   expect((await there.call("GET", "/agents/ada")).body.status).toBe("ready");
   expect((await there.events("ada", turnId)).text).toBe("hello");
   await first.restart();

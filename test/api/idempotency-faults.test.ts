@@ -99,7 +99,7 @@ test.each([
   await client.ask(name, "then");
   const snapshots = (await client.call("GET", `/agents/${name}/snapshots`)).body;
   const machines = await service.server.machines.list();
-  // What has begun needs no credits to begin.
+  // Work that has begun needs no credits to begin.
   await database.updateTable("accounts").set({ monthly_limit: "0" }).execute();
   expect((await begin()).status).toBe(200);
   await database.updateTable("accounts").set({ monthly_limit: null }).execute();

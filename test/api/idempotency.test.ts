@@ -113,7 +113,7 @@ test("a new key's secret is answered again, and nothing of it can be read in the
   expect(rows.some(({ key: each }) => each === key)).toBe(true);
 });
 
-test("a chat is replayed from its first event: while it goes on, when it has ended, and after a restart", async () => {
+test("a chat is replayed from its first event: while it runs, when it has ended, and after a restart", async () => {
   const key = newIdempotencyKey();
   const body = { message: "count 60 20", include: ["status", "usage"] };
   const chat = () => client.fetch("POST", "/agents/ada/chat", body, { "idempotency-key": key });

@@ -20,7 +20,7 @@ import { newFolder } from "../support/config.ts";
 import { machineSpec } from "../support/machine-spec.ts";
 import { ScriptedVolume } from "../support/scripted-volume.ts";
 
-// What a server asks of the keeper in a machine's pod, over HTTP. The keeper's machine is a scripted one.
+// A server's calls to the keeper in a machine's pod, over HTTP. The keeper's machine is a scripted one.
 
 let folder: string;
 let driver: ScriptedVolume;
@@ -171,7 +171,7 @@ test("a template's model calls are answered by the server that waits for them, a
   guests.close();
 });
 
-/** What listens in place of the keeper and, once it is asked, says what it likes. */
+/** A server in place of the keeper that sends any response it is given. */
 async function pretender(say: (socket: Socket) => void): Promise<AsyncDisposable & { address: KeeperAddress }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

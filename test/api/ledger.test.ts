@@ -10,7 +10,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/dat
 import { newFolder } from "../support/config.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
 
-// The ledger by itself, over a real PostgreSQL and the connections of several servers.
+// The ledger alone, over a real PostgreSQL and the connections of several servers.
 
 const servers = 3;
 /** Small, so that what there is and what is asked for are of one size. */
@@ -199,7 +199,7 @@ test("a dead server's holds are released, and its usage is charged", async () =>
     { balance: 1_000, held: 0, spent: 0 },
     { spent: 0, held: 0 },
   ]);
-  // It was not gone: its call has gone on.
+  // It was not gone: its call has continued.
   await ledger.extend(other, 100);
   expect((await stateOf(spender)).held).toBe(900);
   await ledger.settle(left, 700, {});
@@ -319,7 +319,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** The accounts of one run, and by how much each was overdrawn by calls that went on after their holds were released. */
+/** The accounts of one run, and by how much each was overdrawn by calls that continued after their holds were released. */
 interface Run {
   spenders: readonly Spender[];
   late: Map<Spender, number>;

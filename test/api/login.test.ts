@@ -39,7 +39,7 @@ function start(args: string[], environment: Record<string, string> = {}): ChildP
 const berth = (args: string[], environment: Record<string, string> = {}) => ended(start(args, environment));
 const asOperator = (args: string[]) => berth(args, { BERTH_API_KEY: service.client.key });
 
-/** What the tool shows before somebody has gone there. */
+/** The tool's output before the user has opened the address. */
 async function promptOf(child: ChildProcess): Promise<{ page: string; code: string }> {
   let shown = "";
   for await (const bytes of child.stderr!.iterator({ destroyOnReturn: false })) {

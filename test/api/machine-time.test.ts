@@ -12,7 +12,7 @@ import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { ring, timeOf } from "../support/timers.ts";
 
-// What machines cost. An hour ago is made by setting the row back: what is charged is read from the row.
+// The price of machines. An hour is simulated by setting the row back: the charge is read from the row.
 
 let service: ScriptedService;
 let database: Database;
@@ -98,7 +98,7 @@ test("many that charge at once, and a status that changes meanwhile, charge each
   expect(entries.length).toBeGreaterThan(1);
   const charged = secondsIn(entries);
   expect(charged).toBeGreaterThanOrEqual(1_000);
-  // What is left out is the time asleep: no more can be charged than has passed.
+  // Only the time asleep is left out: no more can be charged than has passed.
   expect(charged).toBeLessThanOrEqual((Date.now() - began.getTime()) / 1_000);
   expect(resumed.getTime()).toBeGreaterThan(began.getTime());
 });

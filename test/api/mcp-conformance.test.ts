@@ -12,9 +12,9 @@ import { startMcpFixture } from "../support/mcp-fixture.ts";
 const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/dist/index.js");
 
 /**
- * What Berth's server never does, so that nothing of it is mounted: it asks the client for nothing (sampling, elicitation,
- * roots), has no subscription to single resources, which its revision of 2025 would need sessions for, and no tool whose
- * arguments are headers. What counts against the revision is listed; what the suite does not count is left out.
+ * Features that Berth's server does not have, so that none of them is mounted: requests to the client (sampling,
+ * elicitation, roots), subscriptions to single resources, for which its revision of 2025 would need sessions, and tools
+ * whose arguments are headers. Failures that count against the revision are listed; those that the suite does not count are left out.
  */
 const unsupported: Readonly<Record<string, readonly string[]>> = {
   "2026-07-28": [

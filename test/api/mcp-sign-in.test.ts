@@ -14,12 +14,12 @@ import { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { signIn as signInToDashboard, tokenRequest, useLink } from "../support/sign-in.ts";
 
-// A program signs its user in at the built-in provider, as the MCP client does it by itself: metadata, registration,
-// consent, PKCE and the resource that its token is for.
+// A program signs its user in at the built-in provider, as the MCP client does it: metadata, registration, consent, PKCE
+// and the resource that its token is for.
 
 const password = "correct horse battery staple";
 const callback = "http://127.0.0.1:8976/callback";
-/** What the document of a program is at its address; absent: not there. */
+/** The document of a program at its address; absent: not there. */
 const documents = new Map<string, unknown>();
 let service: ScriptedService;
 let url: string;

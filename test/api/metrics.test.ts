@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { ServerGroup } from "../support/server-group.ts";
 
-// What Prometheus gets of each server, and what the dashboard for Grafana asks of it.
+// The metrics of each server for Prometheus, and the queries of the dashboard for Grafana.
 
 interface Panel {
   id: number;

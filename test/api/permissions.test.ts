@@ -8,7 +8,7 @@ import { ScriptedService } from "../support/scripted-service.ts";
 import { signIn, useLink } from "../support/sign-in.ts";
 import { StripeServer } from "../support/stripe-server.ts";
 
-// Every operation of the interface with every kind of credential. What is expected is written here by hand, and not taken
+// Every operation of the interface with every kind of credential. The expectations are written here by hand, and not taken
 // from the table of routes.
 
 let provider: StripeServer;
@@ -41,7 +41,7 @@ async function tokenOf(name: string): Promise<TestClient> {
   return new TestClient(owner.url, (await signIn(owner.url, name, password)).access_token);
 }
 
-/** What calls are made on: an agent, a key and a user of the owner's. */
+/** The objects of the calls: an agent, a key and a user of the owner's. */
 interface Target {
   name: string;
   keyId: string;
@@ -135,11 +135,11 @@ const expected: Readonly<Record<string, Expected>> = {
   "DELETE /agents/{name}/shares/{shareId}": account(404, 404),
   "POST /agents/{name}/ssh": account(200, 404),
   "GET /agents/{name}/ssh/connection": account(426, 426),
-  // What each of its methods may do is tested with them (a2a.test.ts).
+  // The permissions of each of its methods are tested with them (a2a.test.ts).
   "POST /agents/{name}/a2a": chatting(200),
   "POST /agents/{name}/agui": chatting(200),
   "GET /agents/{name}/a2a/.well-known/agent-card.json": chatting(200),
-  // What each tool may do is tested with the tools (mcp.test.ts).
+  // The permissions of each tool are tested with the tools (mcp.test.ts).
   "POST /mcp": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
   "POST /agents/{name}/conversation/reset": account(200, 404),
   "POST /agents/{name}/suspend": account(200, 404),
@@ -173,7 +173,7 @@ const expected: Readonly<Record<string, Expected>> = {
 
 const operations = Object.keys(expected);
 
-/** Whose private part nobody has. */
+/** No key holder has its private part. */
 const sshKey = `ssh-ed25519 ${Buffer.concat([Buffer.from("0000000b7373682d6564323535313900000020", "hex"), Buffer.alloc(32)]).toString("base64")}`;
 
 /** A body where the operation needs one that is right. */

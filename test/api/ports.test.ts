@@ -59,7 +59,7 @@ test("what listens is listed with its program", async () => {
   await events.return?.(undefined as never);
 });
 
-test("a port of this machine is one of the agent's: large, both ways, each direction ending by itself", async () => {
+test("a port of this machine is one of the agent's: large transfers, both ways, each direction closes alone", async () => {
   using listening = await listen(echo);
   const child = start(["port-forward", "ada", `0:${listening.port}`]);
   const outcome = ended(child);
@@ -76,7 +76,7 @@ test("a port of this machine is one of the agent's: large, both ways, each direc
   expect(await outcome).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("a port that nothing listens on is told, and a forwarded one ends its connection", async () => {
+test("a port without a listener is reported, and a forwarded one closes its connection", async () => {
   const closed = await listen(() => {});
   const { port } = closed;
   closed[Symbol.dispose]();
@@ -91,7 +91,7 @@ test("a port that nothing listens on is told, and a forwarded one ends its conne
   expect((await outcome).stderr).toContain(`Nothing listens on port ${port} in the machine.`);
 });
 
-test("a local port that is taken, and one that is none, are told", async () => {
+test("reports a local port that is in use, and an invalid one", async () => {
   using taken = await listen(() => {});
   expect(await ended(start(["port-forward", "ada", `${taken.port}:80`]))).toMatchObject({ code: 1 });
   const wrong = await ended(start(["port-forward", "ada", "80:90:100"]));
@@ -123,7 +123,7 @@ test("a connection wakes the machine", async () => {
   await once(socket, "close");
 });
 
-test("the runner's own ports are nobody's", async () => {
+test("the runner's own ports cannot be forwarded", async () => {
   for (const port of [7000, 7001, 7002]) {
     expect((await refusalOf(await berth.agent("ada").ports.connectionUrl(port))).code).toBe("port_not_listening");
   }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Program } from "../support/http-program.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// What a page that an agent wrote can do in the browser of its user, who has come in to another agent's pages, too.
+// A page that an agent wrote, in the browser of its user, who has also signed in to another agent's pages.
 
 let service: ScriptedService;
 let berth: Berth;

@@ -31,7 +31,7 @@ afterAll(async () => {
 class RawProgram implements Disposable {
   readonly #server = createServer((socket) => this.#serve(socket));
   readonly #sockets = new Set<Socket>();
-  /** What the last connection has sent. */
+  /** The bytes of the last connection. */
   sent = "";
   answer = "";
 
@@ -141,7 +141,7 @@ test("a refused upgrade leaves no connection open", async () => {
   socket.write(`${lines.join("\r\n")}\r\n\r\n`);
   socket.resume();
   await once(socket, "end");
-  // What is written to a connection that is gone is answered with a reset.
+  // Bytes written to a closed connection are answered with a reset.
   await expect
     .poll(async () => {
       socket.on("error", () => {}).write("x");

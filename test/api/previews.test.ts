@@ -10,7 +10,7 @@ import { newAccount } from "../support/accounts.ts";
 import { Program } from "../support/http-program.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// What an agent serves, as a browser meets it. The programs in the machine are real HTTP servers of this test.
+// An agent's pages in a browser. The programs in the machine are real HTTP servers of this test.
 
 let service: ScriptedService;
 let berth: Berth;

@@ -59,7 +59,7 @@ test("a key's requests are limited over all servers, and every answer says what 
   expect((await (await newKey(client, {})).call("GET", "/agents")).status).toBe(200);
 });
 
-test("requests without a valid key are limited by address, and those with one go on", async () => {
+test("requests without a valid key are limited by address, and those with one continue", async () => {
   const key = await newKey(client, {});
   const nobody = (index: number) => new TestClient(services[index % 2]!.server.url, "x");
   const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => nobody(index).call("GET", "/agents")));
@@ -89,7 +89,7 @@ test("agents and keys have limits of their own, per account; what is refused for
   let last = await client.call("POST", "/keys", {});
   for (let n = 0; n < 6 && last.status === 201; n++) last = await client.call("POST", "/keys", {});
   expect(last).toMatchObject({ status: 429, body: { message: expect.stringMatching(/Too many keys/) } });
-  // What is refused without end is not written down without end.
+  // Endless refusals are not logged endlessly.
   const entries = (await client.call("GET", "/audit?limit=100")).body.data as AuditEntry[];
   expect(entries.map(({ status }) => status)).toContain(201);
   expect(entries.map(({ status }) => status)).not.toContain(429);

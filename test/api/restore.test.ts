@@ -105,7 +105,7 @@ test("a data folder that is destroyed under load is restored: answers, credits a
       expect((await client.events(name, turnId)).text).toBe(reply);
     }
     expect(turns.filter(({ status }: { status: string }) => status === "running")).toEqual([]);
-    // What is in its history and not undone, it knows.
+    // It knows every turn of its history that was not undone.
     const known = turns.filter(({ undone }: { undone: boolean }) => !undone);
     const recalled = await client.ask(name, "recall");
     for (const { message } of known) expect(recalled).toContain(message);

@@ -5,7 +5,7 @@ import type { TestClient } from "../support/client.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// An agent that another runtime goes on with. The real runtimes, in all directions, are in
+// Another runtime continues with an agent. The real runtimes, in all directions, are in
 // test/runtimes/runtime-change.test.ts.
 
 let service: ScriptedService;
@@ -26,13 +26,13 @@ afterEach(async () => {
 });
 
 const change = (body: object, name = "ada") => client.call("PATCH", `/agents/${name}?wait=ready`, body);
-/** What the model is told beside the messages, in a turn of the agent. */
+/** The model's context in addition to the messages, in a turn of the agent. */
 async function toldTo(name = "ada"): Promise<string> {
   await client.chat(name, "ask");
   return (systemOf(proxy.asked.at(-1)!.body) ?? "").trim();
 }
 
-test("another runtime goes on: files stay, what was said is told, and the history is whole", async () => {
+test("another runtime continues: it keeps files, gets the conversation, and the history is complete", async () => {
   await start();
   await client.createAgent("ada", { instructions: "You are Ada." });
   await client.chat("ada", "My cat is called Miez.");
@@ -41,7 +41,7 @@ test("another runtime goes on: files stay, what was said is told, and the histor
   const told = await toldTo();
   expect(told).toMatch(/^You are still Ada\.\n\nEarlier in this conversation/);
   expect(told).toContain("User: My cat is called Miez.\n\nYou: My cat is called Miez.");
-  // And a third one is told what both have heard.
+  // And a third one gets the messages of both.
   await change({ runtime: "openclaw" });
   expect(await toldTo()).toMatch(/Miez[\s\S]*User: ask/);
   const turns = (await client.call("GET", "/agents/ada/turns")).body.data;
@@ -51,7 +51,7 @@ test("another runtime goes on: files stay, what was said is told, and the histor
   expect(await toldTo()).toBe("You are still Ada.");
 });
 
-test("a server that starts anew tells it too; a rollback and a fork have the runtime of then", async () => {
+test("a restarted server repeats the conversation too; a rollback and a fork have the runtime of then", async () => {
   await start();
   await client.createAgent("ada");
   await client.chat("ada", "one");
@@ -72,7 +72,7 @@ test("a server that starts anew tells it too; a rollback and a fork have the run
   expect(await toldTo()).toBe("");
 });
 
-test("an archive has what was said before, and its runtime is told it after the import", async () => {
+test("an archive holds the earlier conversation, and its runtime gets it after the import", async () => {
   await start();
   await client.createAgent("ada");
   await client.chat("ada", "My cat is called Miez.");

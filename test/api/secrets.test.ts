@@ -69,7 +69,7 @@ async function put(name: string, hosts: string[], secret = value, headers = ["x-
 
 const decoded = (told: string) => JSON.parse(Buffer.from(told, "base64").toString());
 
-/** What a host was sent by a request to its `http://` address. */
+/** The bytes that a host received from a request to its `http://` address. */
 async function ask(server: Server, headers: Record<string, string>, path = "/") {
   const host = `localhost:${portOf(server)}`;
   const asked = request(proxy, { path: `http://${host}${path}`, headers: { host, ...headers } }).end();
@@ -306,7 +306,7 @@ test("a machine that is slow to answer is given what was set meanwhile", async (
   };
   const creating = slow.client.createAgent("ada");
   await asked.promise;
-  // The machine cannot be told: it does not answer.
+  // The machine cannot be informed: it does not answer.
   const secret = { value: "the-real-value", hosts: ["example.com"] };
   const setting = slow.client.call("PUT", "/agents/ada/secrets/TOKEN", secret);
   await expect.poll(async () => (await slow.client.call("GET", "/agents/ada/secrets")).body.data).toHaveLength(1);

@@ -7,7 +7,7 @@ import { newKey } from "../support/accounts.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
 import { type Member, ServerGroup } from "../support/server-group.ts";
 
-// What holds over three servers on one data folder, and what they believe of each other.
+// Rules for three servers on one data folder, and what they believe of each other.
 
 let group: ServerGroup;
 let leader: Member;

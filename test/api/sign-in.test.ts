@@ -7,7 +7,7 @@ import { ScriptedService } from "../support/scripted-service.ts";
 import { beginSignIn, exchange, refresh, signIn, tokenRequest, useLink } from "../support/sign-in.ts";
 
 const password = "correct horse battery staple";
-/** Who has set a password is signed in, and on the way to the dashboard with a code. */
+/** A user who has set a password is signed in, and on the way to the dashboard with a code. */
 const isSignedIn = { status: 303, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/\?code=/) };
 const device = "urn:ietf:params:oauth:grant-type:device_code";
 let service: ScriptedService;
@@ -24,7 +24,7 @@ const listed = async (token: string) => (await withToken(token).call("GET", "/ag
 
 test("the first link makes the first user, to whom the operator's account belongs, once", async () => {
   await service.client.createAgent("ada");
-  // Whoever was added before is not the first.
+  // A user who was added before is not the first.
   const earlier = await service.client.call("POST", "/admin/users", { name: "earlier" });
   expect(await useLink(earlier.body.link, password)).toMatchObject(isSignedIn);
   const link = service.server.firstSignIn!;

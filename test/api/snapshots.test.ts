@@ -86,7 +86,7 @@ test("a sleeping agent is kept as it sleeps, and one that is still being made on
   expect(await client.ask("ada", "recall")).toBe("recall\n");
 });
 
-test("a turn goes on while a snapshot is made, and a rollback waits for nobody", async () => {
+test("a turn continues while a snapshot is made, and a rollback waits for no client", async () => {
   await start();
   await client.createAgent("ada");
   await keep({ name: "before" });
@@ -98,7 +98,7 @@ test("a turn goes on while a snapshot is made, and a rollback waits for nobody",
   expect(await kept()).toHaveLength(2);
   expect(await response.text()).toContain("40 ");
   await rollBack("within");
-  // What it would have gone on with is no turn of this agent any more.
+  // The turn that it would have continued is no turn of this agent any more.
   expect(await undone()).toEqual(["count 40 20"]);
   expect(await client.ask("ada", "well")).toBe("well");
 });
@@ -137,7 +137,7 @@ test("a request that is repeated makes one snapshot", async () => {
   expect(await kept()).toHaveLength(1);
 });
 
-test("what could not be kept leaves nothing behind, and the agent goes on", async () => {
+test("a failed snapshot leaves nothing behind, and the agent continues", async () => {
   await start();
   await client.createAgent("ada");
   service.driver.failures.push(new Error("the disk is on fire"));
@@ -290,7 +290,7 @@ test("each fork counts as a new agent", async () => {
   expect((await client.call("GET", "/agents")).body.data).toHaveLength(6);
 });
 
-test("a rollback and a fork are gone on with by the next server", async () => {
+test("the next server continues a rollback and a fork", async () => {
   await start();
   await client.createAgent("ada");
   await client.chat("ada", "one");
@@ -310,7 +310,7 @@ test("a rollback and a fork are gone on with by the next server", async () => {
   expect(await client.ask("bea", "recall")).toBe("one\nrecall\n");
 });
 
-test("before each turn the agent is kept as it is, if it is told to, and the oldest of these go", async () => {
+test("a snapshot is taken before each turn if that is set, and the oldest of these are removed", async () => {
   await start();
   await client.call("POST", "/agents", { name: "ada", autoSnapshot: 2 });
   for (const message of ["one", "two", "three"]) await client.chat("ada", message);

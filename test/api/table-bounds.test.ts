@@ -8,8 +8,8 @@ import { ScriptedService } from "../support/scripted-service.ts";
 // Each table says what bounds its rows, so that no account fills the database that all share.
 
 /**
- * `clean-up`: rows go by age or number, by `cleanUp`. A table in brackets: its rows go with that one's, of which each has
- * few. A text: the limit where rows are inserted, or who alone causes them.
+ * `clean-up`: `cleanUp` removes rows by age or number. A table in brackets: its rows go with the rows of that one, which
+ * have few each. A text: the limit where rows are inserted, or their only cause.
  */
 const bounds: Record<string, "clean-up" | [parent: string, few: string] | string> = {
   account_event_counter: "one row",

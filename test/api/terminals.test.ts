@@ -133,7 +133,7 @@ test("input over a broken connection is read once, and no output is lost", {
 }, async () => {
   const shown = new Shown("ada");
   await expect.poll(() => shown.terminal.session).not.toBe(null);
-  // What is typed before the shell has left the terminal to the command is read by the shell's own rules.
+  // Input that is typed before the shell has left the terminal to the command is read by the shell's own rules.
   shown.terminal.write("stty -echo; echo rea''dy; cat > typed.txt\r");
   await shown.shows("ready");
   const lines = Array.from({ length: 60 }, (_, index) => `line ${index}`);

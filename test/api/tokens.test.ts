@@ -120,7 +120,7 @@ test("without its issuer tokens are refused, keys work, and it is found later", 
   expect(refused).toMatchObject({ status: 503, body: { code: "identity_provider_unavailable" } });
   expect(refused.headers.get("retry-after")).toBe("5");
   expect((await other.client.call("GET", "/agents")).status).toBe(200);
-  // What could not be valid anyway is refused without its keys.
+  // A token that cannot be valid is refused without fetching its keys.
   expect((await new TestClient(other.server.url, "eyJh.e30.AAAA").call("GET", "/agents")).status).toBe(401);
   down.rotate([down.key]);
   await expect.poll(async () => (await client.call("GET", "/agents")).status).toBe(200);

@@ -85,7 +85,7 @@ test("a cursor that no event has is answered sensibly, and rubbish is refused or
   const { turnId } = await client.chat("ada", "hello");
   const path = `/agents/ada/turns/${turnId}/events`;
   expect(await client.call("GET", `${path}?after=4`)).toMatchObject({ status: 200, body: "" });
-  // Who has seen more than there is, of a turn whose end was lost with its machine, is told that it ended.
+  // A reader that has seen more events than exist, of a turn whose end was lost with its machine, learns that it ended.
   for (const after of ["99", "2147483648", "9007199254740991"]) {
     const response = await client.fetch("GET", `${path}?after=${after}`);
     const events = await Array.fromAsync(eventsOf(response));
@@ -116,7 +116,7 @@ test("a cursor that no event has is answered sensibly, and rubbish is refused or
 
 test("a client gets the end of a turn whose last events were lost with server and machine", async () => {
   const { turnId } = await client.chat("ada", "one");
-  // What the lost server sent, and never stored.
+  // Events that the lost server sent, and never stored.
   const sent = [1, 2, 3, 4, 5, 6].map((id) => `id: ${id}\ndata: {"type":"response.output_text.delta"}\n\n`).join("");
   const before = new Response(sent, { headers: { "content-type": "text/event-stream" } });
   const open = (lastId: string | null) =>
@@ -135,7 +135,7 @@ test("cancel ends the turn, and the next turn is fine", async () => {
   expect((await client.call("POST", `/agents/ada/turns/${turnId}/cancel`)).status).toBe(202);
   const [last, ...more] = await Array.fromAsync(eventsOf(response));
   expect([last!.event.type, more]).toEqual(["response.cancelled", []]);
-  // Who has seen another event in its place, which was lost with a machine, is told that it ended.
+  // A reader that has seen another event in its place, which was lost with a machine, learns that it ended.
   const path = `/agents/ada/turns/${turnId}/events?after=${last!.id}`;
   expect(await Array.fromAsync(eventsOf(await client.fetch("GET", path)))).toEqual([last]);
   expect(await client.ask("ada", "next")).toBe("next");

@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** What codex says to a message. Its commands run without its own sandbox, which needs the host's leave. */
+/** The output of codex for a message. Its commands run without its own sandbox, which needs the host's permission. */
 async function codex(agent: string, message: string): Promise<string> {
   const flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-C", home, "-m", agent];
   const child = spawn(join(folder, "node_modules/.bin/codex"), ["exec", ...flags, message], {

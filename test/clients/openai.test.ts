@@ -107,7 +107,7 @@ test("a response in the background is read on from any of its events, and cancel
   expect(await openai.responses.cancel(begun.id)).toMatchObject({ status: "cancelled" });
 });
 
-test("the conversation goes on after its last response only", async () => {
+test("the conversation continues after its last response only", async () => {
   const agent = await newAgent("previous");
   const first = await openai.responses.create({ model: agent, input: "one" });
   const second = await openai.responses.create({ model: agent, input: "two", previous_response_id: first.id });

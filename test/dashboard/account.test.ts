@@ -126,7 +126,7 @@ test("a program that was allowed to act is listed, and signed out", async () => 
   await page.getByText("No program is signed in.").waitFor();
 });
 
-test("the palette has groups, is told apart by what is typed, and says when nothing fits", async () => {
+test("the palette has groups, filters by the typed text, and reports when nothing matches", async () => {
   await dashboard.service.client.createAgent("ada");
   await page.goto(`${dashboard.url}/-/agents/ada`);
   await page.getByLabel("Message to ada").waitFor();

@@ -4,7 +4,7 @@ import { freePort } from "../../src/core/ports.ts";
 import { Dashboard } from "../support/dashboard.ts";
 import { deltasOf } from "../support/scripted-runtime.ts";
 
-// What a conversation does over time: streams, breaks, other pages, the queue.
+// A conversation over time: streams, breaks, other pages, the queue.
 
 let dashboard: Dashboard;
 let context: BrowserContext;

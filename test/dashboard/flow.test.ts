@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Dashboard, password } from "../support/dashboard.ts";
 
-// What a new user does on the first day, by role and label.
+// A new user's first day, by role and label.
 
 const mock = new LLMock({ port: 0 });
 let dashboard: Dashboard;
@@ -53,7 +53,7 @@ test("the sign-in is a cookie that only the service sees, and outlives a reload"
   await heading("What needs you").waitFor();
 });
 
-test("an agent is created, shows its steps, is asked and answers; the cost is told", async () => {
+test("an agent is created, shows its steps, is asked and answers; the cost is shown", async () => {
   await goTo("Agents");
   await page.getByRole("link", { name: "Create agent" }).first().click();
   await page.getByLabel("Name").fill("Ada!");

@@ -11,7 +11,7 @@ import { Program } from "../support/http-program.ts";
 let dashboard: Dashboard;
 let context: BrowserContext;
 let page: Page;
-/** What the agent serves: a program of this machine, which the scripted machine is. */
+/** The agent's server: a program of this machine, which the scripted machine is. */
 let program: Program;
 
 beforeAll(async () => {
@@ -155,7 +155,7 @@ test("a secret is set, shown without its value, and removed", async () => {
   await page.getByText("No secrets yet").waitFor();
 });
 
-test("MCP servers are added, refused in place, changed and removed; a secret that is not set is told", async () => {
+test("MCP servers are added, refused in place, changed and removed; an unset secret is reported", async () => {
   const saved = async () => (await dashboard.service.client.call("GET", "/agents/ada")).body.mcpServers;
   await open("settings");
   const section = page.getByRole("region", { name: "MCP servers" }).first();

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Dashboard, viewsOf } from "../support/dashboard.ts";
 
-// What no view may do: run what an agent says, break the page's policy, shut anybody out, be slow to come.
+// No view may run what an agent says, break the page's policy, shut anybody out, or load slowly.
 
 const hostile = [
   "<script>window.hacked = 1</script>",

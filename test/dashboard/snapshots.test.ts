@@ -33,7 +33,7 @@ test("a snapshot is taken, also a second of the same name is refused in place", 
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 });
 
-test("it makes them before each turn if it is told to", async () => {
+test("the agent makes snapshots before each turn if that is set", async () => {
   await page.getByLabel("Before each turn").selectOption("Keep the last 3");
   await expect.poll(async () => (await client.call("GET", "/agents/ada")).body.autoSnapshot).toBe(3);
   await client.chat("ada", "two");
@@ -72,7 +72,7 @@ test("another agent is made of it, and a snapshot is removed", async () => {
   expect(await client.ask("eve", "recall")).toBe("one\nrecall\n");
 });
 
-test("a newer image that waits is told, and given to the agent", async () => {
+test("a newer image is reported, and the agent can be upgraded to it", async () => {
   await page.goto(`${dashboard.url}/-/agents`);
   await row("eve").getByText("claude-code").waitFor();
   expect(await page.getByText("upgrade waits").count()).toBe(0);
@@ -93,7 +93,7 @@ test("a newer image that waits is told, and given to the agent", async () => {
   await row(/^Before the upgrade/).waitFor();
 });
 
-test("another runtime goes on with the agent", async () => {
+test("another runtime continues with the agent", async () => {
   await page.goto(`${dashboard.url}/-/agents/eve/settings`);
   await page.getByText("claude-code runs it.").waitFor();
   await page.getByRole("button", { name: "Change", exact: true }).click();

@@ -35,9 +35,9 @@ interface Operation {
   prepare?: () => Promise<void>;
   /** The request, with a key that is the same for each try of a step. */
   act: (name: string, headers: Record<string, string>) => Promise<Answer>;
-  /** What is there after the death: nothing, or all of it. */
+  /** The state after the death: nothing, or all of it. */
   found: (name: string) => Promise<void>;
-  /** What is there after the retry, which answered this. */
+  /** The state after the retry, which answered this. */
   done: (name: string, answer: Answer) => Promise<void>;
   remove?: (name: string) => Promise<void>;
 }
@@ -245,7 +245,7 @@ function textOf({ body }: Answer): string {
   return content[0].text;
 }
 
-/** What a fork has from the moment it is there. */
+/** A fork's content as soon as it exists. */
 async function expectRows(name: string): Promise<void> {
   expect(await get(`/agents/${name}/network`)).toMatchObject({ allow: ["example.com"], deny: ["*.example.org"] });
   expect((await get(`/agents/${name}/secrets`)).data).toMatchObject([{ name: "TOKEN" }]);

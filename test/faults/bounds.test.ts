@@ -8,7 +8,7 @@ import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { ring, timeOf } from "../support/timers.ts";
 
-// What is stored has bounds. Time that has passed is made by setting rows back.
+// Stored data has limits. Elapsed time is simulated by setting rows back.
 
 const mebibyte = 1024 ** 2;
 let service: ScriptedService;

@@ -3,7 +3,7 @@ import { eventsOf, type TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The host's wall clock is set while the server runs. The server is in this process, and so is its clock; monotonic time
-// goes on, as it does on a host.
+// continues, as it does on a host.
 
 const day = 86_400_000;
 let service: ScriptedService;

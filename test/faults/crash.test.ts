@@ -161,7 +161,7 @@ function newSpec(): MachineSpec {
   return machineSpec(randomUUID(), { resources: usualResources(1024) });
 }
 
-/** Wakes an agent in the moment in which it is to be told that it sleeps. */
+/** Wakes an agent at the moment in which its sleep is being reported. */
 class WakingStore extends LifecycleStore {
   override async change(
     id: string,
@@ -187,7 +187,7 @@ test("an agent that is woken when its machine has just been suspended runs, also
   await server.machines.close();
 });
 
-/** What of a server sees to agents' lives, up to its death. */
+/** The server's work on agents' lives, up to its death. */
 function serverUntil(death: Death, lifecycleRows = new LifecycleStore(database, "here", 0)): Server {
   const machines = new Machines({
     open: async () => death.at(driver),
@@ -266,7 +266,7 @@ async function say(machines: Machines, id: string, message: string): Promise<voi
 interface Operation {
   prepare: (server: Server, agent: AgentState) => Promise<unknown>;
   act: (lifecycle: Lifecycle, agent: AgentState) => Promise<unknown>;
-  /** What it may have come to once another server has taken over. */
+  /** The possible states once another server has taken over. */
   expected: readonly (AgentState["status"] | "gone")[];
 }
 

@@ -14,8 +14,8 @@ import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { newDatabase } from "../support/new-database.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// PostgreSQL goes away in all the ways that it can. That of the operator's own (`databaseUrl`) is stopped and started
-// by the test; that of the service comes back by itself.
+// PostgreSQL fails in all the ways that it can. The operator's own (`databaseUrl`) is stopped and started by the test; that
+// of the service is restarted by the service.
 
 const include = ["status", "usage"];
 let folder: string;
@@ -42,7 +42,7 @@ test("without a database: 503 with retry-after, and turns continue", async () =>
   const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 300 20", include });
   const events = eventsOf(response);
   const seen: { id: number }[] = [];
-  // What the machine says waits for what the server has announced before, which waits for the database.
+  // The machine's reports wait for the server's earlier announcements, which wait for the database.
   while (seen.length < 3) seen.push((await events.next()).value!);
   await postgres.stop();
   const refused = await client.call("GET", "/agents/ada");
@@ -161,7 +161,7 @@ test("a pid file that names another program's process by now does not keep Postg
   const owner = await stat(own);
   const other = spawn("sleep", ["1000"], { uid: owner.uid, gid: owner.gid });
   stack.defer(() => void other.kill("SIGKILL"));
-  // As after a reboot, in which the ids are given anew.
+  // As after a reboot, which assigns the ids again.
   await writeFile(join(own, "data/postmaster.pid"), [other.pid, ...lines.slice(1)].join("\n"));
   expect(await first.running()).toBeNull();
   const logged: string[] = [];

@@ -6,7 +6,7 @@ import { Berth, type CommandEvent, outputBytes } from "@berth/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { KillableService } from "../support/killable-service.ts";
 
-// What an owner does in the machine, while the server is killed and another one comes.
+// An owner's work in the machine, while the server is killed and another one starts.
 
 let service: KillableService;
 let berth: Berth;

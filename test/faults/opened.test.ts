@@ -9,7 +9,7 @@ import { randomOf } from "../support/random.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { TcpRelay } from "../support/tcp-relay.ts";
 
-// What an owner does in the machine, while connections break at random, the server ends and the machine sleeps.
+// An owner's work in the machine, while connections break at random, the server stops and the machine sleeps.
 
 const seed = Number(process.env.BERTH_TEST_SEED ?? Date.now() % 1_000_000);
 const random = randomOf(seed);
@@ -91,7 +91,7 @@ test("terminal input is read once over a lost connection", { timeout: 120_000 },
   const reading = (async () => {
     for await (const event of terminal) text += Buffer.from(outputBytes(event)).toString();
   })();
-  // What is typed before the shell has left the terminal to the command is read by the shell's own rules.
+  // Input that is typed before the shell has left the terminal to the command is read by the shell's own rules.
   terminal.write("stty -echo; echo rea''dy; cat > typed.txt; exit\r");
   await expect.poll(() => text).toContain("ready");
   {
@@ -112,7 +112,7 @@ test("terminal input is read once over a lost connection", { timeout: 120_000 },
   expect(await readFile(join(here, "../typed.txt"), "utf8")).toBe(lines(102));
 });
 
-/** Begins an upload of which half is sent. Resolves with its answer, or null where it broke off. */
+/** Begins an upload and sends half of it. Resolves with its response, or null if it broke off. */
 async function halfUpload(): Promise<{ finish: () => void; over: Promise<number | null> }> {
   const { hostname, port } = new URL(relay.url);
   const headers = { authorization: `Bearer ${service.client.key}`, "content-length": 2_000_000 };

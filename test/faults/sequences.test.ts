@@ -15,10 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** What is known of one agent. */
+/** The expected state of one agent. */
 interface Known {
   name: string;
-  /** What it must remember, each line with whether it may have been lost with its turn. */
+  /** The lines that it must remember, each with whether it may have been lost with its turn. */
   messages: { text: string; certain: boolean }[];
 }
 

@@ -38,7 +38,7 @@ function converseWithAll(message: string, habits: Habits = {}): Promise<Reading[
   );
 }
 
-/** What is stored is what its readers saw, and both are what the runtime said. Answers how each turn ended. */
+/** The stored events are those that readers saw, and both are those of the runtime. Returns how each turn ended. */
 async function check(readings: Reading[]): Promise<string[]> {
   const outcomes: string[] = [];
   for (const [index, { message, turnId, events }] of readings.entries()) {

@@ -8,10 +8,10 @@ import { randomOf } from "../support/random.ts";
 import { converse, follow, type Habits } from "../support/tenacious-reader.ts";
 import { checkTranscript } from "../support/transcript.ts";
 
-// For some time: several agents, to each of which one client after the other talks, all of whom hang up and come
-// again at random, while server, machines and database are killed at random. Then every transcript must be what the
-// runtime is known to say. By hand for longer: BERTH_SOAK_SECONDS=1800 scripts/test test/faults/soak. The seed that is
-// printed repeats what was decided (BERTH_SOAK_SEED), not when the machine did what.
+// For some time: one client after the other talks to each of several agents. Clients hang up and come again at random,
+// while server, machines and database are killed at random. Then every transcript must match the runtime's script. By hand
+// for longer: BERTH_SOAK_SECONDS=1800 scripts/test test/faults/soak. The printed seed repeats the decisions
+// (BERTH_SOAK_SEED), not their timing.
 
 const seconds = Number(process.env.BERTH_SOAK_SECONDS ?? 75);
 const seed = Number(process.env.BERTH_SOAK_SEED ?? Date.now() % 1_000_000);

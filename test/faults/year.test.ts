@@ -52,7 +52,7 @@ test("a year of use takes no more rows, files or memory than its first months", 
   }
 });
 
-/** What happens in a week: messages, refusals, and what is made and removed again. */
+/** The events of a week: messages, refusals, and objects that are made and removed again. */
 async function use(client: TestClient, week: number): Promise<void> {
   for (const name of agents) {
     for (let turn = 0; turn < 5; turn++) await client.ask(name, `week ${week}, turn ${turn}`);

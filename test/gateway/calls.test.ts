@@ -115,7 +115,7 @@ test("where there is no web, as for a template, nothing is connected", async () 
   expect(headers[":status"]).toBe(404);
 });
 
-test("a provider without a key is told as such; an agent of the demonstration's model never reaches another", async () => {
+test("a provider without a key is reported as such; an agent of the demo model reaches no other", async () => {
   const { url, requests } = await scripted(refusing(500, "reached"));
   const session = await uplinkTo({ anthropic: anthropic(url) });
   const answer = await post(session, "/openai/v1/chat/completions", hello);
@@ -176,7 +176,7 @@ test.each([
     "model_overloaded",
     /Overloaded/,
   ],
-])("%s ends the turn with its reason, and the guest is not told", async (what, answers, code, message) => {
+])("%s ends the turn with its reason, and the guest does not learn it", async (what, answers, code, message) => {
   const { url } = await scripted(answers);
   const turn = new NotedTurn();
   const session = await uplinkTo({ anthropic: anthropic(url) }, { turn });

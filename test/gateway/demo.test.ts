@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.dispose]());
 
-/** What a model said: its words, or the command that it wants run. */
+/** A model's output: its words, or the command that it wants to run. */
 interface Said {
   text: string;
   command: string | null;

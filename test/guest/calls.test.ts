@@ -13,7 +13,7 @@ import { clientOf } from "../../src/machines/guest-client.ts";
 
 // The server's client and the runner's dispatcher, over a socket.
 
-/** What the dispatcher was told of times, with the calls that were handled, in order. */
+/** The dispatcher's reports of times, with the calls that were handled, in order. */
 let seen: string[] = [];
 
 let resources: AsyncDisposableStack;
@@ -137,7 +137,7 @@ test("a duplex call passes bytes both ways and closes each independently", async
   const socket = await accepted.promise;
   const sent = Buffer.alloc(3 * 1024 * 1024, "€");
   stream.end(sent);
-  // What came is answered after the end of what was sent.
+  // Received data is answered after the end of the sent data.
   const received = await text(socket);
   expect(received).toBe(sent.toString("utf8"));
   socket.end(received);

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { Agent, request } from "undici";
 
-/** An object of any kind. What else it has depends on its kind. */
+/** An object of any kind. Its other fields depend on its kind. */
 export interface KubernetesObject {
   apiVersion?: string;
   kind?: string;

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 
-// Builds Kubernetes from Debian's source package into a cache folder that is named by the hash of this recipe, and puts
-// the programs beside it that a cluster needs besides. A folder is filled under another name and renamed when complete,
-// so no partial build looks finished.
+// Builds Kubernetes from Debian's source package into a cache folder that is named by the hash of this recipe, and adds
+// the other programs that a cluster needs. A folder is filled under another name and renamed when complete, so no partial
+// build looks finished.
 
 const run = promisify(execFile);
 
@@ -18,7 +18,7 @@ const sourcePackage = "kubernetes";
 const programs = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"];
 /** Kubernetes 1.20 needs Go 1.15 or newer. */
 const goFolder = "/usr/lib/go-1.19/bin";
-/** What is only taken out of Debian's packages. Installed, they would start services and enable them at each boot. */
+/** Packages that are only unpacked. Installed, they would start services and enable them at each boot. */
 const unpacked = ["etcd-server", "containerd", "runc", "containernetworking-plugins"];
 const pauseFlags = ["-Os", "-Wall", "-Werror", "-static", "-DVERSION=debian"];
 

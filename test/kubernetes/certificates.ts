@@ -24,7 +24,7 @@ export interface CertificateFiles {
   key: string;
 }
 
-/** Who a certificate is for. Kubernetes reads `name` as the user and `group` as its group. */
+/** The subject of a certificate. Kubernetes reads `name` as the user and `group` as its group. */
 interface Subject {
   name: string;
   group?: string;

@@ -28,9 +28,9 @@ export class Cluster implements AsyncDisposable {
   readonly api: KubernetesApi;
   /** Named `a`, `b` and so on. */
   readonly nodes: ReadonlyMap<string, ClusterNode>;
-  /** What API server, nodes and clients have their certificates of. */
+  /** The authority that issues certificates to the API server, nodes and clients. */
   readonly authority: Authority;
-  /** Path of a kubeconfig file with all rights. Its certificates are files beside it. */
+  /** Path of a kubeconfig file with all rights. Its certificates are files next to it. */
   readonly kubeconfig: string;
   /** Where the API server is: `https://ADDRESS:PORT`, with an address of this machine that nodes and pods reach. */
   readonly server: string;
@@ -82,7 +82,7 @@ export class Cluster implements AsyncDisposable {
     await Promise.all([...this.nodes.values()].map((node) => node.load(archive)));
   }
 
-  /** Kills the API server. The other programs, nodes and pods go on. */
+  /** Kills the API server. The other programs, nodes and pods keep running. */
   async stopApiServer(): Promise<void> {
     await this.#plane.stopApiServer();
   }

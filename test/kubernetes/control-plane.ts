@@ -12,7 +12,7 @@ interface Files {
 }
 
 /**
- * etcd, the API server, the controller manager and the scheduler. They run beside the tests, as root, and listen on the
+ * etcd, the API server, the controller manager and the scheduler. They run on the tests' machine, as root, and listen on the
  * bridge's address only.
  */
 export class ControlPlane implements AsyncDisposable {
@@ -53,12 +53,12 @@ export class ControlPlane implements AsyncDisposable {
     }
   }
 
-  /** Throws when one of the programs has ended by itself. */
+  /** Throws if one of the programs has exited unexpectedly. */
   async check(): Promise<void> {
     for (const daemon of this.#daemons.values()) await daemon.check();
   }
 
-  /** Kills it. The other programs, nodes and pods go on. */
+  /** Kills it. The other programs, nodes and pods keep running. */
   async stopApiServer(): Promise<void> {
     await this.#daemons.get("kube-apiserver")?.kill();
     this.#daemons.delete("kube-apiserver");

@@ -43,7 +43,7 @@ async function haveNodes(...nodes: ReturnType<typeof node>[]): Promise<void> {
   }
 }
 
-test("what is missing is told with what mends it, and what may not be looked at is no problem", async () => {
+test("reports each lack with its remedy; missing read permission is not a problem", async () => {
   await cluster.kubectl("delete", "storageclass", "--all");
   const bare = await doctor({ BERTH_KUBERNETES_NAMESPACE: "elsewhere" });
   expect(bare.code).toBe(1);
@@ -100,7 +100,7 @@ async function haveStorage(): Promise<void> {
   }
 }
 
-test("nodes: which can have machines, how many, of which processors, with or without KVM", async () => {
+test("nodes: number with room for machines, their processors, with or without KVM", async () => {
   await haveNodes(node("a", { architecture: "arm64" }), node("b"));
   expect((await findings()).nodes).toMatchObject({ ok: true, found: "1 of 2 can have machines; a is linux arm64" });
   const small = { allocatable: { memory: "2Gi" } };
@@ -122,7 +122,7 @@ test("nodes: which can have machines, how many, of which processors, with or wit
   expect((await findings({ BERTH_KUBERNETES_KVM: "squat.ai/kvm" })).kvm).toMatchObject({ ok: false });
 });
 
-test("a storage class whose volumes two nodes can have at once is told of, and one that is not there fails", async () => {
+test("warns of a storage class whose volumes two nodes can mount, and fails on a missing one", async () => {
   const files = (await findings({ BERTH_KUBERNETES_STORAGE_CLASS: "files" })).storage!;
   expect(files).toMatchObject({ ok: true, found: "files, by nfs.csi.k8s.io, Immediate" });
   expect(files.note).toContain("Two nodes can have one volume at once");
@@ -131,7 +131,7 @@ test("a storage class whose volumes two nodes can have at once is told of, and o
   expect(none).toMatchObject({ ok: false, problem: "There is no storage class slow." });
 });
 
-test("pods that cannot have their image, and machines that wait, are told of with the cluster's words", async () => {
+test("reports pods without an image and machines that wait in the cluster's words", async () => {
   await cluster.kubectl("--namespace=berth-machines", "create", "quota", "few", "--hard=pods=3");
   await haveSet("a", { schedulerName: "nobody" });
   await haveSet("b", { schedulerName: "nobody" });
@@ -187,7 +187,7 @@ async function waitFor(id: string, waiting: { reason: string; message?: string }
   await cluster.api.patch(`${machines}/pods/machine-${id}-0/status`, { status: { containerStatuses: [container] } });
 }
 
-test("who asks with a wrong token or an expired certificate, or trusts another authority, is told so", async () => {
+test("reports a wrong token, an expired certificate and an untrusted authority", async () => {
   const told = async (kubeconfig: string) => {
     const { code, stdout } = await doctor({ KUBECONFIG: kubeconfig });
     expect([code, stdout.match(/✘/g)?.length]).toEqual([1, 1]);

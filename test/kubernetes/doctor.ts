@@ -6,7 +6,7 @@ import type { Finding } from "../../src/contract/finding.ts";
 /** The tool of this checkout. */
 export const berth = join(import.meta.dirname, "../../berth");
 
-/** What `berth doctor --kubernetes` ends with. `environment` names the cluster and has the settings. */
+/** The exit of `berth doctor --kubernetes`. `environment` names the cluster and has the settings. */
 export async function doctor(
   environment: Record<string, string>,
   args: string[] = [],
@@ -20,7 +20,7 @@ export async function doctor(
   );
 }
 
-/** What it finds, by its checks' names. */
+/** Its findings, by the names of its checks. */
 export async function findings(environment: Record<string, string>): Promise<Record<string, Finding>> {
   const { stdout, stderr } = await doctor(environment, ["--json"]);
   if (stderr !== "") throw new Error(stderr);

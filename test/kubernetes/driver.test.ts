@@ -121,7 +121,7 @@ test("each kind of nodes has a template of its own, which is made on a node of t
 
 test("a template is made by a node of its kind alone", async () => {
   expect(await createOn("b", "m1")).toMatchObject({ origin: "boot" });
-  // It is started anew, with another kernel, before the template's pod is there.
+  // It is started again, with another kernel, before the template's pod is there.
   await cluster.node("b").setProcessor(amd);
   await expect.poll(() => log.join()).toContain("of another kind by now");
   await expect.poll(templates).toEqual([]);
@@ -147,7 +147,7 @@ test("a runtime has templates of eight kinds at most, and a keeper that names no
   await expect.poll(async () => (await templates()).length).toBe(9);
 }, 1_800_000);
 
-test("a template whose clones do not come to life twice in a row is made anew, and one that lives ends the row", async () => {
+test("a template is recreated if clones fail to start twice in a row; one that starts resets the count", async () => {
   await createOn("a", "m1");
   await served(amd);
   const first = await madeOf(amd);
@@ -181,7 +181,7 @@ test("templates of another image, and those that nobody has wanted for thirty da
   expect(await templates()).toEqual([templateOf(amd)]);
   const claims = ["machine-m1", "machine-m2", templateOf(amd)].map((name) => `data-${name}-0`);
   await expect.poll(() => namesOf("persistentvolumeclaims")).toEqual(claims);
-  // Whoever is made of it wants it.
+  // Any clone of it needs it.
   await createOn("a", "m3");
   await driver.close();
   await setImage("2mage2");
@@ -205,7 +205,7 @@ test("a fork of an agent whose node is out of reach says so, and leaves nothing"
   await expect.poll(() => cluster.isReady("b")).toBe(true);
 });
 
-test("a machine of which no readable note is kept is asked what it is", async () => {
+test("a machine without a readable note is observed again", async () => {
   await createOn("a", "m1");
   await createOn("a", "m2");
   const notes = [
@@ -261,7 +261,7 @@ test("a machine's disk is packed in its pod and comes to the server, also of one
   expect(await exportsFolder()).toEqual([]);
 });
 
-test("a disk that nobody waits for, or for which there is no room, is told and leaves nothing", async () => {
+test("reports a disk that no reader waits for or that has no space, and leaves nothing", async () => {
   await createOn("a", "m1");
   await driver.snapshot("m1", "s1", { memory: false });
   await inPod("m1", "touch", "/data/machine/packing");

@@ -22,7 +22,7 @@ async function seconds(folder: string): Promise<number> {
   return (await readFile(join(folder, "seconds"), "utf8")).split("\n").length;
 }
 
-test("pods go on while the API server is stopped, and are the same when it is back", async () => {
+test("pods keep running while the API server is stopped, and are the same afterwards", async () => {
   await createSet(cluster, "steady", { node: "a" });
   const before = await readyPod(cluster, "steady-0");
   const folder = await volumeFolder(cluster, "steady-0");
@@ -37,7 +37,7 @@ test("pods go on while the API server is stopped, and are the same when it is ba
   expect(after.status.containerStatuses![0]!.restartCount).toBe(0);
 });
 
-test("the pod of a node that was cut off goes on there, and is made anew when the node is back", async () => {
+test("the pod of a disconnected node keeps running there, and is recreated when the node is back", async () => {
   await createSet(cluster, "cut", { node: "b" });
   const before = await readyPod(cluster, "cut-0");
   const folder = await volumeFolder(cluster, "cut-0");

@@ -15,7 +15,7 @@ import type { Cluster } from "./cluster.ts";
 import { berth, findings } from "./doctor.ts";
 import { type MachinePod, namespace, PodService } from "./pod-service.ts";
 
-// What a cluster may lack, or lose, and how agents come through it; and agents that come from elsewhere.
+// Shortages and losses of a cluster, and how agents survive them; and agents that come from elsewhere.
 
 const nodes = ["a", "b"];
 const volumesPath = "/api/v1/persistentvolumes";
@@ -57,7 +57,7 @@ async function volumeOf({ metadata }: MachinePod): Promise<string> {
   return (await find<{ spec: { volumeName: string } }>("pvc", `data-${metadata.name}`)).spec.volumeName;
 }
 
-/** What the doctor finds, by its checks' names. */
+/** The doctor's findings, by the names of its checks. */
 function doctor(kubeconfig: string) {
   return findings({
     KUBECONFIG: kubeconfig,
@@ -161,7 +161,7 @@ test("a machine whose pod has no more memory boots from its disk, and its turn f
   expect(await client.ask("ann", `run: cat ~/note; ${sleeper}`)).toMatch(/kept\ngone/);
 });
 
-test("an agent whose volume is away says so, and goes on when it is back", async () => {
+test("an agent whose volume is missing reports it, and continues when it is back", async () => {
   await client.ask("ann", "run: setsid sh -c 'sleep 10000' &");
   const pod = await onlyPod();
   const name = await volumeOf(pod);
@@ -180,7 +180,7 @@ test("an agent whose volume is away says so, and goes on when it is back", async
   expect(await client.ask("ann", `run: cat ~/note; ${sleeper}`)).toMatch(/kept\n\d+/);
 });
 
-test("the agent of a dead node is started nowhere else until its pod is removed, and then goes on with its files", async () => {
+test("the agent of a dead node starts elsewhere only after its pod is removed, and keeps its files", async () => {
   const pod = await onlyPod();
   await cluster.node(pod.spec.nodeName).kill();
   const { events } = await client.chat("ann", "run: cat ~/note");

@@ -3,7 +3,7 @@ import type { TestClient } from "../support/client.ts";
 import type { Cluster } from "./cluster.ts";
 import { PodService } from "./pod-service.ts";
 
-// Real agents in virtual machines in pods, led by a server beside the cluster.
+// Real agents in virtual machines in pods, led by a server outside the cluster.
 
 let service: PodService;
 let cluster: Cluster;
@@ -55,7 +55,7 @@ test("while the API server is away, what runs answers, and what needs it waits",
   await client.ask("eve", "run: echo kept > ~/note");
   await cluster.stopApiServer();
   expect(await client.ask("eve", "run: cat ~/note")).toContain("kept");
-  // What needs the cluster waits for it.
+  // A request that needs the cluster waits for it.
   const creating = client.createAgent("max");
   await cluster.startApiServer();
   expect((await creating).body).toMatchObject({ status: "ready" });
@@ -67,7 +67,7 @@ test("while the API server is away, what runs answers, and what needs it waits",
   await expect.poll(pods).toEqual([]);
 }, 600_000);
 
-test("a node that is cut off loses its agents to nobody: they fail, and go on when it is back", async () => {
+test("the agents of a disconnected node fail, start nowhere else, and continue when it is back", async () => {
   await client.createAgent("eve");
   await client.ask("eve", "run: echo kept > ~/note");
   const [pod] = await pods();
@@ -78,7 +78,7 @@ test("a node that is cut off loses its agents to nobody: they fail, and go on wh
   expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "machine_lost" } });
   const failed = await client.call("GET", "/agents/eve");
   expect(failed.body).toMatchObject({ status: "failed", error: { code: "machine_lost" } });
-  // Its pod is given up, and not made anew while the first one may run.
+  // Its pod is abandoned, and not recreated while the first one may run.
   const givenUp = async () =>
     (await pods()).map(({ metadata }) => [metadata.uid, metadata.deletionTimestamp !== undefined]);
   await expect.poll(givenUp).toEqual([[pod!.metadata.uid, true]]);

@@ -13,7 +13,7 @@ import { poll } from "./poll.ts";
 const run = promisify(execFile);
 const init = new URL("node-init.sh", import.meta.url).pathname;
 
-/** What a node needs to know of its cluster. */
+/** A node's settings of its cluster. */
 interface NodeOptions {
   /** The cluster's folder. */
   folder: string;
@@ -84,7 +84,7 @@ export class ClusterNode implements AsyncDisposable {
     await this.#options.network.remove(this.#options.index);
   }
 
-  /** Cuts its network off. Its programs and pods go on. */
+  /** Cuts its network off. Its programs and pods keep running. */
   async disconnect(): Promise<void> {
     await this.#options.network.setConnected(this.#options.index, false);
   }
@@ -124,7 +124,7 @@ export class ClusterNode implements AsyncDisposable {
     return stdout;
   }
 
-  /** Throws when the node has ended by itself. */
+  /** Throws if the node has exited unexpectedly. */
   async check(): Promise<void> {
     await this.#parent?.check();
   }
@@ -188,7 +188,7 @@ base_runtime_spec = "${this.folder}/runtime-spec.json"
 `;
   }
 
-  /** What containerd makes containers of. /proc/cpuinfo is one of the few files in /proc that runc lets anything lie over. */
+  /** The specification of containerd's containers. /proc/cpuinfo is one of the few files in /proc that runc lets a mount cover. */
   async #containerSpec(): Promise<object> {
     const { stdout } = await run(join(this.#options.programs, "ctr"), ["oci", "spec"]);
     const { mounts, process, ...spec } = JSON.parse(stdout) as { mounts: object[]; process: object };

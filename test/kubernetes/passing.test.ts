@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestClient } from "../support/client.ts";
 import { type MachinePod, namespace, PodService } from "./pod-service.ts";
 
-// What passes from one machine's pod to another's: the template that new machines are made of, and snapshots for forks.
+// Transfers between machines' pods: the template that new machines are made of, and snapshots for forks.
 
 let service: PodService;
 let client: TestClient;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
-/** What `kubectl` tells of templates' machines. */
+/** The output of `kubectl` about templates' machines. */
 function templates(what: string): Promise<string> {
   return service.cluster.kubectl("-n", namespace, "get", what, "-l", "berth.dev/template", "-o", "json");
 }

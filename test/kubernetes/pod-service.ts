@@ -18,7 +18,7 @@ export interface MachinePod {
   status: { containerStatuses: { containerID: string; restartCount: number }[] };
 }
 
-/** A server beside a cluster of two nodes, whose machines are pods there. */
+/** A server outside a cluster of two nodes, whose machines are pods there. */
 export class PodService implements AsyncDisposable {
   readonly cluster: Cluster;
   readonly client: TestClient;

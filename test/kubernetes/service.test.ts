@@ -12,8 +12,8 @@ import { newFolder } from "../support/config.ts";
 import type { Cluster } from "./cluster.ts";
 import { startClusterWith } from "./cluster-with-images.ts";
 
-// The whole service in a cluster, by the manifests of deploy/kubernetes: servers and machines are pods. PostgreSQL is beside
-// the cluster.
+// The whole service in a cluster, by the manifests of deploy/kubernetes: servers and machines are pods. PostgreSQL is
+// outside the cluster.
 
 let cluster: Cluster;
 let postgres: EmbeddedPostgres;
@@ -127,7 +127,7 @@ async function leader(): Promise<string | undefined> {
   return undefined;
 }
 
-test("servers in pods lead machines in pods; one that is killed is replaced, and its agents go on", async () => {
+test("servers in pods lead machines in pods; a killed one is replaced, and its agents continue", async () => {
   await expect.poll(async () => (await servers()).length, { timeout: 240_000, interval: 1_000 }).toBe(2);
   const key = await operatorKey();
   const [one, other] = (await servers()).map(({ url }) => new TestClient(url, key));
@@ -140,7 +140,7 @@ test("servers in pods lead machines in pods; one that is killed is replaced, and
   await expect.poll(leader).not.toBe(first);
   await expect.poll(leader, { interval: 500 }).toBeDefined();
   const left = new TestClient((await servers()).find(({ name }) => name !== first)!.url, key);
-  // The machine has gone on: its processes are there.
+  // The machine kept running: its processes are there.
   expect(await left.ask("ada", "run: cat ~/note; pgrep -f 'sleep 1000[0]'")).toMatch(/kept\n\d+/);
   expect((await left.call("DELETE", "/agents/ada")).status).toBe(204);
   await expect

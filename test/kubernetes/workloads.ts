@@ -15,7 +15,7 @@ const namespace = "default";
 export const podsPath = `/api/v1/namespaces/${namespace}/pods`;
 const setsPath = `/apis/apps/v1/namespaces/${namespace}/statefulsets`;
 
-/** What the strictest Pod Security Standard asks of a container, for a user who is not root. */
+/** The strictest Pod Security Standard's requirements of a container, for a user other than root. */
 export const restrictedContainer = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ["ALL"] },
@@ -85,7 +85,7 @@ export async function createSet(cluster: Cluster, name: string, { replicas = 1, 
   });
 }
 
-/** Has the set's pods run on any node (`null`) or on one. Its pod is made anew there. */
+/** Lets the set's pods run on any node (`null`) or on one. Its pod is recreated there. */
 export async function placeSet(cluster: Cluster, name: string, node: string | null): Promise<void> {
   const nodeSelector = { "kubernetes.io/hostname": node };
   await cluster.api.patch(`${setsPath}/${name}`, { spec: { template: { spec: { nodeSelector } } } });

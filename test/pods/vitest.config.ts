@@ -19,7 +19,7 @@ const apart = [
   "{ssh,terminals}",
   // Images and what comes of them are their own.
   "{agents,upgrades}",
-  // What asks a keeper, a lease or a table has no machines; servers of their own have others.
+  // Tests of a keeper, a lease or a table have no machines; servers of their own have others.
   "{database,host-leases,hosts,keeper*,ledger,machine-time,servers,turn-appends}",
 ];
 

@@ -86,7 +86,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(created.body).toMatchObject({ status: "ready", runtime, model: known, instructions });
   });
 
-  test("model and instructions reach the provider in every call, and the conversation goes on", async () => {
+  test("model and instructions reach the provider in every call, and the conversation continues", async () => {
     await client.chat(agent, "My cat is called Miez.");
     await client.chat(agent, "How is the weather?");
     const third = await client.chat(agent, "What is she called?", ["usage"]);
@@ -139,7 +139,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(await client.ask(agent, "run: cat note.txt")).toContain("kept");
   });
 
-  test.runIf(agent.endsWith("-anthropic"))("what a model thinks is told when it is asked for", async () => {
+  test.runIf(agent.endsWith("-anthropic"))("a model's thoughts are sent if they are requested", async () => {
     proxy.fault = () => ({ status: 200, headers: { "content-type": "text/event-stream" }, text: thinking });
     const { events, text } = await client.chat(agent, "Think.", ["reasoning"]).finally(() => {
       proxy.fault = () => null;
@@ -211,7 +211,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(await client.ask(agent, "run: echo fine")).toContain("fine");
   });
 
-  test("a runtime that is killed by its own command fails the turn, and goes on with the conversation in the next", async () => {
+  test("a runtime killed by its own command fails the turn, and continues the conversation in the next", async () => {
     // OpenClaw has a process of its own start commands.
     const victim = runtime === "openclaw" ? "$(ps -o ppid= -p $PPID)" : "$PPID";
     const { events } = await client.chat(agent, `run: kill -9 ${victim}`);
@@ -245,7 +245,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(await client.ask(agent, `run: [ -e ${lock} ] || echo it is gone`)).toContain("it is gone");
   });
 
-  test("after a restart the conversation goes on with model, instructions and files; a reset begins anew", async () => {
+  test("after a restart the conversation keeps model, instructions and files; a reset starts a new one", async () => {
     const before = await client.ask(agent, "Count.");
     expect((await client.restartAgent(agent)).body).toMatchObject({ status: "ready" });
     proxy.requests.length = 0;

@@ -8,8 +8,8 @@ import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// The real runtimes, each as a process of this host, with five credits: they work until these are gone, stop, and go on
-// after a grant, and the ledger tells where each millionth of a credit went.
+// The real runtimes, each as a process of this host, with five credits: they work until these are used up, stop, and
+// continue after a grant, and the ledger accounts for each millionth of a credit.
 
 const models = ["claude-haiku-4-5", "gpt-5"];
 let provider: DemoServer;
@@ -40,28 +40,31 @@ describe.each(settings)("with $name", ({ keys, model }) => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test.each(runtimes.map(({ name }) => name))("%s stops when its credits are gone, and goes on", async (runtime) => {
-    const account = await newAccount(service);
-    const created = await account.createAgent("ada", { runtime, model: model(runtime) });
-    expect(created.body.status).toBe("ready");
-    const turns = await workUntilShort(account);
-    expect(turns).toBeGreaterThan(0);
-    // What is left is not enough for another call, and is still the account's.
-    await explained(account);
-    const granted = await service.client.call("POST", "/admin/credits/grants", {
-      account: (await account.call("GET", "/account")).body.id,
-      credits: "5",
-      note: "more",
-    });
-    expect(granted.status).toBe(201);
-    const after = await account.chat("ada", "Do you go on?", ["usage"]);
-    expect(after.events.at(-1)!.event.type).toBe("response.completed");
-    expect(after.text).toContain("Do you go on?");
-    await explained(account);
-  });
+  test.each(runtimes.map(({ name }) => name))(
+    "%s stops when its credits are used up, and continues",
+    async (runtime) => {
+      const account = await newAccount(service);
+      const created = await account.createAgent("ada", { runtime, model: model(runtime) });
+      expect(created.body.status).toBe("ready");
+      const turns = await workUntilShort(account);
+      expect(turns).toBeGreaterThan(0);
+      // The rest is not enough for another call, and is still the account's.
+      await explained(account);
+      const granted = await service.client.call("POST", "/admin/credits/grants", {
+        account: (await account.call("GET", "/account")).body.id,
+        credits: "5",
+        note: "more",
+      });
+      expect(granted.status).toBe(201);
+      const after = await account.chat("ada", "Do you go on?", ["usage"]);
+      expect(after.events.at(-1)!.event.type).toBe("response.completed");
+      expect(after.text).toContain("Do you go on?");
+      await explained(account);
+    },
+  );
 });
 
-/** Makes turns until one is refused for want of credits. How many were whole. */
+/** Makes turns until one is refused for lack of credits. Returns the number of complete turns. */
 async function workUntilShort(account: TestClient): Promise<number> {
   for (let turn = 0; turn < 40; turn++) {
     const response = await account.fetch("POST", "/agents/ada/chat", {

@@ -42,7 +42,7 @@ async function useWeather(model: string, tools: (typeof weather)[]): Promise<Ope
 }
 
 describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
-  test("has a function as a tool for one turn, waits for its result and goes on", async () => {
+  test("has a function as a tool for one turn, waits for its result and continues", async () => {
     await service.client.createAgent(runtime, {
       runtime,
       model: "anthropic/claude-sonnet-4-5",

@@ -6,9 +6,9 @@ import { openclaw } from "../../src/runtimes/openclaw.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// What the image's build has prepared for OpenClaw, and agents that begin with it.
+// OpenClaw's state as the image's build has prepared it, and agents that start from it.
 
-/** What is unique in OpenClaw's folder. */
+/** The unique values in OpenClaw's folder. */
 async function keysIn(folder: string): Promise<string[]> {
   using database = new DatabaseSync(join(folder, "state/openclaw.sqlite"), { readOnly: true });
   const all = (query: string) =>
@@ -24,7 +24,7 @@ async function keysIn(folder: string): Promise<string[]> {
   ];
 }
 
-test("the image holds OpenClaw's state without a key, its compiled code, and nobody's conversation", async () => {
+test("the image holds OpenClaw's state without a key and conversation, and its compiled code", async () => {
   const prepared = join(dirname(await guestPackages()), "openclaw");
   expect(await keysIn(join(prepared, "state"))).toEqual([]);
   expect((await readdir(join(prepared, "compile-cache"))).length).toBeGreaterThan(0);
@@ -32,7 +32,7 @@ test("the image holds OpenClaw's state without a key, its compiled code, and nob
   expect(files.filter((file) => file.endsWith("openclaw-agent.sqlite"))).toEqual([]);
 });
 
-test("two agents begin with it and share no key; a start anew keeps them", async () => {
+test("two agents start from it and share no key; a new start keeps them", async () => {
   const packages = await guestPackages();
   await using service = await ScriptedService.start({}, { runtimes: [openclaw], packages });
   const folders: string[] = [];

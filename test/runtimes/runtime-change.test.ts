@@ -6,7 +6,7 @@ import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// The real runtimes, each as a process of this host: every one of them goes on for every other.
+// The real runtimes, each as a process of this host: every one of them continues the conversation of every other.
 
 let provider: DemoServer;
 let proxy: ModelProxy;
@@ -43,7 +43,7 @@ test(`in all six directions (${walk.join(", ")}) files and what was said stay`, 
     expect(await client.ask("ada", message)).not.toBe("");
     const { body } = proxy.asked.findLast((request) => JSON.stringify(request.body).includes(message))!;
     expect(systemOf(body)).toContain("User: My cat is called Miez.");
-    // Each of the earlier ones is told once, and this one is a message.
+    // Each of the earlier ones is repeated once, and this one is a message.
     for (let earlier = 0; earlier < index; earlier++) {
       expect(systemOf(body)!.split(`User: I moved to ${walk[earlier + 1]}, time ${earlier}.`)).toHaveLength(2);
     }

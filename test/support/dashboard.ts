@@ -4,10 +4,10 @@ import { ScriptedService } from "./scripted-service.ts";
 
 export const password = "correct horse battery staple";
 
-/** What a busy machine or a poor line may take for any step. */
+/** Time limit of any step on a busy machine or a poor line. */
 const waitMs = 120_000;
 
-/** What serves a dashboard: a service with scripted machines, or with real ones. */
+/** A dashboard's server: a service with scripted machines, or with real ones. */
 interface Serving extends AsyncDisposable {
   readonly server: Pick<Server, "url" | "firstSignIn">;
 }

@@ -41,7 +41,7 @@ export abstract class FolderDriver {
     await rm(this.snapshotFolder(snapshot), { recursive: true, force: true });
   }
 
-  /** The "disk" is a folder, of which a line stands for the image. */
+  /** The "disk" is a folder. One line of it stands for the image. */
   async packDisk(snapshot: string): Promise<string> {
     const path = `${this.folder}-packed-${snapshot}`;
     await writeFile(path, `the disk of snapshot ${snapshot}\n`);

@@ -7,7 +7,7 @@ import { seedFolder } from "./warm-seed.ts";
 
 /**
  * The runtimes' npm packages from the guest image, for tests that run the real runtimes without a machine. Returns the
- * folder `node_modules`, extracted from the image once and kept, with what the image's build has prepared beside it.
+ * folder `node_modules`, extracted from the image once and kept, next to the files that the image's build has prepared.
  */
 export async function guestPackages(): Promise<string> {
   const image = await lastBuiltImage();

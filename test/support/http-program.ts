@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 /** A program that serves HTTP on a port of this machine, which is a scripted machine's, too. */
 export class Program implements Disposable {
   readonly server: Server;
-  /** What it was asked. */
+  /** The requests that it received. */
   readonly asked: IncomingMessage[] = [];
   answer: RequestListener = (request, response) => response.end(`page ${request.url}`);
 

@@ -110,7 +110,7 @@ export async function fill(keeper: Keeper, template: Passed): Promise<void> {
   await put(keeper, `snapshots/${snapshot.name}/snapshot.json`, JSON.stringify(record(template)));
 }
 
-/** The files of a machine, beside what every keeper has. */
+/** The files of a machine, in addition to those that every keeper has. */
 export async function filesOf({ data }: Keeper): Promise<string[]> {
   const found = await readdir(data, { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
@@ -130,7 +130,7 @@ export async function templateIn(folder: string): Promise<Passed> {
   return { kind: "templates", name: `${templateKey(basis as Parameters<typeof templateKey>[0])}-0123abcd` };
 }
 
-/** An archive that is written as it is answered. Whoever reads it may leave. */
+/** An archive that is written while it is sent. Its reader may leave. */
 export function packed(response: ServerResponse): Pack {
   const archive = pack();
   archive.on("error", () => {});

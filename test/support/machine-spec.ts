@@ -1,6 +1,6 @@
 import type { MachineSpec } from "../../src/machines/spec.ts";
 
-/** What a new agent's machine is to be, on Claude Code and of its usual size. */
+/** The specification of a new agent's machine, on Claude Code and of the default size. */
 export function machineSpec(id: string, changes: Partial<MachineSpec> = {}): MachineSpec {
   return {
     id,

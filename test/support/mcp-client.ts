@@ -23,7 +23,7 @@ export async function callTool(client: Client, name: string, given: Record<strin
   return structuredContent;
 }
 
-/** What a tool says that fails. */
+/** The text of a tool that fails. */
 export async function refusalOf(client: Client, name: string, given: Record<string, unknown> = {}): Promise<string> {
   const { isError, content } = await client.callTool({ name, arguments: given });
   const [first] = content;

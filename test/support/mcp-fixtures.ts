@@ -1,7 +1,7 @@
 import { completable, type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
-// What the conformance suite calls by name (examples/servers in its repository): contents of each kind, and nothing more.
+// Names that the conformance suite calls (examples/servers in its repository): contents of each kind, and nothing more.
 
 /** One pixel. */
 const image = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";

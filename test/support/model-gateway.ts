@@ -122,9 +122,9 @@ export class Purse implements Payer {
   /** Micro-credits that nobody holds. */
   left: number;
   held = 0;
-  /** What `hasPlenty` returns. */
+  /** The result of `hasPlenty`. */
   rich = false;
-  /** What a hold waits for. */
+  /** A hold waits for it. */
   waiting: Promise<void> = Promise.resolve();
   readonly paid: { model: string; micro: number; tokens: TokenCounts }[] = [];
 

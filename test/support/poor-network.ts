@@ -9,7 +9,7 @@ const oneWayMs = 100;
 const lost = 0.01;
 const againMs = 300;
 
-/** A connection to a local port as over a poor line. What is lost comes late, since it is TCP. */
+/** A connection to a local port as over a poor line. Lost bytes come late, since it is TCP. */
 export class PoorNetwork implements Disposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -119,7 +119,7 @@ export class ProcessDriver extends FolderDriver implements Driver {
     throw new Error("not a machine that is backed up");
   }
 
-  /** What driver and machine note of a machine, beside its disk, which is its agent's home: an import replaces that. */
+  /** Notes of driver and machine, outside its disk, which is its agent's home: an import replaces that. */
   #file(id: string, ...name: string[]): string {
     return join(`${this.folder}-records`, id, ...name);
   }

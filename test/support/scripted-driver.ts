@@ -65,7 +65,7 @@ export class ScriptedDriver extends FolderDriver implements Driver {
   readonly #packages: string;
   /** The runtimes' error output. */
   readonly log: string[] = [];
-  /** The machines with a busy process besides the runtime. */
+  /** The machines with a busy process in addition to the runtime. */
   readonly busy = new Set<string>();
   /** Every check for busy processes waits for this. */
   lookGate: Promise<void> = Promise.resolve();
@@ -341,7 +341,7 @@ export class ScriptedDriver extends FolderDriver implements Driver {
     return machine;
   }
 
-  /** Starts a machine anew. If a server died while starting it, that start is ended first. */
+  /** Starts a machine. If a server died while starting it, that start is ended first. */
   async #start(spec: MachineSpec): Promise<ScriptedMachine> {
     const { id } = spec;
     const before = this.#starting.get(id) ?? Promise.resolve();

@@ -26,7 +26,7 @@ interface GuestOptions {
   packages: string;
   log: (line: string) => void;
   provided: (secrets: GuestSecrets) => void;
-  /** Whether a process besides the runtime works. */
+  /** Whether a process other than the runtime works. */
   busy: () => Promise<boolean>;
 }
 

@@ -31,7 +31,7 @@ export interface MachineRecord {
   firstToken: string;
 }
 
-/** What the server gave the machine in this run. */
+/** The server's settings for the machine in this run. */
 export interface MachineIdentity {
   pid: number;
   token: string;

@@ -89,7 +89,7 @@ export class ScriptedService implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  /** What the machines do, for tests that look into them or change it. */
+  /** The machines' driver, for tests that look into machines or change them. */
   get driver(): ScriptedDriver {
     return this.#driver ?? ScriptedService.withoutDriver();
   }

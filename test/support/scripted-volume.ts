@@ -16,8 +16,8 @@ import { scriptedRuntimes } from "./scripted-runtime.ts";
 const run = promisify(execFile);
 
 /**
- * What a keeper drives without a virtual machine: a scripted machine, and templates that are names. The machine ends with its
- * process; what is known of it, in its folder, does not.
+ * A keeper's driver without a virtual machine: a scripted machine, and templates that are names. The machine ends with its
+ * process; its records, in its folder, stay.
  */
 export class ScriptedVolume extends ScriptedDriver implements KeeperDriver {
   readonly #folder: string;
@@ -69,7 +69,7 @@ export class ScriptedVolume extends ScriptedDriver implements KeeperDriver {
     return super.packDisk(snapshot);
   }
 
-  /** What gives the volume's files away, and takes others. A snapshot passes as an archive of its folder. */
+  /** Sends the volume's files, and receives others. A snapshot is sent as an archive of its folder. */
   readonly files: Parameters<typeof PassedFiles.open>[0] = {
     stage: async ([id], folder) => {
       await put(join(folder, "snapshots", id!, "snapshot.json"));

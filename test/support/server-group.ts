@@ -132,7 +132,7 @@ async function leads({ client }: Member): Promise<boolean> {
   return /^berth_leads\{.*\} 1$/m.test(String(metrics?.body));
 }
 
-/** As a load balancer, it goes on to the next server where one takes no connection. */
+/** As a load balancer, it tries the next server if one accepts no connection. */
 class RovingClient extends TestClient {
   readonly #members: readonly Member[];
   #next = 0;

@@ -6,7 +6,7 @@ import { startMachine } from "../../src/machines/start.ts";
 /** Ignores the progress. */
 export const silent = { plan: () => {}, begin: () => {} };
 
-/** What the reconciler would start an agent's machine from. */
+/** Starts an agent's machine from the same source as the reconciler. */
 export async function startFrom(
   driver: Pick<Driver, "observe">,
   { id, restarts, restores, snapshot }: MachineSpec,

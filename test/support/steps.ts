@@ -5,7 +5,7 @@ import type { Driver } from "../../src/machines/driver.ts";
 // thing that it has machines do, and before a transaction's end too. A statement within a transaction is no step, since a
 // death before the end undoes it.
 
-/** What the process stores all the time, whoever asks for what: leases, and the timers' own rows. */
+/** Statements that the process executes all the time, for any caller: leases, and the timers' own rows. */
 const background = /host_leases|timers\.|pgboss|account_events/;
 const writes = /^\s*(insert|update|delete|with|commit)\b/i;
 const begins = /^\s*(begin|start transaction)\b/i;

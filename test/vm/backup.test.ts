@@ -50,7 +50,7 @@ test("machines of a destroyed data folder come back with files, memory and runni
       BERTH_API_KEY: client.key,
     });
     expect(JSON.parse(stdout)).toMatchObject({ agents: 2, leftOut: [] });
-    // It goes on as if nothing had been.
+    // It continues as if nothing had been.
     expect(await held(service, ids.awake!)).toBe("awake\nawake\nawake\n");
     expect((await stat(file)).size).toBeLessThan(8 * 1024 ** 3);
     await writeFile(secretKey, await readFile(join(config.dataFolder, "secret.key")));
@@ -61,7 +61,7 @@ test("machines of a destroyed data folder come back with files, memory and runni
   const { client } = service;
   for (const name of ["awake", "asleep"]) {
     expect((await client.call("GET", `/agents/${name}`)).body.status).toBe("suspended");
-    // Its second message: the conversation goes on.
+    // Its second message: the conversation continues.
     expect(await client.ask(name, "And now?")).toContain(`My name is ${name}.`);
     expect(await held(service, ids[name]!)).toBe(`${name}\n${name}\n${name}\n`);
   }

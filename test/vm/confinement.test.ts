@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VmService } from "../support/vm-service.ts";
 
-// What QEMU itself could do if a guest had taken it over.
+// The limits on a QEMU process that its guest has taken over.
 
 const run = promisify(execFile);
 const canary = "canary-of-the-servers-environment";

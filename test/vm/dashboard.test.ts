@@ -26,7 +26,7 @@ describe.each(runtimesInMachines)("%s", { timeout: slowMs }, (runtime) => {
     page.getByRole("navigation", { name: "Views", exact: true }).getByRole("link", { name: view }).click();
   const views = () => page.getByRole("navigation", { name: `Views of ${name}` });
 
-  test("an agent is created, answers from its machine, and the cost of it is told", async () => {
+  test("an agent is created, answers from its machine, and shows its cost", async () => {
     await goTo("Agents");
     await page.getByRole("link", { name: "Create agent" }).first().click();
     await page.getByLabel("Name").fill(name);
@@ -40,7 +40,7 @@ describe.each(runtimesInMachines)("%s", { timeout: slowMs }, (runtime) => {
     await turn.getByText(/credits$/).waitFor();
   });
 
-  test("its file is looked at, and a terminal opened beside it", async () => {
+  test("its file is shown, and a terminal is opened next to it", async () => {
     await views().getByRole("link", { name: "Files" }).click();
     await page.getByRole("button", { name: "made.txt", exact: true }).click();
     await page.getByRole("dialog").getByText("made by agent").waitFor();

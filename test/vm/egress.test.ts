@@ -16,8 +16,8 @@ import { newFolder, testConfig } from "../support/config.ts";
 import { VmService } from "../support/vm-service.ts";
 import { makeSeed, plantSeed } from "../support/warm-seed.ts";
 
-// The web from a real machine: what programs there do with nothing said to them. What stands in for the internet is a
-// server of this host that the operator has opened, and the npm registry that this host uses.
+// The web from a real machine, with programs that are not configured for it. The internet is replaced by a server of this
+// host that the operator has opened, and by the npm registry that this host uses.
 
 const run = promisify(execFile);
 /** Not 127.0.0.1, which programs in the guest never ask the proxy for. */
@@ -30,7 +30,7 @@ let host: string;
 let folder: string;
 /** Of the host that may have a secret, which is there later. */
 let securePort: number;
-/** Who has asked the server, by the path. */
+/** Addresses that have sent a request, by path. */
 const agents = new Map<string, string>();
 const large = randomBytes(20_000_000);
 
@@ -84,7 +84,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   response.writeHead(file ? 200 : 404).end(file ?? "");
 }
 
-/** Whom this host trusts: the registry that it uses may be its own. */
+/** Certificates that this host trusts: the registry that it uses may have its own. */
 async function trusted(): Promise<Buffer> {
   return readFile(process.env.NODE_EXTRA_CA_CERTS ?? "/etc/ssl/certs/ca-certificates.crt");
 }

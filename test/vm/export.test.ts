@@ -3,7 +3,7 @@ import { importArchive } from "../support/archives.ts";
 import { messageNumberIn } from "../support/client.ts";
 import { VmService } from "../support/vm-service.ts";
 
-// An agent of Claude Code leaves its machine and goes on in another one.
+// An agent of Claude Code leaves its machine and continues in another one.
 
 let service: VmService;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-test("an agent goes on in a new machine with its conversation, its files, and what it installed listed", async () => {
+test("an agent continues in a new machine with its conversation and files, and its installed programs are listed", async () => {
   const { client } = service;
   await client.createAgent("ada", { instructions: "Answer briefly." });
   expect(messageNumberIn(await client.ask("ada", "Good morning."))).toBe(1);
@@ -66,7 +66,7 @@ test("an agent goes on in a new machine with its conversation, its files, and wh
   expect(new Set(ids.map((each) => each.stdout)).size).toBe(2);
 });
 
-test("an agent of opencode goes on with its conversation, too", async () => {
+test("an agent of opencode continues with its conversation", async () => {
   const { client } = service;
   await client.createAgent("bea", { runtime: "opencode", model: "demo/demo" });
   expect(messageNumberIn(await client.ask("bea", "Good morning."))).toBe(1);

@@ -67,7 +67,7 @@ test("a server that is killed in mid-turn finds the machine and the turn again, 
   expect(await second.end("SIGTERM")).toBe(0);
 });
 
-test("what a crash leaves behind is removed at the next start: half a machine, half a template, nobody's machine", async () => {
+test("the next start removes a crash's remains: half a machine, half a template, an orphaned machine", async () => {
   const config = await testConfig({ dataFolder: await keptFolder() });
   await plantSeed(config.dataFolder);
   let orphan: string;
@@ -163,7 +163,7 @@ test("without QEMU or image the server says what is missing and how to get it", 
   });
 });
 
-test("KVM that is demanded is proved by a guest that runs, and its lack is told", async () => {
+test("required KVM is proved by a guest that runs, and its absence is reported", async () => {
   const dataFolder = await keptFolder();
   await plantSeed(dataFolder);
   await using server = new ServerProcess(dataFolder, { BERTH_ACCEL: "kvm" });

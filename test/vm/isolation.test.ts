@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** The machine that waits for an agent, once there is one beside those that are known. */
+/** The spare, once there is a machine in addition to the known ones. */
 async function spare(known: readonly string[]): Promise<string> {
   const waits = async () => (await service.client.call("GET", "/admin/capacity")).body.spares.used === 1;
   await vi.waitUntil(waits, { timeout: 300_000, interval: 500 });
   return (await service.server.machines.list()).find(({ id }) => !known.includes(id))!.id;
 }
 
-/** What each of the clones answers to one command. */
+/** The response of each clone to one command. */
 function inEach(command: string): Promise<string[]> {
   return Promise.all(ids.map(async (id) => (await service.exec(id, command)).stdout.trim()));
 }

@@ -73,7 +73,7 @@ describe("the providers' own packages, in a machine", () => {
     };
     expect(answers).toMatchObject({ messages: heard, chat: heard, responses: heard });
     for (const { deltas } of [answers.messages, answers.chat, answers.responses]) expect(deltas).toBeGreaterThan(0);
-    // Six calls, of which the first three came to the mock, and the others are not offered.
+    // Six calls: the first three came to the mock, and the others are not offered.
     expect(answers.refusals).toEqual([
       ...Array(3).fill("BadRequestError 400"),
       "NotFoundError 404",

@@ -44,7 +44,7 @@ test("a command runs as the agent's user in its home folder, or as root, with th
   expect((await run(["id", "-un"], { user: "root" })).stdout).toBe("root\n");
 });
 
-test("a command goes on over a sleep of its machine, and no line of it is missing", async () => {
+test("a command continues across a sleep of its machine, and loses no line", async () => {
   const command = "for i in $(seq 1 30); do echo line $i; sleep 0.5; done";
   const { id } = await berth.agent("ada").commands.start({ command });
   await sleepNow();
@@ -87,7 +87,7 @@ test("files arrive whole, with the rights of the one who asks", async () => {
   await expect(files.read("/root/x")).rejects.toMatchObject({ code: "permission_denied" });
 });
 
-test("a full disk is told, and the file that was there stays", async () => {
+test("a full disk is reported, and the existing file stays", async () => {
   const { files } = berth.agent("ada");
   // A file system of its own, so that the machine itself is not in need.
   const made = await run("mkdir -p /mnt/small && mount -t tmpfs -o size=1m,mode=777 none /mnt/small", { user: "root" });

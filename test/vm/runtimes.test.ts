@@ -32,7 +32,7 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
   const agent = `of-${runtime}`;
   const instructions = `You are ${agent}. Speak of “ships” only. 🚢`;
   let failed = false;
-  // What follows a failure would only wait for an agent that is not there.
+  // After a failure the rest would only wait for an agent that is not there.
   beforeEach(({ skip }) => skip(failed));
   afterEach(({ task }) => {
     failed ||= task.result?.state === "fail";

@@ -7,7 +7,7 @@ import { VmMachines } from "../support/vm-machines.ts";
 /** One machine goes through all of this: what a test leaves in it, the next ones find. */
 const id = crypto.randomUUID();
 let vm: VmMachines;
-/** What is called between two steps. */
+/** Called between two steps. */
 let step = async (_name: string): Promise<void> => {};
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ async function layersAfterSweep(): Promise<string[]> {
   return namesIn("layers");
 }
 
-test("files, memory and programs are as they were, again and again, and the machine goes on meanwhile", async () => {
+test("files, memory and programs are restored each time, and the machine keeps running", async () => {
   await hold("one");
   const one = await take();
   expect(await held()).toEqual(["one", "one", "one"]);
@@ -93,7 +93,7 @@ test("a machine that sleeps is kept with the memory that it has, and wakes with 
   expect(await held()).toEqual(["asleep", "asleep", "asleep"]);
 });
 
-/** What no two machines may have in common, and what a machine makes up itself. */
+/** Values that no two machines may share and that a machine makes up itself. */
 async function identityOf(machine: string): Promise<Record<string, string>> {
   const guest = await vm.machines.guest(machine);
   const { hostKey } = await guest.sshHostKey({});
@@ -144,8 +144,8 @@ test("the layers below a disk stay few, whatever was kept is still there, and wh
     await rollBack(taken[at]!.snapshot);
     expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-")).toBe(`${taken[at]!.text}\n${at + 1}`);
   }
-  // What nothing tells apart any more is one layer, also under a machine that runs. A server that ends between the two steps
-  // of joining them leaves a disk that reads the same, and the next sweep goes on.
+  // Equal data becomes one layer, also below a machine that runs. A server that stops between the two steps of joining
+  // leaves a disk that reads the same, and the next sweep continues.
   const kept = taken.splice(9, 1);
   let cuts = 1;
   step = async (name) => {

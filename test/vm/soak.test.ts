@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** What one agent was told, as far as it must remember it. */
+/** An agent's messages, as far as it must remember them. */
 const told = new Map(names.map((name) => [name, { least: 0, most: 0 }]));
 
 function expectWhole({ events }: Reply): void {

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 /** One machine goes through all of this: what a test leaves in it, the next ones find. */
 const id = crypto.randomUUID();
 let vm: VmMachines;
-/** What is called between two steps. */
+/** Called between two steps. */
 let step = async (_name: string): Promise<void> => {};
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => vm[Symbol.asyncDispose]());
 
-/** What the machine remembers: `memory` is lost when it boots from its disk. */
+/** The machine's state: `memory` is lost when it boots from its disk. */
 async function remembered(): Promise<{ disk: string; memory: string; sleeper: string }> {
   const command = "cat ~/note; echo -; cat /dev/shm/note 2>/dev/null; echo -; ps -o comm= -p $(cat ~/pid)";
   const [disk = "", memory = "", sleeper = ""] = (await vm.output(id, command)).split("-").map((part) => part.trim());
@@ -47,7 +47,7 @@ async function images(): Promise<string[]> {
   return (await readdir(vm.file(id))).filter((name) => name.startsWith("memory-"));
 }
 
-/** What is desired of the machine now. */
+/** The machine's desired state. */
 let desired = { generation: 1, restarts: 0 };
 
 /** Suspends, and waits until the memory image has the desired form. */
@@ -59,7 +59,7 @@ async function suspended({ compressed }: { compressed: boolean }): Promise<void>
   while (compressed && (await readdir(await imageFile(""))).includes("pages")) await sleep(50);
 }
 
-test("a suspended machine has no process; woken, it goes on with its files, its programs, its memory and its clock", async () => {
+test("a suspended machine has no process; woken, it has its files, programs, memory and clock", async () => {
   const [pid] = await vm.processes();
   const random = await vm.output(id, "head -c 16 /dev/urandom | base64");
   const names = "cat /etc/machine-id /proc/sys/kernel/random/boot_id /etc/hosts; hostname";
@@ -91,7 +91,7 @@ test("a suspended machine has no process; woken, it goes on with its files, its 
   expect(Number(connections.stdout)).toBeLessThanOrEqual(2);
 });
 
-test("a conversation goes on over ten sleeps, whether the memory was compressed or not", async () => {
+test("a conversation continues across ten sleeps, with compressed memory or not", async () => {
   await vm.chat(id, "My cat is called Miez.");
   expect(await vm.chat(id, "What is she called?")).toContain("My cat is called Miez.");
   for (let cycle = 0; cycle < 10; cycle++) {
@@ -260,7 +260,7 @@ test("a QEMU that ends while its guest's pages are laid in is started again, wit
   await expectOne("started");
   expect(await vm.record(id)).toMatchObject({ origin: "wake" });
 
-  // Whatever it was may pass: the memory is kept until its owner gives it up.
+  // The cause may pass: the memory is kept until its owner discards it.
   await vm.suspend(id);
   kills = 2;
   await expect(startOn(vm.driver, vm.spec(id, desired))).rejects.toMatchObject({ code: "machine_failed" });
@@ -281,7 +281,7 @@ test("a machine whose disk another process has locked keeps its memory, and wake
   const ended = once(holder, "exit");
   try {
     const start = async () => startOn(vm.driver, vm.spec(id, desired)).then(() => null, isShortage);
-    // It takes a moment to open it. What it locks out passes, whoever asks.
+    // Opening takes a moment. A lock-out passes, whoever asks.
     await expect.poll(() => holdsDisk(holder.pid!)).toBe(true);
     expect(await start()).toBe(true);
     expect((await vm.record(id)).memory).not.toBe(null);
@@ -362,7 +362,7 @@ test.runIf(process.getuid?.() === 0)(
       await full.ensureGuest(large);
       const written = full.exec(large, "yes | head -c 200000000 > ~/large").catch(() => {}); // Ends with the server.
       await expect.poll(() => full.log.join("\n")).toContain(`machine ${large} is paused`);
-      // Also for a server that was started meanwhile, which nobody has told.
+      // Also for a server that was started in the meantime and was not informed.
       await Promise.all([full.close(), written]);
       await full.open();
       await sleep(3_000);

@@ -71,7 +71,7 @@ class Turn {
     await this.send(...deltas.map((delta) => ({ type: "response.output_text.delta" as const, delta })));
   }
 
-  /** The next message begins anew. */
+  /** The next message starts over. */
   async complete(): Promise<void> {
     await this.#end({ type: "response.completed", usage: { ...usage, credits: "0.5" } });
   }
@@ -289,7 +289,7 @@ test("Ctrl-C interrupts the reply and gives back what waits; a second one leaves
   expect(await terminal.exited).toBe(130);
 });
 
-test("who leaves while a reply is under way is told that it goes on", async () => {
+test("leaving during a reply says that the reply continues", async () => {
   const turn = scriptTurn();
   await using terminal = await chat();
   terminal.type(`one${keys.enter}`);
@@ -382,7 +382,7 @@ test("the width may change at any time, with wide and right-to-left text on the 
   await terminal.shows(/> x$/);
 });
 
-test("without a terminal a message is required, and an unknown agent is told before anything is drawn", async () => {
+test("without a terminal a message is required, and an unknown agent is reported before anything is drawn", async () => {
   expect(await api.berth(["chat", "ada"])).toMatchObject({ code: 2, stdout: "", stderr: /A message is missing/ });
   api.answers["GET /agents/ada"] = [refuse(404, "There is no agent ada.", "agent_not_found")];
   await using terminal = await ScriptedTerminal.run(["chat", "ada"], {

@@ -18,7 +18,7 @@ const facts: UnitFacts = {
   needsHome: false,
 };
 
-/** What systemd's own checks say of a unit. */
+/** The report of systemd's own checks on a unit. */
 async function checked(text: string, ...words: string[]): Promise<string> {
   await using folder = await mkdtempDisposable(join(tmpdir(), "berth-unit-"));
   const file = join(folder.path, "berth.service");

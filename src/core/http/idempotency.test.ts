@@ -15,7 +15,7 @@ let app: FastifyInstance;
 let rows: Rows;
 let worked: number;
 let [looks, streams] = [0, 0];
-/** What the handler waits for. */
+/** The handler waits for it. */
 let gate: Promise<void>;
 
 beforeEach(() => {
