@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CliError } from "./errors.ts";
 
@@ -8,8 +8,13 @@ import { CliError } from "./errors.ts";
 export async function replaceFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const partial = `${path}.${randomUUID()}`;
-  await writeFile(partial, text, { mode: 0o600 });
-  await rename(partial, path);
+  try {
+    await writeFile(partial, text, { mode: 0o600 });
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
 }
 
 /** As `replaceFile`, with a value as JSON. */
