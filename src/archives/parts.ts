@@ -17,8 +17,8 @@ export type PartName = (typeof archiveParts)[number]["name"];
 /** The unit of a tar: headers have one, and content is filled up to a multiple of it. */
 export const blockBytes = 512;
 
-/** The most that an entry of a part that is not split has, in bytes. Small: it is parsed on the main thread. */
-export const maximumWhole = 1024 * 1024;
+/** The most that an entry of a part that is not split has, in bytes. */
+export const maximumWhole = 8 * 1024 * 1024;
 
 /** The name of an entry of a split part; the first is 1. */
 export function entryName(part: string, number: number): string {
