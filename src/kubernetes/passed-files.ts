@@ -64,14 +64,14 @@ export class PassedFiles {
    * fit this machine's processor, image or size, and `machine_failed` for incomplete or forbidden files.
    */
   async receive(what: Passed, source: Readable, signal: AbortSignal): Promise<Folder> {
-    if (what.kind === "disks") throw new BerthError("path_not_found", "A disk is not taken.");
+    if (what.kind === "disks") throw new BerthError("path_not_found", "Disk uploads are not accepted.");
     if (what.kind === "templates" && !this.#keeping.fits(what.name)) {
       throw new BerthError("template_failed", `The warm template ${what.name} does not fit this machine.`);
     }
     await using stack = new AsyncDisposableStack();
     const folder = stack.use(await this.#newFolder());
     source.on("error", () => {}); // Thrown to its reader, if it still has one.
-    const cut = () => source.destroy(new BerthError("machine_failed", "Nobody waits for the files any more."));
+    const cut = () => source.destroy(new BerthError("machine_failed", "The recipient disconnected."));
     using _ = addAbortListener(signal, cut);
     try {
       await write(source, what, folder.path);
