@@ -1,5 +1,6 @@
 import type { webcrypto } from "node:crypto";
 import { SerialQueue } from "../core/locks.ts";
+import { setRecent } from "../core/recent.ts";
 import { type Certified, certify, hostCertificateMs, makeKeys } from "./authority.ts";
 
 /** The maximum number of cached certificates of an agent, and of agents. */
@@ -44,18 +45,14 @@ export class Certificates {
       certify(await this.#authorityOf(agentId), host, await agent.keys),
     );
     certified.catch(() => agent.made.delete(host.text));
-    agent.made.delete(host.text);
-    agent.made.set(host.text, { certified, until: performance.now() + hostCertificateMs / 2 });
-    dropOldest(agent.made, maximumKept);
+    const until = performance.now() + hostCertificateMs / 2;
+    setRecent(agent.made, host.text, { certified, until }, maximumKept);
     return certified;
   }
 
   #agentOf(agentId: string): OfAgent {
     const agent = this.#agents.get(agentId) ?? { keys: makeKeys(), made: new Map(), windowFrom: 0, inWindow: 0 };
-    // The order is by last use.
-    this.#agents.delete(agentId);
-    this.#agents.set(agentId, agent);
-    dropOldest(this.#agents, maximumAgents);
+    setRecent(this.#agents, agentId, agent, maximumAgents);
     return agent;
   }
 }
@@ -65,8 +62,4 @@ function mayMake(agent: OfAgent): boolean {
   if (agent.inWindow === 0 || now - agent.windowFrom > windowMs) [agent.windowFrom, agent.inWindow] = [now, 0];
   agent.inWindow++;
   return agent.inWindow <= maximumNew;
-}
-
-function dropOldest(map: Map<string, unknown>, maximum: number): void {
-  if (map.size > maximum) map.delete(map.keys().next().value!);
 }

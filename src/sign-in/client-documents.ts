@@ -1,5 +1,6 @@
 import { parseValue } from "../contract/validation.ts";
 import { Budget } from "../core/budget.ts";
+import { setRecent } from "../core/recent.ts";
 import { clientOf, ProgramMetadata } from "./program-clients.ts";
 
 /** Fetches a JSON document from the public internet; rejects what is not there, is no JSON, too large or too slow. */
@@ -27,10 +28,7 @@ export function clientDocuments(fetchDocument: FetchDocument): (url: string | UR
     using entered = fetching.take(domainOf(hostname), 1);
     if (!entered) return new Response(null, { status: 503 });
     const document = await fetchDocument(url).catch((error: unknown) => {
-      failed.delete(hostname);
-      failed.set(hostname, Date.now() + failedMs);
-      const [oldest] = failed.keys();
-      if (failed.size > maximumFailed) failed.delete(oldest!);
+      setRecent(failed, hostname, Date.now() + failedMs, maximumFailed);
       throw error;
     });
     const metadata = parseValue(ProgramMetadata, document);

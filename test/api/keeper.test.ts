@@ -137,10 +137,10 @@ test("reports the end of a run; a lost keeper differs from its errors", async ()
   driver.kill("a1");
   await ended;
   await askKeeper(address, "boot", [spec]);
-  const lost = askKeeper(address, "ended", ["a1"]);
+  const lost = expect(askKeeper(address, "ended", ["a1"])).rejects.toBeInstanceOf(KeeperLost);
   const { port } = keeper;
   await keeper[Symbol.asyncDispose]();
-  await expect(lost).rejects.toBeInstanceOf(KeeperLost);
+  await lost;
   await expect(askKeeper(address, "observe", ["a1"])).rejects.toBeInstanceOf(KeeperLost);
   const nobody = createServer((socket) => socket.end("SSH-2.0\r\n"));
   await new Promise<void>((resolve) => nobody.listen(port, "127.0.0.1", resolve));

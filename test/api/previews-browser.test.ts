@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Program } from "../support/http-program.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// A page that an agent wrote, in the browser of its user, who has also signed in to another agent's pages.
+// A hostile page of an agent. The browser is also signed in to another agent's pages.
 
 let service: ScriptedService;
 let berth: Berth;

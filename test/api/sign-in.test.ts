@@ -7,7 +7,7 @@ import { ScriptedService } from "../support/scripted-service.ts";
 import { beginSignIn, exchange, refresh, signIn, tokenRequest, useLink } from "../support/sign-in.ts";
 
 const password = "correct horse battery staple";
-/** A user who has set a password is signed in, and on the way to the dashboard with a code. */
+/** The response after a password was set: signed in, and redirected to the dashboard with a code. */
 const isSignedIn = { status: 303, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/\?code=/) };
 const device = "urn:ietf:params:oauth:grant-type:device_code";
 let service: ScriptedService;

@@ -122,7 +122,7 @@ test("a paused leader is replaced, and changes nothing when it resumes", async (
   const readings = await converseWithAll(["kim", "lea", "max"], "count 600 15");
   await sleep(1_000);
   const leader = await group.leader();
-  // The server that takes over ends it, stopped as it is.
+  // The next leader kills the paused one.
   const ended = once(leader.process.child, "exit");
   leader.process.child.kill("SIGSTOP");
   const host = (await readFile(join(leader.config.dataFolder, "host.id"), "utf8")).trim();

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BerthError } from "../../contract/errors.ts";
 import { Places } from "../places.ts";
+import { setRecent } from "../recent.ts";
 import type { Caller } from "./caller.ts";
 import { clientOf } from "./rate-limits.ts";
 
@@ -63,10 +64,7 @@ export class FairStarts {
   }
 
   #learn(credential: string, accountId: string): void {
-    this.#accounts.delete(credential);
-    this.#accounts.set(credential, accountId);
-    const [oldest] = this.#accounts.keys();
-    if (this.#accounts.size > maximumCredentials) this.#accounts.delete(oldest!);
+    setRecent(this.#accounts, credential, accountId, maximumCredentials);
   }
 }
 
@@ -114,10 +112,7 @@ export class RefusalPace {
   delay(holder: string, now: number): number {
     const earliest = now - refusalBurst * refusalMs;
     const due = Math.min(Math.max(this.#due.get(holder) ?? earliest, earliest) + refusalMs, now + maximumDelayMs);
-    this.#due.delete(holder);
-    this.#due.set(holder, due);
-    const [oldest] = this.#due.keys();
-    if (this.#due.size > maximumRefused) this.#due.delete(oldest!);
+    setRecent(this.#due, holder, due, maximumRefused);
     return Math.max(0, due - now);
   }
 }
