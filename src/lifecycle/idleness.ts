@@ -15,7 +15,8 @@ export class Idleness {
   readonly #open = new Map<string, number>();
   /** When each needed agent may be an eviction candidate again, on the clock of `performance.now`. */
   readonly #needed = new Map<string, number>();
-  readonly #makingRoom = new Set<string>();
+  /** Agents that are being suspended to release a slot. */
+  readonly #evicting = new Set<string>();
 
   constructor(context: AppContext) {
     this.#context = context;
@@ -82,13 +83,13 @@ export class Idleness {
   /** Called by the slots: evicts the machine that has been idle longest, of that account or of any. */
   async evictIdle(accountId: string | null): Promise<boolean> {
     // Enough evictions are already running.
-    if (this.#makingRoom.size >= this.#context.slots.waiting) return true;
+    if (this.#evicting.size >= this.#context.slots.waiting) return true;
     let asked = 0;
     for (const agent of await this.#context.stores.lifecycle.idle(accountId, sweepLimit)) {
       if ((this.#needed.get(agent.id) ?? 0) > performance.now()) continue;
       this.#needed.delete(agent.id);
       if (await this.#suspend(agent, agent.lastActiveAt)) {
-        this.#makingRoom.add(agent.id);
+        this.#evicting.add(agent.id);
         return true;
       }
       this.#needed.set(agent.id, performance.now() + neededMs);
@@ -97,9 +98,9 @@ export class Idleness {
     return false;
   }
 
-  /** Call when an activity of the agent has ended. */
-  settled(id: string): void {
-    this.#makingRoom.delete(id);
+  /** Call when the agent's eviction has ended, or the agent is to run again. */
+  endEviction(id: string): void {
+    this.#evicting.delete(id);
   }
 
   forget(id: string): void {

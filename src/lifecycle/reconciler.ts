@@ -123,7 +123,7 @@ export class Reconciler {
       .then(() => this.#loop(id, work))
       .finally(() => {
         this.#work.delete(id);
-        this.#context.idleness.settled(id);
+        this.#context.idleness.endEviction(id);
         // An idle machine may now be evicted for another.
         this.#context.slots.retry();
       });
@@ -208,6 +208,8 @@ export class Reconciler {
     const { machines, slots, metrics, lifecycle, idleness } = this.#context;
     const { id, generation } = agent;
     const begun = performance.now();
+    // An agent that is needed again while it is being evicted waits for a slot itself.
+    idleness.endEviction(id);
     const steps = new InstallWriter(agent, (change) => this.write(id, generation, change));
     try {
       await slots.acquire(slotOf(agent), (position) => lifecycle.noteQueue(id, position), signal);

@@ -367,3 +367,17 @@ test("an agent that loses its place in the moment in which it is needed sleeps o
   expect(await statusOf("ada")).toMatch(/suspended|ready/);
   expect(await client.ask("ada", "recall")).toMatch(/^first\n/);
 });
+
+test("an agent that gets a message while it is evicted does not keep idle agents awake", async () => {
+  await start({ maximumAwake: 1, waitMs: 10_000 });
+  await client.createAgent("ada");
+  const gate = Promise.withResolvers<void>();
+  service.driver.suspendGate = gate.promise;
+  const bob = client.call("POST", "/agents?wait=ready", { name: "bob" });
+  await expect.poll(() => service.driver.suspending).toBe(true);
+  const reply = await client.fetch("POST", "/agents/ada/chat", { message: "me again", include: ["status"] });
+  gate.resolve();
+  expect((await bob).body.status).toBe("ready");
+  const events = await Array.fromAsync(eventsOf(reply));
+  expect(events.at(-1)!.event.type).toBe("response.completed");
+});
