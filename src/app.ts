@@ -24,11 +24,12 @@ import { routes } from "./contract/routes.ts";
 import { signInPrefix } from "./contract/sign-in.ts";
 import { InvalidValue, safeParseValue } from "./contract/validation.ts";
 import { answerClientError, bodyFor, handleError } from "./core/http/errors.ts";
-import { limitReads, paceRefusals } from "./core/http/fair-share.ts";
+import { limitReads } from "./core/http/fair-share.ts";
 import { FrontServer } from "./core/http/front-server.ts";
 import { guard } from "./core/http/guard.ts";
 import { handle, matchTable } from "./core/http/handle.ts";
 import { readJsonBodies } from "./core/http/json-bodies.ts";
+import { paceBodies, paceRefusals } from "./core/http/pacing.ts";
 import { describeRoutes } from "./core/http/openapi.ts";
 import { limit, limitAddress } from "./core/http/rate-limits.ts";
 import { limitReceiving } from "./core/http/receiving.ts";
@@ -149,6 +150,7 @@ export async function openApp(context: AppContext): Promise<FastifyInstance> {
   await describeRoutes(app, context.version);
   await acceptSockets(app, front.upgrades, config.corsOrigins);
   paceRefusals(app);
+  paceBodies(app);
   guard(app, context);
   // In this order, so that the audit log records the final response.
   idempotency.addTo(app);

@@ -5,7 +5,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { routes } from "../../contract/routes.ts";
 import type { Caller } from "./caller.ts";
 import { handleError } from "./errors.ts";
-import { FairStarts, limitReads, paceRefusals, RefusalPace } from "./fair-share.ts";
+import { FairStarts, limitReads } from "./fair-share.ts";
 
 /** The credentials whose requests have begun, in this order. */
 let begun: string[];
@@ -110,28 +110,4 @@ test("of an account's reads four are answered at once and a hundred wait; furthe
   reads.resolve();
   const statuses = (await Promise.all(answers)).map(({ statusCode }) => statusCode);
   expect(statuses.filter((status) => status === 200)).toHaveLength(104);
-});
-
-test("refusals are delayed evenly after the burst, and by two seconds at most", () => {
-  const pace = new RefusalPace();
-  const delays = Array.from({ length: 500 }, () => pace.delay("busy", 0));
-  expect(delays.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 0));
-  expect(delays.slice(100, 300)).toEqual(Array.from({ length: 200 }, (_, index) => (index + 1) * 10));
-  expect(new Set(delays.slice(300))).toEqual(new Set([2_000]));
-  expect(pace.delay("other", 0)).toBe(0);
-  expect(pace.delay("busy", 3_000)).toBe(0);
-});
-
-test("only refusals are delayed, and each is answered", async () => {
-  const app = fastify();
-  paceRefusals(app);
-  app.get("/known", async () => ({}));
-  const refused = Array.from({ length: 150 }, () => app.inject("/unknown"));
-  let isRefusing = true;
-  const allRefused = Promise.all(refused).finally(() => {
-    isRefusing = false;
-  });
-  expect((await app.inject("/known")).statusCode).toBe(200);
-  expect(isRefusing).toBe(true);
-  expect(new Set((await allRefused).map(({ statusCode }) => statusCode))).toEqual(new Set([404]));
 });

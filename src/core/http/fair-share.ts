@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BerthError } from "../../contract/errors.ts";
 import { Places } from "../places.ts";
@@ -10,20 +9,12 @@ import { clientOf } from "./rate-limits.ts";
 /** Time limit of a wait. A query has 10 s. */
 const waitMs = 15_000;
 /** Limits of one account on requests that begin at once, and on those that wait. */
-const beginning = { perHolder: 4, waiting: 500, waitMs };
+const beginning = { perHolder: 2, waiting: 500, waitMs };
 /** The longest time for which a request that has begun keeps others of its account waiting. */
 const beginningMs = 25;
 /** Limits of one account on concurrent reads, a quarter of the database's connections, and on waiting ones. */
 const reading = { perHolder: 4, waiting: 100, waitMs };
 const maximumCredentials = 10_000;
-/** Time between two refusals of one account once it has used up its burst; 100 a second. */
-const refusalMs = 10;
-/** How many refusals are sent at once before they are delayed. */
-const refusalBurst = 100;
-/** The longest delay of a refusal. */
-const maximumDelayMs = 2_000;
-/** How many accounts and addresses have their refusals counted at once. */
-const maximumRefused = 10_000;
 
 /**
  * Starts the requests of one account a few at a time, so that a burst does not delay other accounts: all share one
@@ -87,34 +78,6 @@ export function limitReads(app: FastifyInstance): void {
     if (!leave) throw new BerthError("too_many_requests", "The account has too many reads at once; try again later.");
     leaveWith(reply, leave);
   });
-}
-
-/**
- * Delays refusals (4xx) of an account that causes more than 100 a second, by up to two seconds, so that a client which
- * repeats refused requests as fast as it can does not occupy the thread that all share. Before its caller is known, a
- * request counts for its client's address. Other answers are never delayed.
- */
-export function paceRefusals(app: FastifyInstance): void {
-  const pace = new RefusalPace();
-  app.addHook("onSend", async (request, { statusCode }) => {
-    if (statusCode < 400 || statusCode >= 500) return;
-    const delay = pace.delay(request.caller?.accountId ?? clientOf(request.ip), performance.now());
-    if (delay > 0) await sleep(delay, undefined, { ref: false });
-  });
-}
-
-/** When refusals are due: evenly after a burst. */
-export class RefusalPace {
-  /** When each holder's next refusal is due, ms; the last used is the last. */
-  readonly #due = new Map<string, number>();
-
-  /** How long to delay a refusal that is ready at `now`, ms. */
-  delay(holder: string, now: number): number {
-    const earliest = now - refusalBurst * refusalMs;
-    const due = Math.min(Math.max(this.#due.get(holder) ?? earliest, earliest) + refusalMs, now + maximumDelayMs);
-    setRecent(this.#due, holder, due, maximumRefused);
-    return Math.max(0, due - now);
-  }
 }
 
 /** Whether a request is answered from the database, at once. Others may wait for a machine. */
