@@ -4,11 +4,13 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { maximumMemoryMiB } from "../contract/agents.ts";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
+import { type Issue, safeParseValue } from "../contract/validation.ts";
 import type { ClusterConfig, Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
 import { readPrices } from "./prices.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
-const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
+const webUrl = z.url({ protocol: /^https?$/, error: "Must be a URL that begins with http:// or https://." });
+const httpUrl = webUrl.transform((url) => url.replace(/\/+$/, ""));
 
 /** Short enough for a label of a preview before it, within the 253 characters of a host name. */
 const domain = z
@@ -90,19 +92,21 @@ const variables = z.object({
     .min(1)
     .transform((path) => resolve(path))
     .optional(),
-  BERTH_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  BERTH_DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: "Must be a URL that begins with postgres:// or postgresql://." })
+    .optional(),
   BERTH_SECRET_KEY: z
     .base64()
     .refine((key) => Buffer.from(key, "base64").length === 32, "32 bytes in base64 are allowed.")
     .optional(),
   BERTH_PUBLIC_URL: httpUrl.optional(),
   BERTH_INTERNAL_URL: z
-    .url({ protocol: /^http$/ })
+    .url({ protocol: /^http$/, error: "Must be a URL that begins with http://." })
     .refine((url) => new URL(url).pathname === "/", "It has no path.")
     .transform((url) => url.replace(/\/+$/, ""))
     .optional(),
   BERTH_PREVIEW_DOMAIN: domain.default("localhost"),
-  BERTH_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
+  BERTH_OIDC_ISSUER: webUrl.optional(),
   BERTH_OIDC_AUDIENCE: z.string().min(1).max(500).optional(),
   BERTH_OIDC_CLIENT_ID: z.string().min(1).max(500).default("berth"),
   BERTH_IMAGE_DIR: z
@@ -163,7 +167,7 @@ const variables = z.object({
   OTEL_SDK_DISABLED: z.stringbool().default(false),
   OTEL_TRACES_EXPORTER: z.enum(["otlp", "none"]).default("otlp"),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl.optional(),
   OTEL_TRACES_SAMPLER: z.enum(samplers).default("parentbased_always_on"),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
 });
@@ -368,13 +372,13 @@ function present(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, set: NodeJS.ProcessEnv): z.output<Schema> {
-  const parsed = schema.safeParse(set);
-  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => complaint(issue, set)).join("\n"));
+  const parsed = safeParseValue(schema, set);
+  if (!parsed.success) throw new ConfigError(parsed.issues.map((issue) => complaint(issue, set)).join("\n"));
   return parsed.data;
 }
 
-function complaint(issue: z.core.$ZodIssue, set: Record<string, string | undefined>): string {
-  const name = String(issue.path[0]);
+function complaint({ field, message }: Issue, set: Record<string, string | undefined>): string {
+  const name = field.split(".")[0]!;
   const value = /_(KEY|URL|SECRET|ENDPOINT)$/.test(name) ? "its value" : JSON.stringify(set[name]);
-  return `${name}: ${value} is not allowed. ${issue.message}`;
+  return `${name}: ${value} is not allowed. ${message}`;
 }

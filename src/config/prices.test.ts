@@ -38,7 +38,7 @@ test("a file that cannot be used stops the start, and says what is wrong with it
   const wrong = (content: unknown) => () => pricesOf(content);
   expect(wrong({ "gpt-5": { inputPrice: "1", outputPrice: "1" } })).toThrow(/BERTH_PRICES_FILE.*gpt-5.*provider\/name/);
   expect(wrong({ "openai/x": { inputPrice: "-1", outputPrice: "1" } })).toThrow(ConfigError);
-  expect(wrong({ "openai/x": { inputPrice: "1" } })).toThrow(/openai\/x: outputPrice/);
+  expect(wrong({ "openai/x": { inputPrice: "1" } })).toThrow(/openai\/x\.outputPrice: This field is required\./);
   expect(wrong({ "openai/x": { inputPrice: 1, outputPrice: 1, price: 2 } })).toThrow(/price/);
   expect(wrong("not json")).toThrow(/BERTH_PRICES_FILE/);
   expect(() => readConfig({ BERTH_PRICES_FILE: join(folder, "none.json") })).toThrow(/BERTH_PRICES_FILE: ENOENT/);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { ModelPrice } from "../contract/models.ts";
+import { safeParseValue, textOf } from "../contract/validation.ts";
 
 const microPerCredit = 1_000_000;
 
@@ -34,14 +35,8 @@ const PricesFile = z.record(
  * cost the same as other input and output by default. Throws an error that says what is wrong.
  */
 export function readPrices(file: string): Readonly<Record<string, ModelPrice>> {
-  const parsed = PricesFile.safeParse(JSON.parse(readFileSync(file, "utf8")));
-  if (!parsed.success) {
-    const told = parsed.error.issues.map((issue) => {
-      const message = issue.code === "invalid_key" ? issue.issues.map((each) => each.message).join(" ") : issue.message;
-      return `${issue.path.join(": ")}: ${message}`;
-    });
-    throw new Error(`${file} is not allowed. ${told.join("; ")}`);
-  }
+  const parsed = safeParseValue(PricesFile, JSON.parse(readFileSync(file, "utf8")));
+  if (!parsed.success) throw new Error(`${file} is not allowed. ${textOf(parsed.issues)}`);
   return Object.fromEntries(
     Object.entries(parsed.data).map(([id, price]) => [
       id,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Fault, ListQuery } from "./agents.ts";
+import { safeParseValue, textOf } from "./validation.ts";
 
 /** The maximum size of a message, in bytes of UTF-8. */
 const maximumMessageBytes = 256 * 1024;
@@ -22,6 +23,12 @@ export const ChatRequest = z
   })
   .meta({ id: "ChatRequest" });
 export type ChatRequest = z.infer<typeof ChatRequest>;
+
+/** Checks a message as the chat request does. Returns null if it is valid, otherwise the error. */
+export function problemOfMessage(text: string): string | null {
+  const parsed = safeParseValue(ChatRequest.shape.message, text);
+  return parsed.success ? null : textOf(parsed.issues);
+}
 
 const tokens = z.int().min(0);
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { ChatRequest } from "./chat.ts";
 import { ClientFunction } from "./functions.ts";
 import { hexOf, uuidOf } from "./ids.ts";
 import { limitedRecord } from "./validation.ts";
@@ -228,12 +227,6 @@ export const CreateChatCompletion = z
   })
   .meta({ id: "CreateChatCompletion", description: "A request of OpenAI's Chat Completions API." });
 export type CreateChatCompletion = z.infer<typeof CreateChatCompletion>;
-
-/** Checks a message as the chat request does. Returns null if it is valid, otherwise the error. */
-export function problemOfMessage(text: string): string | null {
-  const parsed = ChatRequest.shape.message.safeParse(text);
-  return parsed.success ? null : parsed.error.issues.map(({ message }) => message).join(" ");
-}
 
 /** An object of OpenAI's API, as documented in its reference. */
 const open = (object: string) => z.looseObject({ object: z.literal(object) });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { closestOption, textOfIssue, unionText } from "./issue-texts.ts";
 
 /** An invalid field, and what is allowed. */
 export interface Issue {
@@ -38,12 +39,14 @@ export function safeParseValue<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): { success: true; data: z.output<Schema> } | { success: false; issues: Issue[] } {
-  // Zod's own `validate` sets this option; its type leaves it out.
-  const first = schema.safeParse(value, { abortEarly: true } as z.core.ParseContext<z.core.$ZodIssue>);
+  // Zod's own `validate` sets `abortEarly`; the type of options leaves it out.
+  const first = schema.safeParse(value, { error: textOfIssue, abortEarly: true } as typeof options);
   if (first.success) return first;
-  const all = hasFewValues(value) ? schema.safeParse(value) : first;
+  const all = hasFewValues(value) ? schema.safeParse(value, options) : first;
   return { success: false, issues: issuesOf(all.error ?? first.error) };
 }
+
+const options: z.core.ParseContext<z.core.$ZodIssue> = { error: textOfIssue };
 
 /** The first issues of an error. */
 export function issuesOf(error: z.core.$ZodError): Issue[] {
@@ -54,16 +57,24 @@ export function issuesOf(error: z.core.$ZodError): Issue[] {
   }));
 }
 
-/** An issue for each unknown field. Zod reports them together and without their names in the path. */
+/**
+ * An issue for each invalid field. Zod reports unknown fields together and without their names in the path, and the
+ * fields of a union's value within the union's issue.
+ */
 function byField(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message">[] {
+  if (issue.code === "invalid_union" && issue.message === unionText) {
+    const closest = closestOption(issue.errors)?.slice(0, maximumIssues).flatMap(byField);
+    return closest?.map(({ path, message }) => ({ path: [...issue.path, ...path], message })) ?? [issue];
+  }
   if (issue.code !== "unrecognized_keys") return [issue];
   const keys = issue.keys.slice(0, maximumIssues);
   return keys.map((key) => ({ path: [...issue.path, key], message: "Unknown field." }));
 }
 
-/** Issues as one text: `name: too short; model: unknown`. */
+/** Issues as one text: `name: Must be a string. model: Must not be empty.` */
 export function textOf(issues: readonly Issue[]): string {
-  return issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
+  const texts = issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`));
+  return texts.map((text, at) => (at === texts.length - 1 || text.endsWith(".") ? text : `${text};`)).join(" ");
 }
 
 function shortened(text: string, maximum: number): string {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { z } from "zod";
+import type { z } from "zod";
 import { errorStatuses } from "../contract/errors.ts";
 import {
   connectionWindowBytes,
@@ -14,6 +14,7 @@ import {
   timeHeader,
 } from "../contract/guest.ts";
 import type { CallTable, guestCalls } from "../contract/guest-calls.ts";
+import { safeParseValue, textOf as textOfIssues } from "../contract/validation.ts";
 
 interface CallContext {
   /** Aborted when the caller disconnects. */
@@ -109,8 +110,8 @@ function parse(schema: z.ZodType, text: string): unknown {
   } catch (error) {
     throw new GuestError("request_invalid", (error as Error).message);
   }
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new GuestError("request_invalid", z.prettifyError(parsed.error));
+  const parsed = safeParseValue(schema, value);
+  if (!parsed.success) throw new GuestError("request_invalid", textOfIssues(parsed.issues));
   return parsed.data;
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { installSteps } from "../contract/agents.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import { maximumSnapshots } from "../contract/snapshots.ts";
+import { parseValue } from "../contract/validation.ts";
 import type { KeeperCall, Outcome } from "./keeper-calls.ts";
 
 // A keeper is in the pod of a machine whose agent may have broken out of QEMU, so its responses are validated like a
@@ -92,7 +93,7 @@ export const AnswerLine = z.union([
 
 /** A call's reported result. Throws if it is invalid or of another machine. */
 export function resultOf<Call extends KeeperCall>(call: Call, sent: readonly unknown[], told: unknown): Outcome<Call> {
-  const result: unknown = results[call].parse(told);
+  const result: unknown = parseValue(results[call], told);
   const [subject] = sent;
   const id = subject instanceof Object && "id" in subject ? subject.id : subject;
   if (result instanceof Object && "id" in result && result.id !== id) throw new Error("it is another machine's");

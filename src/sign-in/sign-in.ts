@@ -4,6 +4,7 @@ import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { dashboardSignIn } from "../contract/sign-in.ts";
 import { Password, UserName, userNameKey } from "../contract/users.ts";
+import { safeParseValue } from "../contract/validation.ts";
 import { admit, takeAdmission } from "./admission-cookie.ts";
 import type { AttemptLimits, SignInAttempt } from "./attempt.ts";
 import { decideConsent, showConsent } from "./consent.ts";
@@ -161,11 +162,10 @@ async function setPassword(ctx: Context, { users, record, mount, publicUrl }: Si
   const token = form.get("token") ?? "";
   const link = await users.findLink(hashLinkToken(token));
   if (!link) return linkHasEnded(ctx);
-  const name = UserName.safeParse(link.name ?? form.get("name"));
-  const password = Password.safeParse(form.get("password"));
+  const name = safeParseValue(UserName, link.name ?? form.get("name"));
+  const password = safeParseValue(Password, form.get("password"));
   const wrong =
-    name.error?.issues[0]?.message ??
-    password.error?.issues[0]?.message ??
+    [name, password].flatMap((each) => (each.success ? [] : each.issues))[0]?.message ??
     (form.get("password") === form.get("again") ? undefined : "The two passwords are not the same.");
   if (wrong !== undefined || !name.success || !password.success) {
     const chosen = form.get("name") ?? "";

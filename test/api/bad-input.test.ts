@@ -48,7 +48,7 @@ test.each(["abc", "a".repeat(30), "a-1", "x2y"])("the name %s is allowed", async
 
 test.each([
   ["an unknown runtime", { name: "bob", runtime: "bash" }, "runtime_not_available", /claude-code, opencode, openclaw/],
-  ["a runtime that is no text", { name: "bob", runtime: 7 }, "request_invalid", /runtime/],
+  ["a runtime that is no text", { name: "bob", runtime: 7 }, "request_invalid", /^runtime: Must be a string\.$/],
   ["an unknown field", { name: "bob", colour: "red" }, "request_invalid", /colour/],
   ["a model that is not there", { name: "bob", model: "openai/gpt" }, "model_not_available", /demo\/demo/],
   ["a model of a shape that none has", { name: "bob", model: "gpt" }, "model_not_available", /demo\/demo/],
@@ -56,7 +56,7 @@ test.each([
   ["a null character in instructions", { name: "bob", instructions: "a\0b" }, "request_invalid", /null characters/],
   ["too many processors", { name: "bob", resources: { cpus: 99 } }, "request_invalid", /resources\.cpus.*16/],
   ["a field within resources", { name: "bob", resources: { gpus: 1 } }, "request_invalid", /gpus/],
-  ["an array", [], "request_invalid", /object/],
+  ["an array", [], "request_invalid", /^Must be an object\.$/],
   ["a string", '"ada"', "request_invalid", /object/],
 ])("creating with %s is refused", async (_case, body, code, message) => {
   expectError(await client.call("POST", "/agents", body), 400, code, message);
@@ -143,9 +143,9 @@ test("an unknown path is 404, a wrong method 405, both in the one shape", async 
 });
 
 test.each([
-  ["limit=0", /limit/],
-  ["limit=101", /100/],
-  ["limit=two", /limit/],
+  ["limit=0", /^limit: Must be at least 1\.$/],
+  ["limit=101", /^limit: Must be at most 100\.$/],
+  ["limit=two", /^limit: Must be a number\.$/],
   ["cursor=%7B%7D", /cursor/],
   ["colour=red", /colour/],
 ])("a list with %s is refused", async (query, message) => {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { type Extract, extract, type Header } from "tar-stream";
 import type { z } from "zod";
+import { parseValue } from "../../contract/validation.ts";
 import { Manifest, type ManifestEntry, manifestFile } from "./manifest.ts";
 import { type Extent, MapReader } from "./sparse.ts";
 
@@ -112,7 +113,7 @@ export function parsed<Schema extends z.ZodType>(
   try {
     const json: unknown = JSON.parse(bytes.toString("utf8"));
     look(json);
-    return schema.parse(json);
+    return parseValue(schema, json);
   } catch (error) {
     if (error instanceof ArchiveError) throw error;
     throw new ArchiveError(`${name} is damaged.`, { cause: error });

@@ -5,7 +5,7 @@ import {
   RequestMalformedError,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
-import { ChatRequest } from "../../contract/chat.ts";
+import { problemOfMessage } from "../../contract/chat.ts";
 import { contextIdOf } from "./tasks.ts";
 
 /** The text of a request's message, for the agent's conversation. Throws A2A's errors for unsupported content. */
@@ -27,9 +27,10 @@ export function messageFor(conversation: number, { message, configuration }: Sen
   const modes = configuration?.acceptedOutputModes ?? [];
   if (modes.length > 0 && !modes.some((mode) => /^(text\/(plain|\*|markdown)|text|\*\/\*)$/.test(mode)))
     throw new ContentTypeNotSupportedError("Replies are text/plain.");
-  const checked = ChatRequest.shape.message.safeParse(parts.map(textOf).join("\n\n"));
-  if (!checked.success) throw new RequestMalformedError(checked.error.issues[0]!.message);
-  return checked.data;
+  const text = parts.map(textOf).join("\n\n");
+  const problem = problemOfMessage(text);
+  if (problem !== null) throw new RequestMalformedError(problem);
+  return text;
 }
 
 function textOf({ content, filename }: Part): string {

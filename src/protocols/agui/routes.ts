@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
 import type { AguiRun } from "../../contract/agui.ts";
-import { ChatRequest, type SequencedEvent, type TurnEvent } from "../../contract/chat.ts";
+import { problemOfMessage, type SequencedEvent, type TurnEvent } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { routes } from "../../contract/routes.ts";
 import { begun } from "../../core/http/begun.ts";
@@ -35,9 +35,9 @@ function messageOf({ messages, tools }: AguiRun): string {
   const { role, content } = messages.at(-1)!;
   if (role !== "user" || typeof content !== "string")
     throw new BerthError("request_invalid", "messages: the last one must be the user's, and text.");
-  const checked = ChatRequest.shape.message.safeParse(content);
-  if (!checked.success) throw new BerthError("request_invalid", `messages: ${checked.error.issues[0]!.message}`);
-  return checked.data;
+  const problem = problemOfMessage(content);
+  if (problem !== null) throw new BerthError("request_invalid", `messages: ${problem}`);
+  return content;
 }
 
 async function* projected(

@@ -16,6 +16,7 @@ import { OtherAgents, OtherAnswer, StartTurnArguments } from "../../contract/mcp
 import { agentsServer, alwaysOffered } from "../../contract/mcp-servers.ts";
 import { parseJson } from "../../core/json-structure.ts";
 import type { TurnState } from "../../turns/turn.ts";
+import { argumentsOf } from "./arguments.ts";
 import { Progress } from "./progress.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { authInfoOf } from "./server.ts";
@@ -30,6 +31,7 @@ const maximumBodyBytes = 2 * 1024 * 1024;
  */
 const placeMs = 120_000;
 const placeCheckMs = 5_000;
+const askArguments = argumentsOf(StartTurnArguments);
 /** How much of an agent's instructions another one sees, in characters. */
 const shownInstructions = 300;
 
@@ -94,7 +96,7 @@ export class OtherAgentsServer {
       {
         title: "Ask another agent",
         description: `Sends a message to another agent and waits for its reply: ${names}. Each has its own files and its own conversation, which continues from message to message; it sees nothing of yours, so include everything it needs in the message.`,
-        inputSchema: StartTurnArguments,
+        inputSchema: askArguments,
         outputSchema: OtherAnswer,
         annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
         _meta: alwaysOffered,

@@ -5,6 +5,7 @@ import type { Route } from "../../contract/route.ts";
 import type { Caller } from "../../core/http/caller.ts";
 import { errorBody } from "../../core/http/errors.ts";
 import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";
+import { argumentsOf } from "./arguments.ts";
 import { Progress } from "./progress.ts";
 
 /** A call of a tool. */
@@ -50,12 +51,12 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
   definition: ToolDefinition<Input, Output>,
 ): Tool {
   const { name, route, title, description, input, output, annotations, run } = definition;
+  const outputSchema: z.ZodType = output;
+  const config = { title, description, inputSchema: argumentsOf<z.ZodType>(input), outputSchema, annotations };
   return {
     name,
     route,
     register(server, operations, carrier) {
-      const [inputSchema, outputSchema]: z.ZodType[] = [input, output];
-      const config = { title, description, inputSchema: inputSchema!, outputSchema: outputSchema!, annotations };
       server.registerTool(name, config, async (given: unknown, { mcpReq }: ServerContext) => {
         using progress = new Progress(mcpReq);
         const { caller } = carrier.request;

@@ -1,5 +1,6 @@
+import { problemOfMessage } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { type ChatMessage, type InputItem, problemOfMessage } from "../../contract/openai.ts";
+import type { ChatMessage, InputItem } from "../../contract/openai.ts";
 import { storableValue } from "../../turns/storable.ts";
 import { attachmentOf, type ContentPart, withoutBytes } from "./attachments.ts";
 import type { Attachment } from "./inbox.ts";
