@@ -138,7 +138,9 @@ test("an unknown path is 404, a wrong method 405, both in the one shape", async 
   expectError(wrong, 405, "method_not_allowed", /GET.*POST/);
   expect(wrong.headers.get("allow")).toContain("POST");
   expectError(await client.call("GET", "/agents/%00"), 404, "agent_not_found", /no agent/);
-  expectError(await client.call("GET", "/agents/%zz"), 400, "request_invalid", /./);
+  const badPath = /^The path is not valid percent-encoded UTF-8\.$/;
+  expectError(await client.call("GET", "/agents/%ff%fe"), 400, "request_invalid", badPath);
+  expectError(await client.call("GET", "/agents/%zz"), 400, "request_invalid", badPath);
   expectError(await client.call("GET", `/agents/${"x".repeat(300)}`), 404, "path_not_found", /./);
 });
 

@@ -91,6 +91,8 @@ function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError
     case "FST_ERR_CTP_EMPTY_JSON_BODY":
     case "FST_ERR_CTP_INVALID_JSON_BODY":
       return new BerthError("request_invalid", "The body is not JSON.");
+    case "FST_ERR_BAD_URL":
+      return new BerthError("request_invalid", "The path is not valid percent-encoded UTF-8.");
     default:
   }
   if (thrown.statusCode === 414) return new BerthError("path_not_found", "There is no such path; it is too long.");
