@@ -8,6 +8,10 @@ const pathForm = /^(database|images|layers|snapshots|templates)(\/(?!\.\.?(\/|$)
 
 /** Of the header. */
 const maximumHeaderBytes = 256 * 1024 ** 2;
+/** The limit on the header's JSON values. A machine has ten. */
+const maximumHeaderValues = 1_000_000;
+/** More files than any server has: a machine or a snapshot has up to ten. */
+const maximumFiles = 1_000_000;
 
 /**
  * Reads a backup: passes each file to `take`, then checks sizes and checksums. Calls `begin` with the header before the
@@ -23,7 +27,7 @@ export async function readBackup(
     if (!header && path !== headerFile) throw new ArchiveError("This is no backup of Berth.");
     return !header || pathForm.test(path);
   };
-  const files = await readArchive(source, { what: "backup", admits }, async (file) => {
+  const files = await readArchive(source, { what: "backup", admits, maximumFiles }, async (file) => {
     if (header) return take(file);
     header = await readHeader(file);
     await begin(header);
@@ -39,7 +43,8 @@ async function readHeader({ parts }: ArchivedFile): Promise<BackupHeader> {
     if (length > maximumHeaderBytes) throw new ArchiveError(`${headerFile} of the backup is too large.`);
     pieces.push(bytes);
   }
-  return parsed(Buffer.concat(pieces), BackupHeader, `${headerFile} of the backup`, (json) => {
+  const name = `${headerFile} of the backup`;
+  return parsed(Buffer.concat(pieces), BackupHeader, { name, mostValues: maximumHeaderValues }, (json) => {
     const { format } = json as { format?: unknown };
     if (typeof format !== "number" || format <= backupFormat) return;
     throw new ArchiveError("A newer Berth made this backup: restore it with one of that version, or newer.");

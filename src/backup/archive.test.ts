@@ -148,6 +148,13 @@ test.each([
     ],
     "continues after its end",
   ],
+  [
+    "a list with more values than files can have",
+    [["manifest.json", `{"files":[${"0,".repeat(4_000_100)}0]}`]],
+    "manifest.json of the backup is too large.",
+  ],
+  ["a list with many levels", [["manifest.json", "[".repeat(1_000)]], "manifest.json of the backup is too large."],
+  ["a header with many levels", [["berth-backup.json", "[".repeat(1_000)]], "berth-backup.json of the backup is too"],
   ["a map that is none", [["images/a/GNUSparseFile.0/b", "x\n"]], "no map"],
   ["a map that promises more", [["images/a/GNUSparseFile.0/b", "1\n0\n99\n".padEnd(512, "\0")]], "is not whole"],
   ["a map that goes backwards", [["images/a/GNUSparseFile.0/b", "2\n9\n1\n0\n1\n".padEnd(512, "\0")]], "out of order"],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { manifestOf } from "../core/archive/manifest.ts";
 import { ArchivedSettings, Checksums, Manifest, TranscriptLine } from "./archives.ts";
 import { type CallTable, guestCalls } from "./guest-calls.ts";
 import * as mcp from "./mcp.ts";
@@ -83,6 +84,7 @@ function* routeSchemas(): Generator<[string, z.ZodType]> {
 
 function* otherSchemas(): Generator<[string, z.ZodType]> {
   yield* Object.entries({ Manifest, ArchivedSettings, TranscriptLine, Checksums, TerminalInput });
+  yield ["the manifest of passed files", manifestOf(1_000)];
   for (const [name, schema] of Object.entries(mcp)) {
     if (name.endsWith("Arguments")) yield [name, schema as z.ZodType];
   }

@@ -45,14 +45,14 @@ export class JsonTooComplex extends Error {
  * Throws `JsonTooComplex` for a JSON text that costs too much to parse: a value takes two bytes of text and up to a
  * hundred of memory.
  */
-export function requireSimple(text: Uint8Array, mostLevels = maximumDepth): void {
-  const { values, depth } = structureOf(text, maximumValues);
-  if (values <= maximumValues && depth <= mostLevels) return;
-  throw new JsonTooComplex(`It is limited to ${maximumValues} JSON values and ${mostLevels} levels.`);
+export function requireSimple(text: Uint8Array, mostLevels = maximumDepth, mostValues = maximumValues): void {
+  const { values, depth } = structureOf(text, mostValues);
+  if (values <= mostValues && depth <= mostLevels) return;
+  throw new JsonTooComplex(`It is limited to ${mostValues} JSON values and ${mostLevels} levels.`);
 }
 
 /** Parses JSON that somebody else wrote. Throws `JsonTooComplex` and `SyntaxError`. */
-export function parseJson(text: Uint8Array, mostLevels = maximumDepth): unknown {
-  requireSimple(text, mostLevels);
+export function parseJson(text: Uint8Array, mostLevels = maximumDepth, mostValues = maximumValues): unknown {
+  requireSimple(text, mostLevels, mostValues);
   return JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString("utf8"));
 }

@@ -45,7 +45,7 @@ export class PackedDisks {
     try {
       const files = await readArchive(
         Readable.from(source),
-        { what: "archive", admits: (name) => name === path },
+        { what: "archive", admits: (name) => name === path, maximumFiles: 1 },
         take,
       );
       if (files.length === 0) throw new ArchiveError("The archive has no disk.");

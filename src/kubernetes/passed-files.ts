@@ -105,7 +105,9 @@ async function write(source: Readable, what: Passed, folder: string): Promise<vo
   const bounds = { files: maximumFiles, bytes: bavail * bsize };
   const own = `${what.kind}/${what.name}/`;
   const admits = (path: string) => pathForm.test(path) && (path.startsWith(own) || isBelow(path, what));
-  await readArchive(source, { what: "archive", admits }, (file) => writeParts(folder, bounded(file, bounds)));
+  await readArchive(source, { what: "archive", admits, maximumFiles }, (file) =>
+    writeParts(folder, bounded(file, bounds)),
+  );
 }
 
 /** Whether a snapshot may be based on this file. */

@@ -116,6 +116,11 @@ test("no keeper takes a disk, and what a pod gives for one is a disk and no more
   const end = { name: "manifest.json", content: '{"files":[]}' };
   await expect(gives(end)).rejects.toMatchObject({ code: "machine_failed" });
   await expect(gives({ name })).rejects.toThrow("is cut off");
+  for (const content of [" ".repeat(3_000), `{"files":[${"0,".repeat(100)}0]}`]) {
+    await expect(gives({ name: "manifest.json", content })).rejects.toThrow(
+      "manifest.json of the archive is too large",
+    );
+  }
   await expect(gives({ name, content: "x" }, end)).rejects.toMatchObject({ code: "machine_failed" });
   await expect(gives({ name: `disks/${snapshot.name}/other` })).rejects.toThrow("no file with the name");
   await expect(gives({ name, type: "symlink", linkname: "/etc/passwd" })).rejects.toThrow("is a symlink");

@@ -150,6 +150,12 @@ test.each<[string, Member[], string]>([
   ["too many files", Array.from({ length: 1001 }, (_, at) => ({ name: `layers/l${at}/disk` })), "more than"],
   ["a file twice", [{ name: "layers/layer/disk.qcow2" }, { name: "layers/layer/disk.qcow2" }], "already exists"],
   ["an end that is missing", [{ name: own, content: "{}" }], "is cut off"],
+  ["a list that is long", [{ name: "manifest.json", content: " ".repeat(3 * mebibyte) }], "is too large"],
+  [
+    "a list with more values than its files can have",
+    [{ name: "manifest.json", content: `{"files":[${"0,".repeat(4_100)}0]}` }],
+    "is too large",
+  ],
   ["no record", [{ name: "manifest.json", content: '{"files":[]}' }], "has no record"],
 ])("an archive with %s is refused, and leaves nothing", async (_, members, complaint) => {
   await using source = await answering(one, (response) => {

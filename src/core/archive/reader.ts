@@ -4,7 +4,8 @@ import type { Readable } from "node:stream";
 import { type Extract, extract, type Header } from "tar-stream";
 import type { z } from "zod";
 import { parseValue } from "../../contract/validation.ts";
-import { Manifest, type ManifestEntry, manifestFile } from "./manifest.ts";
+import { JsonTooComplex, parseJson } from "../json-structure.ts";
+import { type ManifestEntry, manifestFile, manifestOf } from "./manifest.ts";
 import { type Extent, MapReader } from "./sparse.ts";
 
 /** The file is not an archive, or is truncated or changed. */
@@ -26,10 +27,19 @@ interface Expected {
   what: string;
   /** Whether a file may have this unchecked path. An accepted path must be safe to join to a folder. */
   admits: (path: string) => boolean;
+  maximumFiles: number;
 }
 
-/** Of the manifest. */
-const maximumJsonBytes = 256 * 1024 ** 2;
+/** The limit on a file's entry in the manifest, in bytes. Accepted paths have up to 1,250 characters. */
+const maximumEntryBytes = 2_048;
+/** The limit on a manifest, in bytes. */
+const maximumManifestBytes = 256 * 1024 ** 2;
+/** The JSON values of an entry: the object and its three fields. */
+const entryValues = 4;
+/** The JSON values of a manifest without entries. */
+const bareValues = 3;
+/** The limit on the levels of a JSON file. */
+const maximumLevels = 20;
 
 const sparseFolder = "GNUSparseFile.0";
 
@@ -39,9 +49,10 @@ const sparseFolder = "GNUSparseFile.0";
  */
 export async function readArchive(
   source: Readable,
-  { what, admits }: Expected,
+  expected: Expected,
   take: (file: ArchivedFile) => Promise<void>,
 ): Promise<ManifestEntry[]> {
+  const { what, maximumFiles } = expected;
   const archive = extract();
   const fed = feed(source, archive);
   fed.catch(() => {}); // Awaited below.
@@ -53,14 +64,15 @@ export async function readArchive(
       const { name, type } = entry.header;
       if (told) throw new ArchiveError(`The ${what} continues after its end.`);
       if (type !== "file") throw new ArchiveError(`A ${what} has files alone; ${JSON.stringify(name)} is a ${type}.`);
-      if (name === manifestFile)
-        told = parsed(await whole(entry, what), Manifest, `${manifestFile} of the ${what}`).files;
-      else {
+      if (name === manifestFile) told = await readManifest(entry, expected);
+      else if (seen.length >= maximumFiles) {
+        throw new ArchiveError(`The ${what} has more than ${maximumFiles} files.`);
+      } else {
         const begin = (file: ArchivedFile) => {
           hasBegun = true;
           return take(file);
         };
-        seen.push(await readFile(entry, { what, admits }, begin));
+        seen.push(await readFile(entry, expected, begin));
       }
     }
     await fed;
@@ -95,27 +107,35 @@ async function feed(source: Readable, archive: ReturnType<typeof extract>): Prom
   }
 }
 
-async function whole(entry: Entry, what: string): Promise<Buffer> {
-  const { name, size = 0 } = entry.header;
-  if (size > maximumJsonBytes) throw new ArchiveError(`${name} of the ${what} is too large.`);
+async function readManifest(entry: Entry, { what, maximumFiles }: Expected): Promise<ManifestEntry[]> {
+  const name = `${manifestFile} of the ${what}`;
+  const mostBytes = Math.min(maximumManifestBytes, maximumEntryBytes * maximumFiles);
+  if ((entry.header.size ?? 0) > mostBytes) throw tooLarge(name);
   const pieces: Buffer[] = [];
   for await (const piece of entry) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
+  const mostValues = bareValues + entryValues * maximumFiles;
+  return parsed(Buffer.concat(pieces), manifestOf(maximumFiles), { name, mostValues }).files;
 }
 
-/** The content of a JSON file. `look` sees it before its schema does. Throws `ArchiveError` with the file's `name`. */
+const tooLarge = (name: string) => new ArchiveError(`${name} is too large.`);
+
+/**
+ * The content of a JSON file with up to `mostValues` values. `look` sees it before its schema does. Throws
+ * `ArchiveError` with the file's `name`.
+ */
 export function parsed<Schema extends z.ZodType>(
   bytes: Buffer,
   schema: Schema,
-  name: string,
+  { name, mostValues }: { name: string; mostValues: number },
   look: (json: unknown) => void = () => {},
 ): z.output<Schema> {
   try {
-    const json: unknown = JSON.parse(bytes.toString("utf8"));
+    const json = parseJson(bytes, maximumLevels, mostValues);
     look(json);
     return parseValue(schema, json);
   } catch (error) {
     if (error instanceof ArchiveError) throw error;
+    if (error instanceof JsonTooComplex) throw tooLarge(name);
     throw new ArchiveError(`${name} is damaged.`, { cause: error });
   }
 }
