@@ -11,7 +11,7 @@ import { Sealer } from "./core/sealing.ts";
 import { Stops } from "./core/stops.ts";
 import { openDatabases } from "./databases.ts";
 import { fetchPublicDocument } from "./egress/documents.ts";
-import { filesIn } from "./hosts/found-files.ts";
+import { filesIn, podsOf } from "./hosts/found-files.ts";
 import { HostFiles } from "./hosts/host-files.ts";
 import { Sharing } from "./hosts/sharing.ts";
 import { openKubernetes } from "./kubernetes/open.ts";
@@ -104,9 +104,14 @@ export async function openFoundation(config: Config, overrides: Overrides, clean
   const sealer = new Sealer(secretKey);
   const stores = openStores(databases.database, host, sealer, config);
   const hostFiles = new HostFiles(stores.hostFiles);
-  // Before anything is written: the database may be another one. Machines in a cluster are looked for by their driver.
+  // Before anything is written: the database may be another one.
   if (config.kubernetes === null) await hostFiles.requireRows(await filesIn(config.dataFolder));
-  await makeOperator(stores.accounts, config.dataFolder, logger);
+  const { kubernetes, dataFolder } = config;
+  const require = async () => {
+    // At later starts the cluster may be unavailable; then the driver looks for its machines once it is there.
+    if (kubernetes !== null) await hostFiles.requireRows(await podsOf(kubernetes));
+  };
+  await makeOperator(stores.accounts, { dataFolder, logger, require });
   await stores.accounts.startCredits();
   return {
     config,

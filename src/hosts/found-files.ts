@@ -33,9 +33,11 @@ export async function acceptOrphans(config: Config, { accept }: { accept: boolea
   return orphans;
 }
 
-/** The machines in a cluster, which the client's library is loaded for. */
-async function podsOf({ kubeconfig, ...options }: NonNullable<Config["kubernetes"]>): Promise<HostFile[]> {
+/** The machines in a cluster that an agent has used and that are not in the quarantine. Loads the client's library. */
+export async function podsOf({ kubeconfig, ...options }: NonNullable<Config["kubernetes"]>): Promise<HostFile[]> {
   const { MachineObjects } = await import("../kubernetes/cluster.ts");
+  const { isKnownUnused, isQuarantined } = await import("../kubernetes/notes.ts");
   const objects = new MachineObjects("machine", kubeconfig, options);
-  return (await objects.sets()).map((set) => ({ id: objects.idOf(set), kind: "machine" }));
+  const sets = (await objects.sets()).filter((set) => !isQuarantined(set) && !isKnownUnused(set));
+  return sets.map((set) => ({ id: objects.idOf(set), kind: "machine" }));
 }

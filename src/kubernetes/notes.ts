@@ -12,6 +12,12 @@ export function observedOf({ metadata }: V1StatefulSet): MachineObservation | nu
   return text === undefined ? null : (noted(text, Observation) ?? "unreadable");
 }
 
+/** Whether the last report says that no agent has used the machine. */
+export function isKnownUnused(set: V1StatefulSet): boolean {
+  const last = observedOf(set);
+  return last !== null && last !== "unreadable" && last.isUnused;
+}
+
 /** Null: unknown. */
 export function snapshotsOf({ metadata }: V1StatefulSet): KeptSnapshot[] | null {
   return noted(metadata?.annotations?.[snapshotsAnnotation] ?? "[]", KeptSnapshots);

@@ -1,4 +1,8 @@
-import { cp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -136,6 +140,122 @@ describe("a folder with machines", () => {
     await expect.poll(machines).toEqual([]);
     expect(await orphans()).toEqual([]);
     expect(await database.selectFrom("removals").select("id").execute()).toEqual([id]);
+  });
+});
+
+describe.each(["snapshot", "import"] as const)("a folder with a %s without a row", (kind) => {
+  const idOf = async () => {
+    const id = randomUUID();
+    const folder = join(service.config.dataFolder, `${kind}s`, id);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "file"), "content");
+    return id;
+  };
+  const left = async () => readdir(join(service.config.dataFolder, `${kind}s`));
+
+  test.each(["empty", "knows other hosts"])("is not touched by a database that is another one (%s)", async (which) => {
+    await start();
+    const key = await operatorKey();
+    const other = await emptyDatabase();
+    if (which !== "empty") stack.use(await ScriptedService.start({ databaseUrl: other.databaseUrl }));
+    let id = "";
+    const restarted = service.restart(async () => {
+      id = await idOf();
+      service.config.databaseUrl = other.databaseUrl;
+    });
+    await expect(restarted).rejects.toThrow(`(1 ${kind})`);
+    await expect(restarted).rejects.toThrow(`${kind} ${id}`);
+    expect([await left(), await operatorKey()]).toEqual([[id], key]);
+  });
+
+  test("is served by a database that knows the host, and loses it to the quarantine", async () => {
+    await start();
+    let id = "";
+    await service.restart(async () => {
+      id = await idOf();
+    });
+    await expect.poll(orphans).toMatchObject([{ id, kind }]);
+    expect(await left()).toEqual([]);
+  });
+});
+
+describe("the operator's key", () => {
+  test("is kept under another name by each empty database", async () => {
+    await start();
+    const keys = [await operatorKey()];
+    for (const name of ["operator.key.previous", "operator.key.previous-2"]) {
+      await service.restart(async () => {
+        service.config.databaseUrl = (await emptyDatabase()).databaseUrl;
+      });
+      expect(await readFile(join(service.config.dataFolder, name), "utf8")).toBe(keys.at(-1));
+      keys.push(await operatorKey());
+    }
+    expect(await readFile(join(service.config.dataFolder, "operator.key.previous"), "utf8")).toBe(keys[0]);
+    expect(new Set(keys)).toHaveLength(3);
+  });
+});
+
+describe("a cluster", () => {
+  /** A cluster's API with these machines; the file that names it. */
+  async function cluster(machines: { id: string; isUnused: boolean; isQuarantined?: true }[]): Promise<string> {
+    const items = machines.map(({ id, isUnused, isQuarantined }) => {
+      const observed = { id, generation: 1, restarts: 0, restores: 0, phase: "suspended", image: null, isUnused };
+      const annotations = {
+        "berth.dev/observed": JSON.stringify(observed),
+        ...(isQuarantined ? { "berth.dev/quarantined": new Date().toISOString() } : {}),
+      };
+      return { metadata: { name: `berth-${id}`, labels: { "berth.dev/machine": id }, annotations } };
+    });
+    const api = createHttpServer((_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ apiVersion: "apps/v1", kind: "StatefulSetList", metadata: {}, items }));
+    });
+    api.listen(0, "127.0.0.1");
+    await once(api, "listening");
+    stack.defer(() => {
+      api.closeAllConnections();
+      api.close();
+    });
+    const server = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+    const file = join(service.config.dataFolder, "kubeconfig");
+    const config = {
+      clusters: [{ name: "c", cluster: { server, "insecure-skip-tls-verify": true } }],
+      users: [{ name: "u", user: {} }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    };
+    await writeFile(file, JSON.stringify(config));
+    return file;
+  }
+
+  /** A start of the service with an empty database and these machines. */
+  async function restarted(machines: Parameters<typeof cluster>[0]): Promise<void> {
+    const kubeconfig = await cluster(machines);
+    const { databaseUrl } = await emptyDatabase();
+    const image = { image: "i", imagePullPolicy: "Never", storageClass: null, kvmResource: null } as const;
+    const kubernetes = { namespace: "n", kubeconfig, ...image };
+    await service.restart(async () => void Object.assign(service.config, { databaseUrl, kubernetes }));
+  }
+
+  test("with machines without a row keeps the operator's key from an empty database", async () => {
+    await start();
+    const key = await operatorKey();
+    const id = randomUUID();
+    await expect(restarted([{ id, isUnused: false }])).rejects.toThrow(`machine ${id}`);
+    expect(await operatorKey()).toBe(key);
+    expect((await readdir(service.config.dataFolder)).filter((name) => name.startsWith("operator.key"))).toHaveLength(
+      1,
+    );
+  });
+
+  test("with spares and quarantined machines alone is that of an empty database", async () => {
+    await start();
+    const key = await operatorKey();
+    await restarted([
+      { id: randomUUID(), isUnused: true },
+      { id: randomUUID(), isUnused: false, isQuarantined: true },
+    ]);
+    expect(await operatorKey()).not.toBe(key);
   });
 });
 
