@@ -2,22 +2,15 @@ import type { Network as Policy } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
-import { connectionsQuery, networkQuery } from "../api/queries.ts";
-import { Badge } from "../ui/Badge.tsx";
-import { Button } from "../ui/Button.tsx";
-import { Failure } from "../ui/Failure.tsx";
+import { networkQuery } from "../api/queries.ts";
 import { Field, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { Empty } from "../ui/Notice.tsx";
 import { Submit } from "../ui/Submit.tsx";
-import { Table } from "../ui/Table.tsx";
-import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
-import { bytes } from "./bytes.ts";
-import { refusalWords } from "./refusal-words.ts";
+import { Connections } from "./Connections.tsx";
 import { Tab } from "./Tab.tsx";
 
 /** Where the agent's programs may connect to, and where they did. */
@@ -37,9 +30,6 @@ export function Network() {
     </Tab>
   );
 }
-
-/** The account's events tell of refused connections only. */
-const logEveryMs = 3_000;
 
 const anything = "*";
 type Mode = "anything" | "listed" | "nothing";
@@ -117,80 +107,4 @@ function rulesIn(text: string): string[] {
     .split(/[\n,]/)
     .map((rule) => rule.trim())
     .filter((rule) => rule !== "");
-}
-
-type Verdict = "allowed" | "refused";
-
-function Connections({ name }: { name: string }) {
-  const queries = useQueryClient();
-  const [verdict, setVerdict] = useState<Verdict | null>(null);
-  const query = useQuery({ ...connectionsQuery(name, verdict), refetchInterval: logEveryMs });
-  const policy = useQuery(networkQuery(name));
-  const allow = useAction(async (host: string, port: number | null) => {
-    const rule = port === null ? host : `${host}:${port}`;
-    const { allow: allowed, deny } = policy.data!;
-    const next = await berth.agent(name).network.set({
-      allow: allowed.includes(rule) ? allowed : [...allowed, rule],
-      deny: deny.filter((each) => each !== host && each !== rule),
-    });
-    queries.setQueryData(networkQuery(name).queryKey, next);
-  });
-  return (
-    <Section
-      title="Connections"
-      actions={
-        <Select
-          aria-label="Verdict"
-          className="!w-auto"
-          value={verdict ?? ""}
-          onChange={({ target }) => setVerdict(target.value === "" ? null : (target.value as Verdict))}
-        >
-          <option value="">All</option>
-          <option value="allowed">Allowed</option>
-          <option value="refused">Refused</option>
-        </Select>
-      }
-    >
-      <Failure of={allow.error} />
-      <Loaded query={query}>
-        {(entries) =>
-          entries.length === 0 ? (
-            <Empty title="No connections">They show up here as the agent makes them.</Empty>
-          ) : (
-            <Table
-              label="Connections"
-              onlyWide={["When", "Sent", "Received"]}
-              head={["Host", "Verdict", "When", "Sent", "Received", ""]}
-            >
-              {entries.map((entry) => (
-                <tr key={entry.id}>
-                  <td className="min-w-40 wrap-anywhere">
-                    {entry.host}
-                    {entry.port !== null && <span className="text-muted">:{entry.port}</span>}
-                    {entry.count > 1 && <span className="text-muted"> ({entry.count} times)</span>}
-                  </td>
-                  <td className="whitespace-nowrap">
-                    <Badge tone={entry.verdict === "allowed" ? "good" : "bad"}>{entry.verdict}</Badge>
-                    {entry.reason && <p className="mt-0.5 text-[13px] text-muted">{refusalWords[entry.reason]}</p>}
-                  </td>
-                  <td className="whitespace-nowrap text-muted">
-                    <Time at={entry.startedAt} />
-                  </td>
-                  <td className="whitespace-nowrap text-muted tabular-nums">{bytes(entry.bytesSent)}</td>
-                  <td className="whitespace-nowrap text-muted tabular-nums">{bytes(entry.bytesReceived)}</td>
-                  <td className="text-right">
-                    {(entry.reason === "not_allowed" || entry.reason === "denied") && policy.data && (
-                      <Button isBusy={allow.isBusy} onClick={() => allow.run(entry.host, entry.port)}>
-                        Allow this host
-                      </Button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </Table>
-          )
-        }
-      </Loaded>
-    </Section>
-  );
 }
