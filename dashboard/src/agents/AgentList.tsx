@@ -51,88 +51,115 @@ function CreateLink() {
   );
 }
 
-function Found({ agents }: { agents: readonly Agent[] }) {
-  const [search, setSearch] = useState("");
-  const [status, setStatus] = useState<Status | "">("");
-  const [order, setOrder] = useState<Order>("active");
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const shown = agents
+interface Filter {
+  search: string;
+  status: Status | "";
+  order: Order;
+}
+
+function matching(agents: readonly Agent[], { search, status, order }: Filter): Agent[] {
+  return agents
     .filter(({ name, runtime }) => name.includes(search.toLowerCase().trim()) || runtime.includes(search.trim()))
     .filter((agent) => status === "" || agent.status === status)
     .toSorted(orders[order].compare);
+}
+
+function Found({ agents }: { agents: readonly Agent[] }) {
+  const [filter, setFilter] = useState<Filter>({ search: "", status: "", order: "active" });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const shown = matching(agents, filter);
   const selected = shown.filter(({ name }) => chosen.has(name));
-  const select = (name: string, isChosen: boolean) => {
-    const next = new Set(chosen);
-    if (isChosen) next.add(name);
-    else next.delete(name);
-    setChosen(next);
-  };
-  const areAllChosen = shown.length > 0 && selected.length === shown.length;
   return (
     <div className="grid gap-3">
-      <div className="flex flex-wrap gap-2">
-        <Input
-          type="search"
-          aria-label="Search agents"
-          placeholder="Search"
-          className="basis-full sm:max-w-64"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-        />
-        <Select
-          aria-label="Status"
-          className="!w-auto grow sm:grow-0"
-          value={status}
-          onChange={(event) => setStatus(event.target.value as Status | "")}
-        >
-          <option value="">Any status</option>
-          {Object.entries(statuses).map(([value, { word }]) => (
-            <option key={value} value={value}>
-              {word}
-            </option>
-          ))}
-        </Select>
-        <Select
-          aria-label="Order"
-          className="!w-auto grow sm:grow-0"
-          value={order}
-          onChange={(event) => setOrder(event.target.value as Order)}
-        >
-          {Object.entries(orders).map(([value, { name }]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </Select>
-      </div>
+      <Filters filter={filter} onChange={setFilter} />
       {selected.length > 0 && <Selected agents={selected} onDone={() => setChosen(new Set())} />}
       {shown.length === 0 ? (
         <Empty title="No matching agents">Change the search or the status.</Empty>
       ) : (
-        <Table
-          label="Agents"
-          onlyWide={["Runtime", "Model"]}
-          head={[
-            <input
-              key="all"
-              type="checkbox"
-              aria-label="Select all"
-              checked={areAllChosen}
-              onChange={() => setChosen(areAllChosen ? new Set() : new Set(shown.map(({ name }) => name)))}
-            />,
-            "Name",
-            "Status",
-            "Runtime",
-            "Model",
-            "Last active",
-          ]}
-        >
-          {shown.map((agent) => (
-            <Row key={agent.name} agent={agent} isChosen={chosen.has(agent.name)} onChoose={select} />
-          ))}
-        </Table>
+        <AgentTable agents={shown} chosen={chosen} onChoose={setChosen} />
       )}
     </div>
+  );
+}
+
+function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Input
+        type="search"
+        aria-label="Search agents"
+        placeholder="Search"
+        className="basis-full sm:max-w-64"
+        value={filter.search}
+        onChange={({ target }) => onChange({ ...filter, search: target.value })}
+      />
+      <Select
+        aria-label="Status"
+        className="!w-auto grow sm:grow-0"
+        value={filter.status}
+        onChange={({ target }) => onChange({ ...filter, status: target.value as Status | "" })}
+      >
+        <option value="">Any status</option>
+        {Object.entries(statuses).map(([value, { word }]) => (
+          <option key={value} value={value}>
+            {word}
+          </option>
+        ))}
+      </Select>
+      <Select
+        aria-label="Order"
+        className="!w-auto grow sm:grow-0"
+        value={filter.order}
+        onChange={({ target }) => onChange({ ...filter, order: target.value as Order })}
+      >
+        {Object.entries(orders).map(([value, { name }]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </Select>
+    </div>
+  );
+}
+
+interface TableProps {
+  agents: readonly Agent[];
+  chosen: ReadonlySet<string>;
+  onChoose: (chosen: ReadonlySet<string>) => void;
+}
+
+/** Agents, each with a box to choose it. */
+function AgentTable({ agents, chosen, onChoose }: TableProps) {
+  const areAllChosen = agents.every(({ name }) => chosen.has(name));
+  const choose = (name: string, isChosen: boolean) => {
+    const next = new Set(chosen);
+    if (isChosen) next.add(name);
+    else next.delete(name);
+    onChoose(next);
+  };
+  return (
+    <Table
+      label="Agents"
+      onlyWide={["Runtime", "Model"]}
+      head={[
+        <input
+          key="all"
+          type="checkbox"
+          aria-label="Select all"
+          checked={areAllChosen}
+          onChange={() => onChoose(areAllChosen ? new Set() : new Set(agents.map(({ name }) => name)))}
+        />,
+        "Name",
+        "Status",
+        "Runtime",
+        "Model",
+        "Last active",
+      ]}
+    >
+      {agents.map((agent) => (
+        <Row key={agent.name} agent={agent} isChosen={chosen.has(agent.name)} onChoose={choose} />
+      ))}
+    </Table>
   );
 }
 
