@@ -1,19 +1,18 @@
 import { ApiError, type McpServers, type Model, type Runtime } from "@berth/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Check, Minus } from "lucide-react";
 import { useState } from "react";
 import { McpServerList } from "../agent/McpServerList.tsx";
 import { berth } from "../api/client.ts";
 import { modelsQuery, runtimesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
-import { classes } from "../ui/classes.ts";
 import { Field, Input } from "../ui/Field.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { View } from "../ui/View.tsx";
 import { InstructionsField, ModelField } from "./agent-fields.tsx";
+import { RuntimeChoice } from "./RuntimeChoice.tsx";
 import { type Size, SizeFields } from "./SizeFields.tsx";
 
 /** As the API says. */
@@ -35,8 +34,6 @@ export function CreateAgent() {
 }
 
 function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: readonly Model[] }) {
-  const navigate = useNavigate();
-  const queries = useQueryClient();
   const [name, setName] = useState("");
   const [runtime, setRuntime] = useState(runtimes[0]?.name ?? "");
   const [model, setModel] = useState("");
@@ -46,21 +43,8 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
   const [isNameLeft, setNameLeft] = useState(false);
   const chosen = runtimes.find((each) => each.name === runtime);
   const usable = models.filter((each) => each.runtimes.includes(runtime));
-  const create = useMutation({
-    mutationFn: () =>
-      berth.agents.create({
-        name,
-        runtime,
-        ...(usable.some(({ id }) => id === model) ? { model } : {}),
-        ...(instructions.trim() === "" ? {} : { instructions }),
-        ...(Object.keys(servers).length === 0 ? {} : { mcpServers: servers }),
-        ...(Object.keys(size).length === 0 ? {} : { resources: size }),
-      }),
-    onSuccess: async (agent) => {
-      queries.setQueryData(["agents", agent.name], agent);
-      await navigate({ to: "/agents/$name", params: { name: agent.name } });
-    },
-  });
+  const usableModel = usable.some(({ id }) => id === model) ? model : "";
+  const create = useCreation();
   const isNameGood = namePattern.test(name);
   const ofName = create.error instanceof ApiError && /^agent_(exists|name)/.test(create.error.code ?? "");
   const nameError = ofName ? messageOf(create.error) : isNameLeft && name !== "" && !isNameGood ? nameRule : null;
@@ -70,44 +54,22 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
       onSubmit={(event) => {
         event.preventDefault();
         setNameLeft(true);
-        if (isNameGood) create.mutate();
+        if (isNameGood) create.mutate({ name, runtime, model: usableModel, instructions, servers, size });
       }}
     >
-      <Field label="Name" hint={nameRule} error={nameError}>
-        {(props) => (
-          <Input
-            {...props}
-            value={name}
-            onChange={(event) => {
-              setName(event.target.value);
-              create.reset();
-            }}
-            onBlur={() => setNameLeft(true)}
-            required
-            maxLength={30}
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            className="max-w-sm"
-          />
-        )}
-      </Field>
-      <fieldset className="grid gap-2">
-        <legend className="mb-1.5 text-sm font-medium">Runtime</legend>
-        <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-          {runtimes.map((each) => (
-            <RuntimeCard
-              key={each.name}
-              runtime={each}
-              isChosen={each.name === runtime}
-              onChoose={() => setRuntime(each.name)}
-            />
-          ))}
-        </div>
-      </fieldset>
+      <NameField
+        value={name}
+        error={nameError}
+        onChange={(value) => {
+          setName(value);
+          create.reset();
+        }}
+        onLeave={() => setNameLeft(true)}
+      />
+      <RuntimeChoice runtimes={runtimes} chosen={runtime} onChoose={setRuntime} />
       <ModelField
         models={usable}
-        value={usable.some(({ id }) => id === model) ? model : ""}
+        value={usableModel}
         usual={chosen?.defaultModel ?? null}
         hint="Prices are credits per million tokens, input and output. You can change the model later."
         onChange={setModel}
@@ -122,6 +84,65 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         </Button>
       </div>
     </form>
+  );
+}
+
+/** The form's values. Those that are empty are left to the service. */
+interface NewAgent {
+  name: string;
+  runtime: string;
+  model: string;
+  instructions: string;
+  servers: McpServers;
+  size: Size;
+}
+
+/** Creates an agent, and shows it. */
+function useCreation() {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name, runtime, model, instructions, servers, size }: NewAgent) =>
+      berth.agents.create({
+        name,
+        runtime,
+        ...(model === "" ? {} : { model }),
+        ...(instructions.trim() === "" ? {} : { instructions }),
+        ...(Object.keys(servers).length === 0 ? {} : { mcpServers: servers }),
+        ...(Object.keys(size).length === 0 ? {} : { resources: size }),
+      }),
+    onSuccess: async (agent) => {
+      queries.setQueryData(["agents", agent.name], agent);
+      await navigate({ to: "/agents/$name", params: { name: agent.name } });
+    },
+  });
+}
+
+interface NameProps {
+  value: string;
+  error: string | null;
+  onChange: (value: string) => void;
+  onLeave: () => void;
+}
+
+function NameField({ value, error, onChange, onLeave }: NameProps) {
+  return (
+    <Field label="Name" hint={nameRule} error={error}>
+      {(props) => (
+        <Input
+          {...props}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+          onBlur={onLeave}
+          required
+          maxLength={30}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          className="max-w-sm"
+        />
+      )}
+    </Field>
   );
 }
 
@@ -140,59 +161,5 @@ function ServerFields({ servers, onChange }: { servers: McpServers; onChange: (s
         <McpServerList servers={servers} secrets={null} onChange={async (next) => onChange(next(servers))} />
       </div>
     </details>
-  );
-}
-
-const abilityWords: Readonly<Record<keyof Runtime["abilities"], string>> = {
-  instructions: "Takes instructions",
-  model: "Any of its models",
-  reset: "Starts a new conversation",
-  cancel: "Can be interrupted",
-  tools: "Shows its tools",
-  reasoning: "Shows its reasoning",
-  usage: "Counts its tokens",
-};
-
-interface CardProps {
-  runtime: Runtime;
-  isChosen: boolean;
-  onChoose: () => void;
-}
-
-function RuntimeCard({ runtime: { name, version, abilities }, isChosen, onChoose }: CardProps) {
-  return (
-    <label
-      className={classes(
-        "grid cursor-pointer content-start gap-2 rounded-xl border bg-surface p-4 has-focus-visible:outline-2 has-focus-visible:outline-accent",
-        isChosen && "!border-accent ring-1 ring-accent",
-      )}
-    >
-      <span className="flex items-center gap-2">
-        <input
-          type="radio"
-          name="runtime"
-          aria-label={name}
-          aria-describedby={`abilities-of-${name}`}
-          checked={isChosen}
-          onChange={onChoose}
-        />
-        <span className="font-medium">{name}</span>
-        <span className="ml-auto text-xs text-muted">{version}</span>
-      </span>
-      <span id={`abilities-of-${name}`} className="grid gap-1 text-[13px]">
-        {Object.entries(abilityWords).map(([ability, words]) => {
-          const { supported, reason } = abilities[ability as keyof Runtime["abilities"]];
-          const Icon = supported ? Check : Minus;
-          return (
-            <span key={ability} className="flex gap-2 text-muted">
-              <Icon className={classes("mt-0.5 size-3.5 shrink-0", supported && "text-good")} aria-hidden />
-              <span>
-                {supported ? words : `Not: ${words.toLowerCase()}.`} {reason}
-              </span>
-            </span>
-          );
-        })}
-      </span>
-    </label>
   );
 }

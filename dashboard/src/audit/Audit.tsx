@@ -1,3 +1,4 @@
+import type { AuditEntry } from "@berth/client";
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
@@ -20,8 +21,6 @@ const typingMs = 300;
 /** The audit log: actor, operation, address and outcome. */
 export function Audit() {
   const { agent } = useSearch({ from: "/shell/audit" });
-  const navigate = useNavigate();
-  const { data: agents = [] } = useQuery(agentsQuery);
   const [search, setSearch] = useState("");
   const [outcome, setOutcome] = useState<Outcome | "">("");
   const text = useSettled(search.trim(), typingMs);
@@ -32,29 +31,8 @@ export function Audit() {
   return (
     <View title="Audit">
       <div className="flex flex-wrap gap-2">
-        <Select
-          aria-label="Agent"
-          className="!w-auto grow sm:grow-0"
-          value={agent ?? ""}
-          onChange={({ target: { value } }) =>
-            void navigate({ to: "/audit", search: value === "" ? {} : { agent: value } })
-          }
-        >
-          <option value="">Any agent</option>
-          {agents.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </Select>
-        <Select
-          aria-label="Outcome"
-          className="!w-auto grow sm:grow-0"
-          value={outcome}
-          onChange={(event) => setOutcome(event.target.value as Outcome | "")}
-        >
-          <option value="">Any outcome</option>
-          <option value="done">Done</option>
-          <option value="refused">Refused</option>
-        </Select>
+        <AgentFilter agent={agent} />
+        <OutcomeFilter value={outcome} onChange={setOutcome} />
         <Input
           type="search"
           aria-label="Search the log"
@@ -66,41 +44,84 @@ export function Audit() {
         />
       </div>
       <Loaded query={query}>
-        {({ pages }) => {
-          const entries = pages.flatMap(({ data }) => data);
-          if (entries.length === 0)
-            return <Empty title={query.hasNextPage ? "Nothing found so far" : "No matching entries"} />;
-          return (
-            <Table
-              label="Audit"
-              onlyWide={["Agent", "With", "From", "Request"]}
-              head={["When", "What", "Agent", "Outcome", "With", "From", "Request"]}
-            >
-              {entries.map(({ id, at, operation, agent: of, status, code, credential, keyId, address, requestId }) => (
-                <tr key={id}>
-                  <td className="whitespace-nowrap text-muted">
-                    <Time at={at} />
-                  </td>
-                  <td className="wrap-anywhere">{breakable(operation)}</td>
-                  <td className="text-muted">{of}</td>
-                  <td>
-                    <Badge tone={status < 400 ? "good" : "bad"}>{code ?? "done"}</Badge>
-                  </td>
-                  <td className="whitespace-nowrap text-muted" title={keyId ?? undefined}>
-                    {credential === "token" ? "a sign-in" : credential === null ? "" : "a key"}
-                  </td>
-                  <td className="font-mono text-[13px] text-muted">{address}</td>
-                  <td className="font-mono text-[13px] text-muted" title={requestId}>
-                    {requestId.slice(0, 8)}
-                  </td>
-                </tr>
-              ))}
-            </Table>
-          );
-        }}
+        {({ pages }) => <Entries entries={pages.flatMap(({ data }) => data)} hasMore={query.hasNextPage} />}
       </Loaded>
       <Older query={query} />
     </View>
+  );
+}
+
+/** The chosen agent is in the page's address. */
+function AgentFilter({ agent = "" }: { agent?: string | undefined }) {
+  const navigate = useNavigate();
+  const { data: agents = [] } = useQuery(agentsQuery);
+  return (
+    <Select
+      aria-label="Agent"
+      className="!w-auto grow sm:grow-0"
+      value={agent}
+      onChange={({ target: { value } }) =>
+        void navigate({ to: "/audit", search: value === "" ? {} : { agent: value } })
+      }
+    >
+      <option value="">Any agent</option>
+      {agents.map(({ name }) => (
+        <option key={name}>{name}</option>
+      ))}
+    </Select>
+  );
+}
+
+function OutcomeFilter({ value, onChange }: { value: Outcome | ""; onChange: (outcome: Outcome | "") => void }) {
+  return (
+    <Select
+      aria-label="Outcome"
+      className="!w-auto grow sm:grow-0"
+      value={value}
+      onChange={({ target }) => onChange(target.value as Outcome | "")}
+    >
+      <option value="">Any outcome</option>
+      <option value="done">Done</option>
+      <option value="refused">Refused</option>
+    </Select>
+  );
+}
+
+function Entries({ entries, hasMore }: { entries: readonly AuditEntry[]; hasMore: boolean }) {
+  if (entries.length === 0) return <Empty title={hasMore ? "Nothing found so far" : "No matching entries"} />;
+  return (
+    <Table
+      label="Audit"
+      onlyWide={["Agent", "With", "From", "Request"]}
+      head={["When", "What", "Agent", "Outcome", "With", "From", "Request"]}
+    >
+      {entries.map((entry) => (
+        <Row key={entry.id} entry={entry} />
+      ))}
+    </Table>
+  );
+}
+
+function Row({ entry }: { entry: AuditEntry }) {
+  const { at, operation, agent, status, code, credential, keyId, address, requestId } = entry;
+  return (
+    <tr>
+      <td className="whitespace-nowrap text-muted">
+        <Time at={at} />
+      </td>
+      <td className="wrap-anywhere">{breakable(operation)}</td>
+      <td className="text-muted">{agent}</td>
+      <td>
+        <Badge tone={status < 400 ? "good" : "bad"}>{code ?? "done"}</Badge>
+      </td>
+      <td className="whitespace-nowrap text-muted" title={keyId ?? undefined}>
+        {credential === "token" ? "a sign-in" : credential === null ? "" : "a key"}
+      </td>
+      <td className="font-mono text-[13px] text-muted">{address}</td>
+      <td className="font-mono text-[13px] text-muted" title={requestId}>
+        {requestId.slice(0, 8)}
+      </td>
+    </tr>
   );
 }
 
