@@ -18,7 +18,6 @@ interface ComposerProps {
 
 /** Where messages are written, below those that wait. */
 export function Composer({ agent, draft, onDraft, sender, onInterrupt }: ComposerProps) {
-  const field = useRef<HTMLTextAreaElement>(null);
   const isEmpty = draft.trim() === "";
   const send = () => {
     if (isEmpty) return;
@@ -29,51 +28,19 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
     onDraft(sender.queue[at]!);
     sender.remove(at);
   };
-  const press = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    send();
-  };
-  // Resume editing the restored draft.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: at each edit, not at each key
-  useEffect(() => {
-    if (document.activeElement === document.body || document.activeElement?.closest("article, ol"))
-      field.current?.focus();
-  }, [draft]);
   return (
     <div className="px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] md:px-4">
       <div className="mx-auto grid w-full max-w-3xl gap-2">
         {sender.refusal !== null && <Refused error={sender.refusal} onAgain={sender.again} />}
         {sender.isHeld && <Held sender={sender} />}
-        {sender.queue.length > 0 && (
-          <ol aria-label="Queued messages" className="grid gap-1">
-            {sender.queue.map((message, at) => (
-              <li
-                // biome-ignore lint/suspicious/noArrayIndexKey: the same may wait twice
-                key={`${at} ${message}`}
-                className="flex items-center gap-1 rounded-lg border border-dashed bg-surface py-0.5 pr-1 pl-3 text-sm"
-              >
-                <span className="min-w-0 flex-1 truncate text-muted">{message}</span>
-                <Button kind="quiet" aria-label={`Edit: ${message}`} onClick={() => edit(at)}>
-                  <Pencil className="size-4" aria-hidden />
-                </Button>
-                <Button kind="quiet" aria-label={`Remove: ${message}`} onClick={() => sender.remove(at)}>
-                  <X className="size-4" aria-hidden />
-                </Button>
-              </li>
-            ))}
-          </ol>
-        )}
+        {sender.queue.length > 0 && <Queue messages={sender.queue} onEdit={edit} onRemove={sender.remove} />}
         <div className="flex items-end gap-2 rounded-2xl border border-line-strong bg-surface p-2 has-[textarea:focus-visible]:outline-2 has-[textarea:focus-visible]:outline-accent">
-          <textarea
-            ref={field}
-            aria-label={`Message to ${agent}`}
+          <MessageField
+            label={`Message to ${agent}`}
             placeholder={sender.isBusy ? "Sent when the turn has ended" : "Message"}
-            value={draft}
-            rows={1}
-            onChange={(event) => onDraft(event.target.value)}
-            onKeyDown={press}
-            className="field-sizing-content max-h-[40vh] min-h-9 flex-1 resize-none bg-transparent px-2 py-1.5 text-base outline-none placeholder:text-muted md:text-[15px]"
+            draft={draft}
+            onDraft={onDraft}
+            onSend={send}
           />
           {onInterrupt && (
             <Button aria-label="Interrupt" title="Interrupt (Esc)" onClick={onInterrupt}>
@@ -91,6 +58,69 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
         </div>
       </div>
     </div>
+  );
+}
+
+interface FieldProps extends Pick<ComposerProps, "draft" | "onDraft"> {
+  label: string;
+  placeholder: string;
+  onSend: () => void;
+}
+
+/** A text of several lines, which Enter sends. */
+function MessageField({ label, placeholder, draft, onDraft, onSend }: FieldProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    onSend();
+  };
+  // Resume editing the restored draft.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: at each edit, not at each key
+  useEffect(() => {
+    if (document.activeElement === document.body || document.activeElement?.closest("article, ol"))
+      field.current?.focus();
+  }, [draft]);
+  return (
+    <textarea
+      ref={field}
+      aria-label={label}
+      placeholder={placeholder}
+      value={draft}
+      rows={1}
+      onChange={(event) => onDraft(event.target.value)}
+      onKeyDown={press}
+      className="field-sizing-content max-h-[40vh] min-h-9 flex-1 resize-none bg-transparent px-2 py-1.5 text-base outline-none placeholder:text-muted md:text-[15px]"
+    />
+  );
+}
+
+interface QueueProps {
+  messages: readonly string[];
+  onEdit: (at: number) => void;
+  onRemove: (at: number) => void;
+}
+
+/** Messages that wait for the end of the turn. */
+function Queue({ messages, onEdit, onRemove }: QueueProps) {
+  return (
+    <ol aria-label="Queued messages" className="grid gap-1">
+      {messages.map((message, at) => (
+        <li
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same may wait twice
+          key={`${at} ${message}`}
+          className="flex items-center gap-1 rounded-lg border border-dashed bg-surface py-0.5 pr-1 pl-3 text-sm"
+        >
+          <span className="min-w-0 flex-1 truncate text-muted">{message}</span>
+          <Button kind="quiet" aria-label={`Edit: ${message}`} onClick={() => onEdit(at)}>
+            <Pencil className="size-4" aria-hidden />
+          </Button>
+          <Button kind="quiet" aria-label={`Remove: ${message}`} onClick={() => onRemove(at)}>
+            <X className="size-4" aria-hidden />
+          </Button>
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -1,8 +1,7 @@
 import type { Turn } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
-import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
@@ -12,6 +11,7 @@ import { useStoredState } from "./stored-state.ts";
 import { TurnView } from "./TurnView.tsx";
 import { useTurns } from "./turn-list.ts";
 import { useSender } from "./use-sender.ts";
+import { useTurnScroll } from "./use-turn-scroll.ts";
 
 export function Conversation() {
   const name = useAgentName();
@@ -88,36 +88,9 @@ interface TurnsProps {
   onSendAgain: (message: string) => void;
 }
 
-/** From here on, the end is in view. */
-const nearEnd = 120;
-
 /** The turns. Only those in view are in the page. */
 function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSendAgain }: TurnsProps) {
-  const scroller = useRef<HTMLElement>(null);
-  const virtualizer = useVirtualizer({
-    count: turns.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => 180,
-    getItemKey: (at) => turns[at]?.id ?? at,
-    anchorTo: "end",
-    followOnAppend: true,
-    scrollEndThreshold: nearEnd,
-    overscan: 4,
-    paddingEnd: 24,
-  });
-  const [keepsPlace] = useState(placeKeeper);
-  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = keepsPlace;
-  const items = virtualizer.getVirtualItems();
-  useLayoutEffect(() => virtualizer.scrollToEnd(), [virtualizer]);
-  const isAtStart = items[0] !== undefined && items[0].index < 3;
-  const older = useEffectEvent(() => onOlder?.());
-  const canGrow = isAtStart && onOlder !== null;
-  useEffect(() => {
-    if (canGrow) older();
-  }, [canGrow]);
-  useEffect(() => {
-    if (sending !== null) virtualizer.scrollToEnd();
-  }, [sending, virtualizer]);
+  const { scroller, virtualizer, isAtEnd } = useTurnScroll({ turns, sending, onOlder });
   if (turns.length === 0 && sending === null) return <NoTurns agent={agent} />;
   return (
     <div className="relative min-h-0 flex-1">
@@ -128,57 +101,45 @@ function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSe
         className="h-full overflow-y-auto overflow-x-hidden px-4 [overflow-anchor:none] focus-visible:-outline-offset-2"
       >
         <div className="relative mx-auto w-full max-w-3xl" style={{ height: virtualizer.getTotalSize() }}>
-          {items.map(({ key, index, start }) => {
-            const turn = turns[index]!;
-            return (
-              <div
-                key={key}
-                ref={virtualizer.measureElement}
-                data-index={index}
-                className="absolute inset-x-0 top-0"
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                {index > 0 && turns[index - 1]!.conversation !== turn.conversation && <NewConversation />}
-                <TurnView
-                  agent={agent}
-                  turn={turn}
-                  isAsleep={isAsleep}
-                  isPassing={virtualizer.isScrolling}
-                  onEnded={onEnded}
-                  onEdit={onEdit}
-                  onSendAgain={onSendAgain}
-                />
-              </div>
-            );
-          })}
+          {virtualizer.getVirtualItems().map(({ key, index, start }) => (
+            <div
+              key={key}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              className="absolute inset-x-0 top-0"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              {index > 0 && turns[index - 1]!.conversation !== turns[index]!.conversation && <NewConversation />}
+              <TurnView
+                agent={agent}
+                turn={turns[index]!}
+                isAsleep={isAsleep}
+                isPassing={virtualizer.isScrolling}
+                onEnded={onEnded}
+                onEdit={onEdit}
+                onSendAgain={onSendAgain}
+              />
+            </div>
+          ))}
         </div>
         {sending !== null && <Sending message={sending} />}
       </section>
-      {turns.length > 0 && !virtualizer.isAtEnd(nearEnd) && (
-        <button
-          type="button"
-          aria-label="To the newest"
-          onClick={() => virtualizer.scrollToEnd()}
-          className="absolute right-4 bottom-3 rounded-full border bg-raised p-2 shadow-md hover:bg-sunken"
-        >
-          <ArrowDown className="size-4" aria-hidden />
-        </button>
-      )}
+      {!isAtEnd && <ToNewest onClick={() => virtualizer.scrollToEnd()} />}
     </div>
   );
 }
 
-/**
- * Tells whether what is in view stays there when a turn's height changes: for turns above it, also while it is scrolled
- * up, when their Markdown and events come.
- */
-function placeKeeper() {
-  const known = new Set<unknown>();
-  return ({ key, start, end }: VirtualItem, _: number, { scrollOffset }: Virtualizer<HTMLElement, Element>) => {
-    const isEstimate = !known.has(key);
-    known.add(key);
-    return (isEstimate ? start : end) <= (scrollOffset ?? 0);
-  };
+function ToNewest({ onClick }: { onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      aria-label="To the newest"
+      onClick={onClick}
+      className="absolute right-4 bottom-3 rounded-full border bg-raised p-2 shadow-md hover:bg-sunken"
+    >
+      <ArrowDown className="size-4" aria-hidden />
+    </button>
+  );
 }
 
 function NoTurns({ agent }: { agent: string }) {

@@ -1,0 +1,58 @@
+import type { Turn } from "@berth/client";
+import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
+
+interface Scrolled {
+  turns: readonly Turn[];
+  /** The message on its way to the service, which is scrolled to. */
+  sending: string | null;
+  /** Loads older turns; null while there are none, or they are on their way. */
+  onOlder: (() => void) | null;
+}
+
+/** From here on, the end is in view. In pixels. */
+const nearEnd = 120;
+
+/** The scrolling of a conversation: it begins and stays at the end, and near its start it loads older turns. */
+export function useTurnScroll({ turns, sending, onOlder }: Scrolled) {
+  const scroller = useRef<HTMLElement>(null);
+  const virtualizer = useVirtualizer({
+    count: turns.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 180,
+    getItemKey: (at) => turns[at]?.id ?? at,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: nearEnd,
+    overscan: 4,
+    paddingEnd: 24,
+  });
+  const [keepsPlace] = useState(placeKeeper);
+  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = keepsPlace;
+  const [first] = virtualizer.getVirtualItems();
+  useLayoutEffect(() => virtualizer.scrollToEnd(), [virtualizer]);
+  const isAtStart = first !== undefined && first.index < 3;
+  const older = useEffectEvent(() => onOlder?.());
+  const canGrow = isAtStart && onOlder !== null;
+  useEffect(() => {
+    if (canGrow) older();
+  }, [canGrow]);
+  useEffect(() => {
+    if (sending !== null) virtualizer.scrollToEnd();
+  }, [sending, virtualizer]);
+  const isAtEnd = turns.length === 0 || virtualizer.isAtEnd(nearEnd);
+  return { scroller, virtualizer, isAtEnd };
+}
+
+/**
+ * Tells whether what is in view stays there when a turn's height changes: for turns above it, also while it is scrolled
+ * up, when their Markdown and events come.
+ */
+function placeKeeper() {
+  const known = new Set<unknown>();
+  return ({ key, start, end }: VirtualItem, _: number, { scrollOffset }: Virtualizer<HTMLElement, Element>) => {
+    const isEstimate = !known.has(key);
+    known.add(key);
+    return (isEstimate ? start : end) <= (scrollOffset ?? 0);
+  };
+}
