@@ -1,24 +1,20 @@
 import type { Key } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { AgentChoice } from "../agents/AgentChoice.tsx";
 import { berth } from "../api/client.ts";
-import { agentsQuery, keysQuery } from "../api/queries.ts";
+import { keysQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Once } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
-import { DialogEnd } from "../ui/DialogEnd.tsx";
-import { Field, Input, Select } from "../ui/Field.tsx";
-import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
-import { useAction } from "../ui/use-action.ts";
 import { View } from "../ui/View.tsx";
+import { KeyForm } from "./KeyForm.tsx";
 import { Programs } from "./Programs.tsx";
 
 export function Keys() {
@@ -114,77 +110,5 @@ function MakeKey() {
         )}
       </Dialog>
     </>
-  );
-}
-
-function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel: () => void }) {
-  const queries = useQueryClient();
-  const { data: allAgents = [] } = useQuery(agentsQuery);
-  const [name, setName] = useState("");
-  const [kind, setKind] = useState<Key["kind"]>("full");
-  const [agents, setAgents] = useState<readonly string[]>([]);
-  const [limit, setLimit] = useState("");
-  const [days, setDays] = useState("");
-  const make = useAction(async () => {
-    const { key } = await berth.keys.create({
-      name: name.trim() || null,
-      kind,
-      // A key for everything has no limit: it could make another without one.
-      ...(kind === "agent" ? { agents: [...agents], creditLimit: limit.trim() || null } : {}),
-      expiresAt: days === "" ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString(),
-    });
-    await queries.invalidateQueries({ queryKey: keysQuery.queryKey });
-    onMade(key);
-  });
-  return (
-    <Form onSubmit={() => make.run()}>
-      <Field label="Name" hint="Its purpose.">
-        {(props) => (
-          <Input {...props} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" />
-        )}
-      </Field>
-      <Field label="Kind">
-        {(props) => (
-          <Select {...props} value={kind} onChange={(event) => setKind(event.target.value as Key["kind"])}>
-            <option value="full">Everything in this account</option>
-            <option value="agent">Only chats with some agents</option>
-          </Select>
-        )}
-      </Field>
-      {kind === "agent" && (
-        <AgentChoice
-          legend="Agents"
-          names={allAgents.map((agent) => agent.name)}
-          chosen={agents}
-          onChange={setAgents}
-        />
-      )}
-      <div className="grid gap-4 sm:grid-cols-2">
-        {kind === "agent" && (
-          <Field label="Credit limit" hint="Its spending limit. Empty: no limit.">
-            {(props) => (
-              <Input {...props} value={limit} inputMode="decimal" onChange={(event) => setLimit(event.target.value)} />
-            )}
-          </Field>
-        )}
-        <Field label="Expires">
-          {(props) => (
-            <Select {...props} value={days} onChange={(event) => setDays(event.target.value)}>
-              <option value="">Never</option>
-              <option value="7">In a week</option>
-              <option value="30">In 30 days</option>
-              <option value="90">In 90 days</option>
-              <option value="365">In a year</option>
-            </Select>
-          )}
-        </Field>
-      </div>
-      <DialogEnd
-        of={make}
-        action="Make the key"
-        onCancel={onCancel}
-        disabled={kind === "agent" && agents.length === 0}
-      />
-    </Form>
   );
 }

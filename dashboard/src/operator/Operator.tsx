@@ -1,32 +1,22 @@
-import type { AccountCredits, User } from "@berth/client";
+import type { AccountCredits } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { bytes } from "../agent/bytes.ts";
 import { berth } from "../api/client.ts";
-import {
-  allCreditsQuery,
-  billingQuery,
-  capacityQuery,
-  readinessQuery,
-  runtimesQuery,
-  usersQuery,
-} from "../api/queries.ts";
+import { allCreditsQuery, billingQuery, capacityQuery, readinessQuery, runtimesQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
-import { Confirm } from "../ui/Confirm.tsx";
-import { Once } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { messageOf } from "../ui/message.ts";
 import { Table } from "../ui/Table.tsx";
-import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section, View } from "../ui/View.tsx";
 import { Quarantine } from "./Quarantine.tsx";
+import { Users } from "./Users.tsx";
 
 /** The operator's pages. */
 export function Operator() {
@@ -109,135 +99,6 @@ function Gauge({ label, used, limit, word = String }: GaugeProps) {
         />
       </div>
     </div>
-  );
-}
-
-const userTones = { invited: "accent", active: "good", disabled: "neutral" } as const;
-
-function Users() {
-  const query = useQuery(usersQuery);
-  const [link, setLink] = useState<{ name: string; url: string } | null>(null);
-  const show = (name: string, url: string) => setLink({ name, url });
-  return (
-    <Section title="Users" actions={<AddUser onLink={show} />}>
-      {link && (
-        <div className="grid gap-2">
-          <p className="text-sm">Give this link to {link.name}, who sets a password with it. It works once.</p>
-          <Once text={link.url} label="Copy the link" />
-        </div>
-      )}
-      <Loaded query={query}>
-        {(users) => (
-          <Table label="Users" onlyWide={["Added"]} head={["Name", "Status", "Added", ""]}>
-            {users.map((user) => (
-              <UserRow key={user.name} user={user} onLink={show} />
-            ))}
-          </Table>
-        )}
-      </Loaded>
-    </Section>
-  );
-}
-
-function UserRow({ user, onLink }: { user: User; onLink: (name: string, url: string) => void }) {
-  const { name, operator, status, createdAt } = user;
-  const queries = useQueryClient();
-  const refresh = () => queries.invalidateQueries({ queryKey: usersQuery.queryKey });
-  const enable = useAction(async () => {
-    await berth.admin.enableUser(name);
-    await refresh();
-  });
-  return (
-    <tr>
-      <td className="font-medium">
-        {name} {operator && <span className="font-normal text-muted">(operator)</span>}
-      </td>
-      <td>
-        <Badge tone={userTones[status]}>{status}</Badge>
-      </td>
-      <td className="whitespace-nowrap text-muted">
-        <Time at={createdAt} />
-      </td>
-      <td>
-        <div className="flex justify-end gap-1">
-          <Confirm
-            trigger={(open) => (
-              <Button kind="quiet" onClick={open}>
-                New link
-              </Button>
-            )}
-            title={`A new link for ${name}?`}
-            action="Make the link"
-            onConfirm={async () => {
-              const { link } = await berth.admin.resetUser(name);
-              onLink(name, link);
-              await refresh();
-            }}
-          >
-            The password becomes invalid, and {name} is signed out everywhere.
-          </Confirm>
-          {status === "disabled" ? (
-            <Button kind="quiet" isBusy={enable.isBusy} onClick={() => enable.run()}>
-              Enable
-            </Button>
-          ) : (
-            !operator && (
-              <Confirm
-                trigger={(open) => (
-                  <Button kind="quiet" onClick={open}>
-                    Disable
-                  </Button>
-                )}
-                title={`Disable ${name}?`}
-                action="Disable"
-                onConfirm={async () => {
-                  await berth.admin.disableUser(name);
-                  await refresh();
-                }}
-              >
-                {name} is signed out, and keys of that account are refused, until you enable it again.
-              </Confirm>
-            )
-          )}
-        </div>
-      </td>
-    </tr>
-  );
-}
-
-function AddUser({ onLink }: { onLink: (name: string, url: string) => void }) {
-  const queries = useQueryClient();
-  const [isOpen, setOpen] = useState(false);
-  const [name, setName] = useState("");
-  const add = useAction(async () => {
-    const user = await berth.admin.createUser({ name: name.trim() });
-    onLink(user.name, user.link);
-    await queries.invalidateQueries({ queryKey: usersQuery.queryKey });
-    setName("");
-    setOpen(false);
-  });
-  return (
-    <>
-      <Button kind="primary" onClick={() => setOpen(true)}>
-        Add a user
-      </Button>
-      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Add a user">
-        <Form onSubmit={() => add.run()}>
-          <Field label="Name" error={add.error === null ? null : messageOf(add.error)}>
-            {(props) => (
-              <Input
-                {...props}
-                required
-                value={name}
-                autoComplete="off"
-                onChange={(event) => setName(event.target.value)}
-              />
-            )}
-          </Field>
-          <DialogEnd of={{ isBusy: add.isBusy }} action="Add" onCancel={() => setOpen(false)} />
-        </Form>
-      </Dialog>
-    </>
   );
 }
 

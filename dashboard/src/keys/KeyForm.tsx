@@ -1,0 +1,93 @@
+import type { Key } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { AgentChoice } from "../agents/AgentChoice.tsx";
+import { berth } from "../api/client.ts";
+import { agentsQuery, keysQuery } from "../api/queries.ts";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
+import { Field, Input, Select } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
+import { useAction } from "../ui/use-action.ts";
+
+const dayMs = 86_400_000;
+
+/** Makes a key. `onMade` gets its secret. */
+export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel: () => void }) {
+  const queries = useQueryClient();
+  const { data: allAgents = [] } = useQuery(agentsQuery);
+  const [name, setName] = useState("");
+  const [kind, setKind] = useState<Key["kind"]>("full");
+  const [agents, setAgents] = useState<readonly string[]>([]);
+  const [limit, setLimit] = useState("");
+  const [days, setDays] = useState("");
+  const isForAgents = kind === "agent";
+  const make = useAction(async () => {
+    const { key } = await berth.keys.create({
+      name: name.trim() || null,
+      kind,
+      // A key for everything has no limit: it could make another without one.
+      ...(isForAgents ? { agents: [...agents], creditLimit: limit.trim() || null } : {}),
+      expiresAt: days === "" ? null : new Date(Date.now() + Number(days) * dayMs).toISOString(),
+    });
+    await queries.invalidateQueries({ queryKey: keysQuery.queryKey });
+    onMade(key);
+  });
+  return (
+    <Form onSubmit={() => make.run()}>
+      <Field label="Name" hint="Its purpose.">
+        {(props) => (
+          <Input {...props} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" />
+        )}
+      </Field>
+      <KindField value={kind} onChange={setKind} />
+      {isForAgents && (
+        <AgentChoice legend="Agents" names={allAgents.map((each) => each.name)} chosen={agents} onChange={setAgents} />
+      )}
+      <div className="grid gap-4 sm:grid-cols-2">
+        {isForAgents && <LimitField value={limit} onChange={setLimit} />}
+        <ExpiryField days={days} onChange={setDays} />
+      </div>
+      <DialogEnd of={make} action="Make the key" onCancel={onCancel} disabled={isForAgents && agents.length === 0} />
+    </Form>
+  );
+}
+
+function KindField({ value, onChange }: { value: Key["kind"]; onChange: (kind: Key["kind"]) => void }) {
+  return (
+    <Field label="Kind">
+      {(props) => (
+        <Select {...props} value={value} onChange={({ target }) => onChange(target.value as Key["kind"])}>
+          <option value="full">Everything in this account</option>
+          <option value="agent">Only chats with some agents</option>
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+function LimitField({ value, onChange }: { value: string; onChange: (limit: string) => void }) {
+  return (
+    <Field label="Credit limit" hint="Its spending limit. Empty: no limit.">
+      {(props) => (
+        <Input {...props} value={value} inputMode="decimal" onChange={({ target }) => onChange(target.value)} />
+      )}
+    </Field>
+  );
+}
+
+/** `days`: until the key expires; empty if it never does. */
+function ExpiryField({ days, onChange }: { days: string; onChange: (days: string) => void }) {
+  return (
+    <Field label="Expires">
+      {(props) => (
+        <Select {...props} value={days} onChange={({ target }) => onChange(target.value)}>
+          <option value="">Never</option>
+          <option value="7">In a week</option>
+          <option value="30">In 30 days</option>
+          <option value="90">In 90 days</option>
+          <option value="365">In a year</option>
+        </Select>
+      )}
+    </Field>
+  );
+}
