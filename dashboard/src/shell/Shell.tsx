@@ -16,8 +16,9 @@ export function Shell() {
   const { data: account } = useSuspenseQuery(accountQuery);
   const places = placesOf(account);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const openPalette = () => setPaletteOpen(true);
   useLiveQueries();
-  useShortcuts(places, () => setPaletteOpen(true));
+  useShortcuts(places, openPalette);
   // A conversation on a phone has use for the whole screen; its header leads back.
   const isAgent = useMatchRoute()({ to: "/agents/$name", fuzzy: true }) !== false;
   return (
@@ -28,49 +29,75 @@ export function Shell() {
       >
         Skip to the content
       </a>
-      <aside className="hidden w-56 shrink-0 flex-col gap-4 border-r bg-surface p-3 md:flex">
-        <Brand />
-        <PaletteButton onClick={() => setPaletteOpen(true)} />
-        <nav aria-label="Views" className="grid gap-0.5">
-          {places.map((place) => (
-            <SideLink key={place.to} place={place} />
-          ))}
-        </nav>
-        <div className="mt-auto">
-          <AccountMenu name={account.name} />
-        </div>
-      </aside>
-      <header
-        className={classes(
-          "flex items-center justify-between border-b bg-surface px-3 py-1.5 md:hidden",
-          isAgent && "hidden",
-        )}
-      >
-        <Brand />
-        <div className="flex items-center gap-1">
-          <PaletteButton onClick={() => setPaletteOpen(true)} isSmall />
-          <AccountMenu name={account.name} isSmall />
-        </div>
-      </header>
+      <Sidebar account={account.name} places={places} onPalette={openPalette} />
+      <TopBar account={account.name} isHidden={isAgent} onPalette={openPalette} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Unreachable />
         <main id="content" className="flex min-h-0 flex-1 flex-col overflow-y-auto" tabIndex={-1}>
           <Outlet />
         </main>
       </div>
-      {!isAgent && (
-        <nav aria-label="Views" className="flex border-t bg-surface pb-[env(safe-area-inset-bottom)] md:hidden">
-          {places.map((place) => (
-            <BottomLink key={place.to} place={place} />
-          ))}
-        </nav>
-      )}
+      {!isAgent && <BottomBar places={places} />}
       {isPaletteOpen && (
         <Suspense>
           <Palette places={places} onClose={() => setPaletteOpen(false)} />
         </Suspense>
       )}
     </div>
+  );
+}
+
+interface BarProps {
+  /** The account's name. */
+  account: string;
+  places: readonly Place[];
+  onPalette: () => void;
+}
+
+/** On wide screens. */
+function Sidebar({ account, places, onPalette }: BarProps) {
+  return (
+    <aside className="hidden w-56 shrink-0 flex-col gap-4 border-r bg-surface p-3 md:flex">
+      <Brand />
+      <PaletteButton onClick={onPalette} />
+      <nav aria-label="Views" className="grid gap-0.5">
+        {places.map((place) => (
+          <SideLink key={place.to} place={place} />
+        ))}
+      </nav>
+      <div className="mt-auto">
+        <AccountMenu name={account} />
+      </div>
+    </aside>
+  );
+}
+
+/** On narrow screens. */
+function TopBar({ account, isHidden, onPalette }: Omit<BarProps, "places"> & { isHidden: boolean }) {
+  return (
+    <header
+      className={classes(
+        "flex items-center justify-between border-b bg-surface px-3 py-1.5 md:hidden",
+        isHidden && "hidden",
+      )}
+    >
+      <Brand />
+      <div className="flex items-center gap-1">
+        <PaletteButton onClick={onPalette} isSmall />
+        <AccountMenu name={account} isSmall />
+      </div>
+    </header>
+  );
+}
+
+/** On narrow screens. */
+function BottomBar({ places }: Pick<BarProps, "places">) {
+  return (
+    <nav aria-label="Views" className="flex border-t bg-surface pb-[env(safe-area-inset-bottom)] md:hidden">
+      {places.map((place) => (
+        <BottomLink key={place.to} place={place} />
+      ))}
+    </nav>
   );
 }
 
