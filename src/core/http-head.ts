@@ -25,6 +25,17 @@ export const messageHeaders: ReadonlySet<string> = new Set([
   "set-cookie",
 ]);
 
+/**
+ * Describes an answer that Node's HTTP parser, or its check of headers, rejects; null for another error. `whose`:
+ * `The server's`.
+ */
+export function answerFault(error: unknown, whose: string, maximumBytes = maximumHeadBytes): string | null {
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  if (code === "HPE_HEADER_OVERFLOW") return `${whose} headers are larger than ${maximumBytes / 1024} KiB.`;
+  if (/^(HPE|ERR_HTTP|ERR_INVALID)_/.test(code)) return `${whose} answer is not valid HTTP: ${message}.`;
+  return null;
+}
+
 const nothing = Buffer.alloc(0);
 
 /**

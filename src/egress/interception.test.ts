@@ -82,6 +82,39 @@ test.each([
 });
 
 test.each([
+  "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
+  `HTTP/1.1 200 OK\r\nX: ${"a".repeat(40_000)}\r\nContent-Length: 2\r\n\r\nok`,
+])("a careless answer of a host passes: %.60j", async (bytes) => {
+  const program = await connected(answering(bytes));
+  program.write(`GET / HTTP/1.1\r\n${host}\r\n`);
+  expect(await text(program)).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\n2\r\nok\r\n0\r\n\r\n$/);
+});
+
+test("an answer of a host with chunks and a length has its chunks alone", async () => {
+  const inside = "HTTP/1.1 200 OK\r\n\r\n";
+  const chunk = `${inside.length.toString(16)}\r\n${inside}\r\n0\r\n\r\n`;
+  const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n";
+  const program = await connected(answering(head + chunk));
+  program.write(`GET / HTTP/1.1\r\n${host.replace("close", "keep-alive")}\r\n`);
+  const answer = await text(program);
+  expect(answer).not.toMatch(/content-length/i);
+  expect(answer.endsWith(chunk)).toBe(true);
+});
+
+test.each([
+  ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", "not valid HTTP: Parse Error"],
+  ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok", "not valid HTTP: Parse Error"],
+  [`HTTP/1.1 200 OK\r\nX: ${"a".repeat(70_000)}\r\n\r\n`, "headers are larger than 64 KiB"],
+  ["", "closed the connection early"],
+])("a host that answers %.60j gets a 502 that says why", async (bytes, reason) => {
+  const program = await connected(answering(bytes));
+  program.write(`GET / HTTP/1.1\r\n${host}\r\n`);
+  const answer = await text(program);
+  expect(answer).toMatch(/^HTTP\/1.1 502 /);
+  expect(answer).toContain(reason);
+});
+
+test.each([
   ["an absolute address", `GET http://other.example.com/ HTTP/1.1\r\n${host}\r\n`],
   ["a second Host", `GET / HTTP/1.1\r\n${host}Host: other.example.com\r\n\r\n`],
 ])("a request that names another host by %s does not reach this one", async (_, request) => {

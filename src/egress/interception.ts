@@ -14,7 +14,7 @@ import { pipeline } from "node:stream/promises";
 import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import { parseAuthority } from "../contract/egress-rules.ts";
 import { Budget, type Held } from "../core/budget.ts";
-import { flushHead } from "../core/http-head.ts";
+import { answerFault, flushHead } from "../core/http-head.ts";
 import { Concealment } from "./concealment.ts";
 import type { Destination } from "./policy.ts";
 import { type DestinationSecrets, maximumRevealed, revealed, type Secret } from "./secrets.ts";
@@ -25,6 +25,8 @@ const handshake = 0x16;
 const method = /^[A-Z]{3,10}[ A-Z]/;
 /** The size of pending requests' headers, in characters, by agent. */
 const holding = new Budget({ total: 128 * 1024 * 1024, perHolder: 32 * 1024 * 1024 });
+/** The limit on a response's head, in bytes. It is reserved in the budget until the response begins. */
+const maximumAnswerHead = 64 * 1024;
 /** Limit on pipelined requests per connection: each takes memory, and few programs pipeline at all. */
 const maximumWaiting = 16;
 
@@ -146,21 +148,28 @@ function pass(
   const { headers, hasValue } = headersFor(request, options.secrets);
   if (!headers)
     return void refuse(response, 431, `With the secrets' values, headers are limited to ${maximumRevealed} bytes.`);
-  if (!held.resize(sizeOf(request.rawHeaders) + sizeOf(headers))) {
+  const sent = sizeOf(request.rawHeaders) + sizeOf(headers);
+  if (!held.resize(sent + maximumAnswerHead)) {
     return void refuse(response, 429, "The agent's pending requests with secrets are too large together.");
   }
-  const asked = ask(request, headers, agent);
+  const asked = ask(request, headers, { agent, isUpgrade: false });
   if (!asked) return void refuse(response, 400, "The request cannot be forwarded.");
   const failed = (error: unknown) => {
     if (response.headersSent) return void response.destroy();
     options.warn("a request with secrets got no response", error);
-    refuse(response, 502, "The host closed the connection early.");
+    refuse(
+      response,
+      502,
+      answerFault(error, "The host's", maximumAnswerHead) ?? "The host closed the connection early.",
+    );
   };
   asked.on("response", (answer) => {
+    held.resize(sent + sizeOf(answer.rawHeaders));
     const concealment = new Concealment(options.secrets, { keepLength: !hasValue });
     const hasBody = concealment.isNeeded && request.method !== "HEAD";
-    // A placeholder has another length than its value.
-    const isResized = hasBody && hasValue;
+    // A placeholder has another length than its value. Chunks have their own lengths, even if a careless host also sends
+    // content-length.
+    const isResized = (hasBody && hasValue) || answer.headers["transfer-encoding"] !== undefined;
     const passed = without(["trailer", ...(isResized ? ["content-length"] : [])], answer.rawHeaders);
     try {
       const told = concealment.headers(passed) as unknown as OutgoingHttpHeaders;
@@ -196,7 +205,8 @@ function refuse(response: ServerResponse, status: number, text: string): void {
 function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: Agent, options: ServingOptions): void {
   const { headers, hasValue } = headersFor(request, options.secrets);
   const concealment = new Concealment(options.secrets, { keepLength: !hasValue });
-  const asked = headers && isFor(request, options.destination) ? ask(request, headers, agent) : null;
+  const asked =
+    headers && isFor(request, options.destination) ? ask(request, headers, { agent, isUpgrade: true }) : null;
   if (!asked) return void socket.destroy();
   asked.on("upgrade", (answer, upstream, rest) => {
     socket.write(headOf(answer, concealment.headers(answer.rawHeaders)), "latin1");
@@ -243,9 +253,23 @@ function sizeOf(rawHeaders: readonly string[]): number {
 }
 
 /** Null for headers that Node does not send. Trailers are dropped, and so is their announcement. */
-function ask({ method, url }: IncomingMessage, headers: string[], agent: Agent) {
+function ask(
+  { method, url }: IncomingMessage,
+  headers: string[],
+  { agent, isUpgrade }: { agent: Agent; isUpgrade: boolean },
+) {
   try {
-    return makeRequest({ agent, method, path: url, headers, setHost: false });
+    return makeRequest({
+      agent,
+      method,
+      path: url,
+      headers,
+      setHost: false,
+      maxHeaderSize: maximumAnswerHead,
+      // The connection belongs to one program and one host, and the response is serialized again, so a malformed one
+      // can confuse no other. The headers of an upgrade are not checked again.
+      insecureHTTPParser: !isUpgrade,
+    });
   } catch {
     return null;
   }

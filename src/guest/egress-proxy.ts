@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { verdictHeader } from "../contract/guest.ts";
-import { connectionHeaders, flushHead, maximumHeadBytes } from "../core/http-head.ts";
+import { answerFault, connectionHeaders, flushHead, maximumHeadBytes } from "../core/http-head.ts";
 import type { Downloads } from "./downloads.ts";
 import type { Refused, Uplink } from "./uplink.ts";
 
@@ -186,11 +186,7 @@ function endTunnel(stream: ClientHttp2Stream, isWhole: boolean): void {
 }
 
 function reasonOf(error: Error): string {
-  const { code = "" } = error as NodeJS.ErrnoException;
-  if (code === "HPE_HEADER_OVERFLOW") return `The server's headers are larger than ${maximumHeadBytes / 1024} KiB.`;
-  if (code.startsWith("HPE_") || code.startsWith("ERR_"))
-    return `The server's answer is not valid HTTP: ${error.message}.`;
-  return "The server broke the connection off before it answered.";
+  return answerFault(error, "The server's") ?? "The server broke the connection off before it answered.";
 }
 
 function headText({ statusCode, statusMessage }: IncomingMessage, rawHeaders: readonly string[]): string {

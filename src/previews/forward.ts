@@ -29,6 +29,9 @@ export async function forward(
     // A flat list keeps what occurs twice.
     headers: requestHeaders(request, isSecure, upgrade) as unknown as Record<string, string>,
     maxHeaderSize: maximumHeadBytes,
+    // The connection carries one response, which is serialized again, so a malformed one can confuse no other. The
+    // headers of an upgrade are not checked again.
+    insecureHTTPParser: upgrade === null,
   });
   response.on("close", () => sent.destroy());
   connection.on("error", (error) => sent.destroy(error));

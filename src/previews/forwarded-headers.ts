@@ -43,8 +43,11 @@ export function requestHeaders(request: IncomingMessage, isSecure: boolean, upgr
 
 /** The headers of an answer as the browser gets them: for this origin alone. A flat list of names and values. */
 export function responseHeaders(answer: IncomingMessage): string[] {
+  // Chunks have their own lengths, even if a careless program also sends content-length.
+  const isChunked = answer.headers["transfer-encoding"] !== undefined;
   const headers = remaining(answer).flatMap(([name, value]) => {
     const lower = name.toLowerCase();
+    if (isChunked && lower === "content-length") return [];
     if (ofPage.has(lower) || lower.startsWith("access-control-")) return [];
     if (lower !== "set-cookie") return [name, value];
     const own = hostOnly(value);

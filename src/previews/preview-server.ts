@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { clientOf } from "../core/http/rate-limits.ts";
+import { answerFault } from "../core/http-head.ts";
 import { isForeign } from "./foreign.ts";
 import { forward, type Upgrading } from "./forward.ts";
 import {
@@ -203,7 +204,9 @@ export class PreviewServer {
     }
     if (!(error instanceof BerthError)) this.#context.logger.debug({ err: error }, "a preview broke off");
     const status = error instanceof BerthError ? error.status : 502;
-    const text = "The agent's machine did not answer, or its program broke the connection off.";
+    const text =
+      answerFault(error, "The program's") ??
+      "The agent's machine did not answer, or its program broke the connection off.";
     return { status, code: "machine_failed", title: "The page cannot be shown", text, retrySeconds: 5 };
   }
 

@@ -8,7 +8,7 @@ import {
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { connectionHeaders, flushHead, messageHeaders } from "../../core/http-head.ts";
+import { connectionHeaders, flushHead, maximumHeadBytes, messageHeaders } from "../../core/http-head.ts";
 import { notLeadingHeader } from "./passport.ts";
 
 /** How long the other server has to take a connection. */
@@ -55,6 +55,8 @@ export async function relay(
     method: request.method,
     path: request.url,
     headers: { ...requestHeaders(passage, body), ...passport },
+    // A preview's head may have the limit's size, and the other server adds its own headers.
+    maxHeaderSize: 2 * maximumHeadBytes,
     // A connection that has rested may be closed by the other server just now.
     agent: false,
   });
