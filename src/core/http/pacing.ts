@@ -64,7 +64,7 @@ export class Pace {
   }
 }
 
-/** Whom a request counts for: its account or, before the caller is known, its client's address. */
+/** The holder that a request counts for: its account or, before the caller is known, its client address. */
 function holderOf({ caller, ip }: FastifyRequest): string {
   return caller?.accountId ?? clientOf(ip);
 }
