@@ -57,6 +57,7 @@ import { snapshotRoutes } from "./snapshots/routes.ts";
 import { sshRoutes } from "./ssh/routes.ts";
 import { logFormatOf } from "./telemetry/logger.ts";
 import { chatRoutes, turnRoutes } from "./turns/routes.ts";
+import { workspaceRoutes } from "./workspaces/routes.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 /** How long requests that are under way may take when the server ends. */
@@ -89,6 +90,7 @@ const plugins = [
   egressRoutes,
   secretRoutes,
   keyRoutes,
+  workspaceRoutes,
   topUpRoutes,
   auditRoutes,
   accountRoutes,

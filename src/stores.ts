@@ -1,4 +1,5 @@
 import { KeyStore } from "./accounts/key-store.ts";
+import { PeopleStore } from "./accounts/people-store.ts";
 import { ProgramStore } from "./accounts/program-store.ts";
 import { AccountStore } from "./accounts/store.ts";
 import { TicketStore } from "./accounts/ticket-store.ts";
@@ -28,6 +29,7 @@ import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
 import { ForkStore } from "./snapshots/fork-store.ts";
 import { SnapshotStore } from "./snapshots/store.ts";
 import { TurnStore } from "./turns/store.ts";
+import { WorkspaceStore } from "./workspaces/store.ts";
 
 export type Stores = ReturnType<typeof openStores>;
 
@@ -68,6 +70,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     },
     machineTime: new MachineTime(database, host, machinePrice),
     payments: new Payments(database),
+    people: new PeopleStore(database, startingCredits),
     programs: new ProgramStore(database),
     responses: new ResponseStore(database),
     secrets: secretStore,
@@ -76,5 +79,6 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     tickets: new TicketStore(database),
     turns: turnStore,
     users: new UserStore(database, startingCredits),
+    workspaces: new WorkspaceStore(database),
   };
 }

@@ -14,7 +14,7 @@ export function keyRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.listKeys, async (request) => {
       const { limit, cursor } = request.query;
       const after = fromCursor(cursor, timedPattern);
-      const page = await keys.list(request.caller.accountId, limit + 1, after);
+      const page = await keys.list(request.caller, limit + 1, after);
       return pageOf(page.map(toKeyView), limit, timedKey);
     });
 
@@ -28,7 +28,7 @@ export function keyRoutes(context: AppContext): FastifyPluginAsync {
       const { id } = request.params;
       // An invalid id is not repeated: it may be a key.
       if (!isUuid(id)) throw new BerthError("key_not_found", "Not a valid key id; GET /keys lists them.");
-      const revoked = await keys.revoke(request.caller.accountId, id);
+      const revoked = await keys.revoke(request.caller, id);
       if (!revoked) throw new BerthError("key_not_found", `There is no key ${id}.`);
       return null;
     });

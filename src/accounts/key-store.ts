@@ -1,10 +1,12 @@
 import { type Selectable, sql } from "kysely";
 import { BerthError } from "../contract/errors.ts";
+import { lesserRole, type Role } from "../contract/workspaces.ts";
 import type { Database } from "../core/database/database.ts";
 import { olderThan } from "../core/database/paging.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Caller } from "../core/http/caller.ts";
 import type { KeyState } from "./keys.ts";
+import { MinuteNotes } from "./minute-notes.ts";
 
 /** Keys of one account that are neither revoked nor expired. */
 const maximumKeys = 1_000;
@@ -12,8 +14,7 @@ const maximumKeys = 1_000;
 /** The accounts' API keys. */
 export class KeyStore {
   readonly #database: Database;
-  /** Keys whose last use is being written. */
-  readonly #noting = new Set<string>();
+  readonly #used = new MinuteNotes();
 
   constructor(database: Database) {
     this.#database = database;
@@ -25,44 +26,50 @@ export class KeyStore {
    */
   async findCaller(hash: Buffer): Promise<Caller | null> {
     const { rows } = await sql<CallerRow>`
-      select key.id, key.account_id, key.kind, key.credit_limit, key.expires_at, account.operator,
+      select key.id, key.account_id, key.kind, key.credit_limit, key.expires_at, key.person_id, key.role,
+        membership.role as maker_role,
+        account.operator and (key.person_id is null or person.account_id = account.id) as operator,
         case when key.kind = 'agent' then array(
           select agent_id::text from key_agents where key_id = key.id
         ) end as agent_ids,
         key.last_used_at is null or key.last_used_at < now() - interval '1 minute' as note
-      from api_keys key join accounts account on account.id = key.account_id
+      from ${keysWithMakers}
       where key.hash = ${hash} and ${opens}`.execute(this.#database);
     const [row] = rows;
     if (!row) return null;
     if (row.note) this.#noteUse(row.id);
+    const role = roleOf(row);
     return {
       accountId: row.account_id,
+      personId: row.person_id,
+      role,
       credential: row.kind,
       keyId: row.id,
       agentIds: row.agent_ids,
       creditLimitMicro: row.credit_limit === null ? null : Number(row.credit_limit),
       expiresAt: row.expires_at,
       token: null,
-      operator: row.operator,
+      operator: row.operator && role === "owner",
     };
   }
 
-  /** False if the key is revoked or expired, or its account disabled. */
-  async isValid(id: string): Promise<boolean> {
-    const { rows } = await sql`
-      select from api_keys key join accounts account on account.id = key.account_id
+  /** The key's role now; null if it is revoked or expired, or its account disabled. */
+  async roleOf(id: string): Promise<Role | null> {
+    const { rows } = await sql<Pick<CallerRow, "role" | "maker_role">>`
+      select key.role, membership.role as maker_role from ${keysWithMakers}
       where key.id = ${id} and ${opens}`.execute(this.#database);
-    return rows.length > 0;
+    return rows[0] ? roleOf(rows[0]) : null;
   }
 
-  /** Up to `limit` of the account's unrevoked keys after the key `after`, newest first. */
-  async list(accountId: string, limit: number, after: string | null): Promise<KeyState[]> {
+  /** Up to `limit` unrevoked keys after the key `after`, newest first: the account's, or those that the maker made. */
+  async list({ accountId, maker }: KeyOwner, limit: number, after: string | null): Promise<KeyState[]> {
     const rows = await this.#database
       .selectFrom("api_keys")
       .selectAll()
       .select(namedAgents)
       .where("account_id", "=", accountId)
       .where("revoked_at", "is", null)
+      .$if(maker !== undefined, (query) => query.where("person_id", "is not distinct from", maker!))
       .$if(after !== null, (query) => query.where(olderThan("api_keys", after!)))
       .orderBy("created_at", "desc")
       .orderBy("id", "desc")
@@ -91,6 +98,8 @@ export class KeyStore {
         .values({
           id: key.id,
           account_id: key.accountId,
+          person_id: key.personId,
+          role: key.role,
           name: key.name,
           kind: key.kind,
           prefix: key.prefix,
@@ -123,39 +132,54 @@ export class KeyStore {
     return row ? fromRow(row) : null;
   }
 
-  /** Revokes the account's key permanently. False if there is no such key, or it was already revoked. */
-  async revoke(accountId: string, id: string): Promise<boolean> {
+  /** Revokes a key of the owner's permanently. False if there is no such key, or it was already revoked. */
+  async revoke({ accountId, maker }: KeyOwner, id: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#database
       .updateTable("api_keys")
       .set({ revoked_at: new Date() })
       .where("account_id", "=", accountId)
       .where("id", "=", id)
       .where("revoked_at", "is", null)
+      .$if(maker !== undefined, (query) => query.where("person_id", "is not distinct from", maker!))
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
 
-  /** Not awaited: if the database is down, only a timestamp is lost. */
   #noteUse(id: string): void {
-    if (this.#noting.has(id)) return;
-    this.#noting.add(id);
-    void this.#database
-      .updateTable("api_keys")
-      .set({ last_used_at: new Date() })
-      .where("id", "=", id)
-      .execute()
-      .catch(() => {})
-      .finally(() => this.#noting.delete(id));
+    const write = this.#database.updateTable("api_keys").set({ last_used_at: new Date() }).where("id", "=", id);
+    this.#used.note(id, () => write.execute());
   }
 }
 
-/** The condition on `key` and `account` for the key to be valid. */
+/** The owner of keys: a workspace, or one person in it. */
+export interface KeyOwner {
+  accountId: string;
+  /** Only keys that this person made (null: without a maker); undefined: all of the account's. */
+  maker?: string | null;
+}
+
+/** A key has no higher role than its maker has now. */
+function roleOf({ role, maker_role: makerRole }: Pick<CallerRow, "role" | "maker_role">): Role {
+  return makerRole === null ? role : lesserRole(role, makerRole);
+}
+
+const keysWithMakers = sql`api_keys key
+  join accounts account on account.id = key.account_id
+  left join people person on person.id = key.person_id
+  left join memberships membership on membership.person_id = key.person_id and membership.account_id = key.account_id`;
+
+/** The condition on the rows of `keysWithMakers` for the key to be valid. */
 const opens = sql`key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
-  and account.disabled_at is null`;
+  and account.disabled_at is null
+  and (key.person_id is null or (membership.role is not null and person.disabled_at is null))`;
 
 interface CallerRow {
   id: string;
   account_id: string;
+  person_id: string | null;
+  role: Role;
+  /** Null for a key without a maker. */
+  maker_role: Role | null;
   kind: "full" | "agent";
   credit_limit: string | null;
   expires_at: Date | null;
@@ -174,6 +198,8 @@ function fromRow(row: Selectable<Tables["api_keys"]> & { agents: { id: string; n
   return {
     id: row.id,
     accountId: row.account_id,
+    personId: row.person_id,
+    role: row.role,
     name: row.name,
     kind: row.kind,
     agents: row.kind === "agent" ? row.agents : null,

@@ -2,14 +2,19 @@ import { fromCredits, toCredits } from "../billing/credits.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { CreateKey, KeyRecord } from "../contract/keys.ts";
+import { allows, isWithin, lesserRole, type Role } from "../contract/workspaces.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { createKey } from "./key-format.ts";
+import type { KeyOwner } from "./key-store.ts";
 
 /** A key as the service stores it. */
 export interface KeyState {
   id: string;
   accountId: string;
+  /** Its maker; null: a key without a maker made it. */
+  personId: string | null;
+  role: Role;
   name: string | null;
   kind: KeyRecord["kind"];
   /** The agents that the key is limited to; null for a full key. */
@@ -30,9 +35,9 @@ export class Keys {
     this.#context = context;
   }
 
-  /** Up to `limit` unrevoked keys after the key `after`, newest first. */
-  list(accountId: string, limit: number, after: string | null): Promise<KeyState[]> {
-    return this.#context.stores.keys.list(accountId, limit, after);
+  /** Up to `limit` unrevoked keys after the key `after`, newest first: all for admins, for others their own. */
+  list(caller: Caller, limit: number, after: string | null): Promise<KeyState[]> {
+    return this.#context.stores.keys.list(ownerOf(caller), limit, after);
   }
 
   /**
@@ -54,10 +59,14 @@ export class Keys {
     return { stored, key };
   }
 
-  /** Revokes a key permanently. False if the account has no such key. */
-  revoke(accountId: string, id: string): Promise<boolean> {
-    return this.#context.stores.keys.revoke(accountId, id);
+  /** Revokes a key permanently: any for admins, for others one of their own. False if there is no such key. */
+  revoke(caller: Caller, id: string): Promise<boolean> {
+    return this.#context.stores.keys.revoke(ownerOf(caller), id);
   }
+}
+
+function ownerOf({ accountId, personId, role }: Caller): KeyOwner {
+  return allows(role, "manage") ? { accountId } : { accountId, maker: personId };
 }
 
 /**
@@ -73,6 +82,8 @@ function newKey(
   const { kind, name = null, creditLimit = null } = asked;
   return {
     accountId: caller.accountId,
+    personId: caller.personId,
+    role: newRole(caller, asked),
     name,
     kind,
     agents: agentsOf(asked, agents),
@@ -81,6 +92,17 @@ function newKey(
     lastUsedAt: null,
     expiresAt: expiryOf(caller, asked, now),
   };
+}
+
+function newRole({ role: own }: Caller, { kind, role }: CreateKey): Role {
+  if (role !== undefined && kind === "agent") {
+    throw new BerthError("request_invalid", "role: a key of kind `agent` has none; it can only chat.");
+  }
+  if (kind === "agent") return lesserRole(own, "member");
+  if (role !== undefined && !isWithin(role, own)) {
+    throw new BerthError("forbidden", `Your role in this workspace is ${own}: a key of yours cannot be ${role}.`);
+  }
+  return role ?? own;
 }
 
 function agentsOf({ kind, agents: names }: CreateKey, agents: readonly { id: string; name: string }[]) {
@@ -122,6 +144,7 @@ export function toKeyView(key: KeyState): KeyRecord {
     id: key.id,
     name: key.name,
     kind: key.kind,
+    role: key.role,
     keyPrefix: key.prefix,
     agents: key.agents?.map(({ name }) => name) ?? null,
     creditLimit: key.creditLimitMicro === null ? null : toCredits(key.creditLimitMicro),

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { hexOf, uuidOf } from "../contract/ids.ts";
 import { dashboardClient, toolClient } from "../contract/sign-in.ts";
 import type { Database } from "../core/database/database.ts";
+import type { Caller } from "../core/http/caller.ts";
 import type { ProgramState } from "./programs.ts";
 
 /** The maximum number of programs in a list. */
@@ -20,13 +21,13 @@ export class ProgramStore {
   }
 
   /** A sign-in is valid as long as it has a refresh token. */
-  async list(accountId: string): Promise<ProgramState[]> {
+  async list(owner: ProgramOwner): Promise<ProgramState[]> {
     const { rows } = await sql<{ client_id: string; first: number; last: number }>`
       select record.payload ->> 'clientId' as client_id,
         min((record.payload ->> 'iiat')::float8) as first,
         max((record.payload ->> 'iat')::float8) as last
       from oidc_records record join users on users.id::text = record.account_id
-      where users.account_id = ${accountId} and record.model = 'RefreshToken'
+      where ${isOwnedBy(owner)} and record.model = 'RefreshToken'
         and record.consumed_at is null and record.expires_at > now()
         and record.payload ->> 'clientId' not in (${dashboardClient}, ${toolClient})
       group by 1 order by last desc, client_id limit ${maximumListed}`.execute(this.#database);
@@ -39,15 +40,24 @@ export class ProgramStore {
   }
 
   /** Ends all sign-ins of a program. False if there is none. */
-  async end(accountId: string, id: string): Promise<boolean> {
+  async end(owner: ProgramOwner, id: string): Promise<boolean> {
     const { numAffectedRows = 0n } = await sql`
       delete from oidc_records record using users
-      where users.id::text = record.account_id and users.account_id = ${accountId}
+      where users.id::text = record.account_id and ${isOwnedBy(owner)}
         and record.model in ('Grant', 'RefreshToken', 'AuthorizationCode')
         and record.payload ->> 'clientId' not in (${dashboardClient}, ${toolClient})
         and ${idHash} = ${Buffer.from(hexOf(id), "hex")}`.execute(this.#database);
     return numAffectedRows > 0n;
   }
+}
+
+/** The owner of programs: a person, or without one the user of a personal workspace. */
+export type ProgramOwner = Pick<Caller, "accountId" | "personId">;
+
+/** The condition on `users` and their `record`. */
+function isOwnedBy({ accountId, personId }: ProgramOwner) {
+  if (personId === null) return sql`users.account_id = ${accountId}`;
+  return sql`record.account_id = (select subject from people where id = ${personId})`;
 }
 
 function idOf(clientId: string): string {

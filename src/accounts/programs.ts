@@ -2,7 +2,7 @@ import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
 import type { ProgramRecord } from "../contract/programs.ts";
 import { describeProgram } from "../sign-in/program-clients.ts";
-import type { ProgramStore } from "./program-store.ts";
+import type { ProgramOwner, ProgramStore } from "./program-store.ts";
 
 /** A third-party program with a valid sign-in. */
 export interface ProgramState {
@@ -24,8 +24,8 @@ export class Programs {
     this.#rows = rows;
   }
 
-  async list(accountId: string): Promise<ProgramRecord[]> {
-    const programs = await this.#requireLocal().list(accountId);
+  async list(owner: ProgramOwner): Promise<ProgramRecord[]> {
+    const programs = await this.#requireLocal().list(owner);
     return programs.map(({ id, clientId, signedInAt, lastUsedAt }) => ({
       id,
       ...describeProgram(clientId),
@@ -35,8 +35,8 @@ export class Programs {
   }
 
   /** Revokes a program's sign-ins: its tokens are refused from now on. Throws `program_not_found`. */
-  async end(accountId: string, id: string): Promise<void> {
-    const ended = isUuid(id) && (await this.#requireLocal().end(accountId, id));
+  async end(owner: ProgramOwner, id: string): Promise<void> {
+    const ended = isUuid(id) && (await this.#requireLocal().end(owner, id));
     if (!ended)
       throw new BerthError(
         "program_not_found",

@@ -8,9 +8,9 @@ export function accountRoutes(context: AppContext): FastifyPluginAsync {
   const { principals, programs } = context;
   return async (app) => {
     handle(app, routes.getAccount, async ({ caller }) => principals.account(caller));
-    handle(app, routes.listPrograms, async ({ caller }) => ({ data: await programs.list(caller.accountId) }));
+    handle(app, routes.listPrograms, async ({ caller }) => ({ data: await programs.list(caller) }));
     handle(app, routes.endProgram, async ({ caller, params }) => {
-      await programs.end(caller.accountId, params.id);
+      await programs.end(caller, params.id);
       return null;
     });
   };

@@ -40,55 +40,16 @@ export class AccountStore {
     });
   }
 
-  /**
-   * The account for an identity, created on first sign-in; null if it is disabled. Concurrent first sign-ins create
-   * only one.
-   */
-  async byIdentity({
-    issuer,
-    subject,
-    issuedAt,
-  }: {
-    issuer: string;
-    subject: string;
-    issuedAt: Date | null;
-  }): Promise<{ id: string; operator: boolean } | null> {
-    const find = () =>
-      this.#database
-        .selectFrom("accounts")
-        .select(["id", "operator", "disabled_at", "tokens_from"])
-        .where("issuer", "=", issuer)
-        .where("subject", "=", subject)
-        .executeTakeFirst();
-    let found = await find();
-    if (!found) {
-      await this.#database.transaction().execute(async (transaction) => {
-        const made = await transaction
-          .insertInto("accounts")
-          .values({ id: randomUUID(), name: subject, issuer, subject })
-          .onConflict((conflict) => conflict.constraint("accounts_identity").doNothing())
-          .returning("id")
-          .executeTakeFirst();
-        if (made) await writeStartingEntry(transaction, made.id, this.#startingCredits);
-      });
-      found = await find();
-    }
-    if (!found || found.disabled_at !== null || isEnded(issuedAt, found.tokens_from)) return null;
-    return { id: found.id, operator: found.operator };
-  }
-
-  /** Gives starting credits to accounts created before there were credits. */
+  /** Gives starting credits to personal workspaces created before there were credits. */
   async startCredits(): Promise<void> {
-    const accounts = this.#database.selectFrom("accounts").select("id").where("entries", "=", "0");
+    const accounts = this.#database
+      .selectFrom("accounts")
+      .select("id")
+      .where("entries", "=", "0")
+      .where("name_key", "is", null);
     for (const { id } of await accounts.execute()) {
       await writeStartingEntry(this.#database, id, this.#startingCredits);
     }
-  }
-
-  async takesTokens(accountId: string, issuedAt: Date | null): Promise<boolean> {
-    const accounts = this.#database.selectFrom("accounts").select(["disabled_at", "tokens_from"]);
-    const found = await accounts.where("id", "=", accountId).executeTakeFirst();
-    return found !== undefined && found.disabled_at === null && !isEnded(issuedAt, found.tokens_from);
   }
 
   async isEnabled(accountId: string): Promise<boolean> {
@@ -112,10 +73,4 @@ export class AccountStore {
       .executeTakeFirst();
     return other !== undefined;
   }
-}
-
-/** Whether a token was issued too early: a new password invalidates older tokens. Tokens have whole seconds. */
-function isEnded(issuedAt: Date | null, from: Date | null): boolean {
-  if (from === null) return false;
-  return issuedAt === null || issuedAt.getTime() + 1_000 <= from.getTime();
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import { findAgent } from "../agents/find.ts";
 import type { AppContext } from "../context.ts";
 import { routes } from "../contract/routes.ts";
+import { requireRole } from "../core/http/authorize.ts";
 import { handle } from "../core/http/handle.ts";
 import { enterLink } from "../previews/preview-server.ts";
 import { previewLabel, previewPurpose } from "../previews/previews.ts";
@@ -14,6 +15,8 @@ export function ticketRoutes(context: AppContext): FastifyPluginAsync {
       const agent = await findAgent(agents, request, request.params.name);
       reply.header("cache-control", "no-store");
       const { caller, body } = request;
+      // A ticket for a file reads it; the others open what the agent's programs do.
+      if (body.for !== "file") requireRole(caller, "use", routes.createTicket.operation);
       if (body.for === "file") {
         const given = await tickets.give({ caller, agentId: agent.id, purpose: body.for, path: body.path });
         return { ...given, url: null };

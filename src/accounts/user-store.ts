@@ -5,9 +5,10 @@ import { BerthError } from "../contract/errors.ts";
 import { userNameKey } from "../contract/users.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
+import { insertPerson } from "./people-store.ts";
 import type { LinkState, UserState } from "./users.ts";
 
-/** The issuer of local users' accounts. It is fixed, because the service's address may change. */
+/** The issuer of local users. It is fixed, because the service's address may change. */
 export const localIssuer = "berth:local";
 
 /** Local users, and the links with which they set their passwords. */
@@ -22,7 +23,9 @@ export class UserStore {
   }
 
   async byName(name: string): Promise<UserState | null> {
-    return fromRow(await selectUsers(this.#database).where("name_key", "=", userNameKey(name)).executeTakeFirst());
+    return fromRow(
+      await selectUsers(this.#database).where("users.name_key", "=", userNameKey(name)).executeTakeFirst(),
+    );
   }
 
   /** Throws `user_not_found`. */
@@ -63,9 +66,9 @@ export class UserStore {
     const id = randomUUID();
     const accountId = randomUUID();
     await this.#database.transaction().execute(async (transaction) => {
-      const account = { id: accountId, name, issuer: localIssuer, subject: id };
-      await transaction.insertInto("accounts").values(account).execute();
+      await transaction.insertInto("accounts").values({ id: accountId, name }).execute();
       await writeStartingEntry(transaction, accountId, this.#startingCredits);
+      await insertPerson(transaction, { issuer: localIssuer, subject: id, account_id: accountId, name });
       await insertUser(transaction, { id, accountId, name, passwordHash: null });
       await insertLink(transaction, id, link);
     });
@@ -100,6 +103,7 @@ export class UserStore {
         .returning("account_id")
         .executeTakeFirstOrThrow();
       await transaction.updateTable("accounts").set({ disabled_at: disabledAt }).where("id", "=", accountId).execute();
+      await updatePerson(transaction, id, { disabled_at: disabledAt });
       if (disabled) await endSessions(transaction, id);
     });
     return (await this.byId(id))!;
@@ -166,12 +170,9 @@ export class UserStore {
 async function makeFirst(transaction: Transaction<Tables>, name: string, passwordHash: string): Promise<boolean> {
   if (await hasOperator(transaction)) return false;
   const id = randomUUID();
-  const account = await transaction
-    .updateTable("accounts")
-    .set({ issuer: localIssuer, subject: id })
-    .where("operator", "=", true)
-    .returning("id")
-    .executeTakeFirstOrThrow();
+  const operators = transaction.selectFrom("accounts").select("id").where("operator", "=", true);
+  const account = await operators.executeTakeFirstOrThrow();
+  await insertPerson(transaction, { issuer: localIssuer, subject: id, account_id: account.id, name });
   await insertUser(transaction, { id, accountId: account.id, name, passwordHash });
   return true;
 }
@@ -211,9 +212,17 @@ async function insertLink(transaction: Transaction<Tables>, userId: string | nul
 /** Sessions, codes and tokens. */
 async function endSessions(transaction: Transaction<Tables>, userId: string): Promise<void> {
   await transaction.deleteFrom("oidc_records").where("account_id", "=", userId).execute();
+  await updatePerson(transaction, userId, { tokens_from: new Date() });
+}
+
+async function updatePerson(
+  transaction: Transaction<Tables>,
+  userId: string,
+  change: { tokens_from: Date } | { disabled_at: Date | null },
+): Promise<void> {
   await transaction
-    .updateTable("accounts")
-    .set({ tokens_from: new Date() })
+    .updateTable("people")
+    .set(change)
     .where("issuer", "=", localIssuer)
     .where("subject", "=", userId)
     .execute();

@@ -21,6 +21,7 @@ const files: readonly [words: string, load: Load][] = [
   ["login logout", () => import("./commands/login.ts")],
   ["profiles", () => import("./commands/profiles.ts")],
   ["whoami runtimes models", () => import("./commands/catalog.ts")],
+  ["workspaces", () => import("./commands/workspaces.ts")],
   ["keys", () => import("./commands/keys.ts")],
   ["programs", () => import("./commands/programs.ts")],
   ["billing", () => import("./commands/billing.ts")],

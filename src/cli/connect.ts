@@ -8,7 +8,7 @@ import { tellingFetch } from "./verbosity.ts";
 export function connect(environment = readEnvironment(), { retries = 2 } = {}): Berth {
   const url = serverUrl(environment);
   const token = async () => (await findCredentials(url, environment)).key;
-  return new Berth({ url, retries, fetch: tellingFetch, token });
+  return new Berth({ url, workspace: environment.workspace, retries, fetch: tellingFetch, token });
 }
 
 /** An agent of the environment's service, which may not exist. Throws as `connect`. */

@@ -7,6 +7,8 @@ import { type Profile, readProfiles, requireProfile } from "./profiles.ts";
 export interface Environment {
   /** The name of the profile in use; null without one. */
   profile: string | null;
+  /** The name or id of the workspace to act in; null: the credential's own. */
+  workspace: string | null;
   /** The API's address, without a trailing slash. Null if neither `BERTH_URL` nor a port gives it. */
   url: string | null;
   /** The address of a server started here. Null for any free port. */
@@ -33,6 +35,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
   const { name, profile } = profileFrom(configFolder, read("BERTH_PROFILE"), read("BERTH_URL"));
   return {
     profile: name,
+    workspace: read("BERTH_WORKSPACE"),
     url: profile?.url ?? localUrl,
     localUrl,
     dataFolder: resolve(read("BERTH_DATA_DIR") ?? defaultDataFolder(read("XDG_DATA_HOME"))),
@@ -43,7 +46,14 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
 }
 
 /** The tool's own variables. The data folder is in the unit of the service, which lets the server write there. */
-const notOfTheServer = new Set(["BERTH_URL", "BERTH_API_KEY", "BERTH_PROFILE", "BERTH_DATA_DIR", "BERTH_CACHE_DIR"]);
+const notOfTheServer = new Set([
+  "BERTH_URL",
+  "BERTH_API_KEY",
+  "BERTH_PROFILE",
+  "BERTH_WORKSPACE",
+  "BERTH_DATA_DIR",
+  "BERTH_CACHE_DIR",
+]);
 
 /** The variables that are set for the server. */
 export function serverSettings(variables: NodeJS.ProcessEnv = process.env): Record<string, string> {

@@ -19,6 +19,7 @@ function record(changes: Partial<Key> = {}): Key {
     id,
     name: null,
     kind: "full",
+    role: "owner",
     agents: null,
     creditLimit: null,
     keyPrefix: "berth_sk_abc",
@@ -44,10 +45,10 @@ test("the keys are listed with what each is for", async () => {
   const { stdout, code } = await api.berth(["keys", "list"]);
   expect(code).toBe(0);
   expect(stdout.split("\n").map((line) => line.replaceAll(id, "ID").replaceAll(/ +/g, " "))).toEqual([
-    "ID NAME KIND BEGINS WITH AGENTS LAST USED EXPIRES",
-    "ID site agent berth_ak_abc… ada, bob never never",
-    "ID agent berth_sk_abc… none 2026-01-02 03:04 2027-01-02 00:00",
-    "ID full berth_sk_abc… all never never",
+    "ID NAME KIND ROLE BEGINS WITH AGENTS LAST USED EXPIRES",
+    "ID site agent owner berth_ak_abc… ada, bob never never",
+    "ID agent owner berth_sk_abc… none 2026-01-02 03:04 2027-01-02 00:00",
+    "ID full owner berth_sk_abc… all never never",
     "",
   ]);
   expect(await api.berth(["keys", "list"])).toEqual({

@@ -40,13 +40,15 @@ export interface CommonOptions {
 /** The options of every command, from `addGlobalOptions`. */
 export interface GlobalOptions {
   profile?: string;
+  workspace?: string;
   quiet?: true;
   verbose?: true;
 }
 
-/** Adds `--profile`, `--quiet` and `--verbose` to a command and to all below it. */
+/** Adds `--profile`, `--workspace`, `--quiet` and `--verbose` to a command and to all below it. */
 export function addGlobalOptions(command: Command): void {
   command.addOption(new Option("--profile <name>", "use the service of that profile; see berth profiles"));
+  command.addOption(new Option("--workspace <name>", "act in that workspace; see berth workspaces"));
   command.addOption(new Option("-q, --quiet", "print only the result").conflicts("verbose"));
   command.addOption(new Option("--verbose", "log each request on stderr: status, request id and time"));
   for (const each of command.commands) addGlobalOptions(each);

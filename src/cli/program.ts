@@ -9,6 +9,7 @@ import { setVerbosity } from "./verbosity.ts";
 const footer = `
 Environment:
   BERTH_PROFILE            the service to use, by its name in berth profiles
+  BERTH_WORKSPACE          the workspace to act in, by its name or id
   BERTH_URL                where the server is (else BERTH_HOST and BERTH_PORT: http://127.0.0.1:7420)
   BERTH_API_KEY            the key (else the login of berth login, else the operator's key in the data folder)
   BERTH_DATA_DIR           the server's data folder
@@ -48,9 +49,16 @@ export async function runCommand(): Promise<number | undefined> {
     const args = process.argv.slice(2);
     const program = await createProgram(args);
     program.hook("preAction", (_, command) => {
-      const { json: isJson, profile, quiet, verbose } = command.optsWithGlobals<CommonOptions & GlobalOptions>();
+      const {
+        json: isJson,
+        profile,
+        workspace,
+        quiet,
+        verbose,
+      } = command.optsWithGlobals<CommonOptions & GlobalOptions>();
       json = isJson ?? false;
       if (profile !== undefined) process.env.BERTH_PROFILE = profile;
+      if (workspace !== undefined) process.env.BERTH_WORKSPACE = workspace;
       if (quiet || verbose) setVerbosity(quiet ? "quiet" : "verbose");
     });
     await program.parseAsync();

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentName } from "./agents.ts";
+import { RoleName } from "./workspaces.ts";
 
 const keyKinds = ["full", "agent"] as const;
 
@@ -35,6 +36,7 @@ export const CreateKey = z
   .strictObject({
     name: Name.optional(),
     kind: KeyKind.default("full"),
+    role: RoleName.optional().meta({ description: "The key's role in the workspace; by default its maker's." }),
     agents: z
       .array(AgentName)
       .min(1)
@@ -52,6 +54,7 @@ export const KeyRecord = z
     id: z.uuid(),
     name: z.string().nullable(),
     kind: KeyKind,
+    role: RoleName,
     agents: z.array(z.string()).nullable().meta({ description: "Null for a full key." }),
     creditLimit: z.string().nullable(),
     keyPrefix: z.string().meta({ description: "The first 12 characters." }),

@@ -1,22 +1,34 @@
 import type { z } from "zod";
 import type { Credential } from "./keys.ts";
 import type { TicketRequest } from "./tickets.ts";
+import type { Need } from "./workspaces.ts";
 
 /**
- * `all`: everything in the account. `named`: only the key's agents. `operator`: only for the operator's account. `no`:
+ * `all`: everything in the workspace. `named`: only the key's agents. `operator`: only for the operator's account. `no`:
  * 403.
  */
 type Rule = "all" | "named" | "operator" | "no";
 
-/** The rule for each kind of credential. */
-export type Permission = Readonly<Record<Credential, Rule>>;
+/** The rule for each kind of credential, and what the caller's role must allow in the workspace. */
+export type Permission = Readonly<Record<Credential, Rule> & { needs: Need }>;
 
-/** For the account's users and full keys, but not external agent keys. */
-export const account: Permission = { full: "all", token: "all", agent: "no" };
+const ownCredentials = { full: "all", token: "all", agent: "no" } as const;
+const anyCredential = { full: "all", token: "all", agent: "named" } as const;
+
+/** For all members of the workspace, and not for external agent keys. */
+export const reading: Permission = { ...ownCredentials, needs: "read" };
+/** Except for viewers. */
+export const using: Permission = { ...ownCredentials, needs: "use" };
+/** For admins and owners. */
+export const managing: Permission = { ...ownCredentials, needs: "manage" };
+export const owning: Permission = { ...ownCredentials, needs: "own" };
 /** Also for external agent keys, with their agents. */
-export const chatting: Permission = { full: "all", token: "all", agent: "named" };
+export const chatting: Permission = { ...anyCredential, needs: "use" };
+export const chatReading: Permission = { ...anyCredential, needs: "read" };
+/** For people who have signed in: a key belongs to one workspace. */
+export const people: Permission = { full: "no", token: "all", agent: "no", needs: "read" };
 /** Only for the operator. */
-export const operatorOnly: Permission = { full: "operator", token: "operator", agent: "no" };
+export const operatorOnly: Permission = { full: "operator", token: "operator", agent: "no", needs: "read" };
 
 /** A route's row in the table. */
 export interface RouteDefinition {

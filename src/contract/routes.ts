@@ -16,6 +16,7 @@ import { snapshotRoutes } from "./routes/snapshots.ts";
 import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
 import { wireRoutes } from "./routes/wires.ts";
+import { workspaceRoutes } from "./routes/workspaces.ts";
 
 /**
  * All API operations. The HTTP server, the OpenAPI document, permissions, limits, the audit log and the client are
@@ -37,6 +38,7 @@ export const routes = {
   ...catalogRoutes,
   ...egressRoutes,
   ...accountRoutes,
+  ...workspaceRoutes,
   ...billingRoutes,
   ...adminRoutes,
   ...wireRoutes,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { AppContext } from "../context.ts";
 import type { AccountEvent } from "../contract/account-events.ts";
 import { routes } from "../contract/routes.ts";
+import { allows } from "../contract/workspaces.ts";
 import { handle } from "../core/http/handle.ts";
 import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
 
@@ -13,14 +14,24 @@ export function accountEventRoutes(context: AppContext): FastifyPluginAsync {
       using _ = streams.enter(request);
       const after = lastEventId(request) ?? request.query.after ?? null;
       if (after !== null) await events.requireKnown(after);
-      await sendEvents(reply, {}, (gone) => toSse(events.read(request.caller.accountId, after, gone)));
+      const { accountId, role } = request.caller;
+      const isShown = allows(role, "use") ? () => true : isForViewers;
+      await sendEvents(reply, {}, (gone) => toSse(events.read(accountId, after, gone), isShown));
       return reply;
     });
   };
 }
 
-async function* toSse(batches: AsyncIterable<AccountEvent[]>): AsyncGenerator<SseEvent[]> {
-  for await (const batch of batches) yield batch.map(sseOf);
+async function* toSse(
+  batches: AsyncIterable<AccountEvent[]>,
+  isShown: (event: AccountEvent) => boolean,
+): AsyncGenerator<SseEvent[]> {
+  for await (const batch of batches) yield batch.filter(isShown).map(sseOf);
+}
+
+/** Viewers see agents and turns. */
+function isForViewers({ type }: AccountEvent): boolean {
+  return /^(events|agent|turn)\./.test(type);
 }
 
 /** The balance is at the place of the event before it, which readers know already. */

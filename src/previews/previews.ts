@@ -16,7 +16,7 @@ export interface PreviewTarget {
 }
 
 /** The viewer of a port's pages, who pays for them: a caller, or anyone with a share. */
-export interface Visitor extends Pick<Caller, "accountId" | "keyId" | "token"> {
+export interface Visitor extends Pick<Caller, "accountId" | "personId" | "role" | "keyId" | "token"> {
   /** The share's id; null for a caller. */
   share: string | null;
 }
@@ -77,15 +77,17 @@ export class Previews {
   async enter(ticket: string, { agent, port }: PreviewTarget): Promise<string | null> {
     const admission = await this.#context.tickets.take(ticket);
     if (admission?.purpose !== previewPurpose(port) || admission.agentId !== agent.id) return null;
-    const { accountId, keyId, token } = admission.caller;
-    return this.#seal({ accountId, keyId, token, share: null, agentId: agent.id, port, until: Date.now() + sessionMs });
+    const { accountId, personId, role, keyId, token } = admission.caller;
+    const visitor = { accountId, personId, role, keyId, token, share: null };
+    return this.#seal({ ...visitor, agentId: agent.id, port, until: Date.now() + sessionMs });
   }
 
   /** A session for a cookie, by the secret of a link; null if the share has ended. */
   async enterByShare(secret: string, { agent, port }: PreviewTarget): Promise<string | null> {
     const share = await this.#context.shares.bySecret(agent, port, secret);
     if (share === null) return null;
-    const visitor = { accountId: agent.accountId, keyId: null, token: null, share };
+    const { accountId } = agent;
+    const visitor = { accountId, personId: null, role: "viewer" as const, keyId: null, token: null, share };
     return this.#seal({ ...visitor, agentId: agent.id, port, until: Date.now() + sessionMs });
   }
 
@@ -97,9 +99,9 @@ export class Previews {
     for (const sealed of sessions) {
       const session = this.#unseal(sealed);
       if (!session || session.agentId !== agent.id || session.port !== port || session.until <= Date.now()) continue;
-      // Sessions of an earlier version do not have a token.
-      const { accountId, keyId, token = null, share } = session;
-      const visitor = { accountId, keyId, token, share };
+      // Sessions of an earlier version do not have all of these.
+      const { accountId, personId = null, role = "owner", keyId, token = null, share } = session;
+      const visitor = { accountId, personId, role, keyId, token, share };
       if (await this.isValid(visitor)) return visitor;
       if (share !== null) return "ended";
     }

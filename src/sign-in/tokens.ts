@@ -13,6 +13,11 @@ import { BerthError } from "../contract/errors.ts";
 /** A valid token's claims. `issuedAt` is null if it has none. */
 export interface VerifiedToken {
   subject: string;
+  /** OpenID's standard claims about the person. Null where the token has none. */
+  name: string | null;
+  email: string | null;
+  emailVerified: boolean;
+  timeZone: string | null;
   issuedAt: Date | null;
   /** The program that it was issued to; null if it does not say. */
   clientId: string | null;
@@ -67,7 +72,8 @@ export async function verifyToken(
     const subject = subjectOf(claims);
     const issuedAt = claims.iat === undefined ? null : new Date(claims.iat * 1000);
     const clientId = typeof claims.client_id === "string" ? claims.client_id : null;
-    return subject === null ? null : { subject, issuedAt, clientId, expiresAt: new Date(claims.exp! * 1000) };
+    if (subject === null) return null;
+    return { subject, ...personOf(claims), issuedAt, clientId, expiresAt: new Date(claims.exp! * 1000) };
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;
@@ -93,8 +99,24 @@ async function verifyWithAny(token: string, keys: JWTVerifyGetKey, options: JWTV
 
 /** Null for a subject that the database would reject. */
 function subjectOf({ sub }: JWTPayload): string | null {
-  const fits = typeof sub === "string" && sub.length > 0 && sub.length <= maximumSubjectLength;
-  return fits && sub.isWellFormed() && !sub.includes("\0") ? sub : null;
+  return textOf(sub, maximumSubjectLength);
+}
+
+/** https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims */
+function personOf(claims: JWTPayload): Pick<VerifiedToken, "name" | "email" | "emailVerified" | "timeZone"> {
+  const email = textOf(claims.email, 254);
+  return {
+    name: textOf(claims.name, 200),
+    email,
+    emailVerified: email !== null && claims.email_verified === true,
+    timeZone: textOf(claims.zoneinfo, 100),
+  };
+}
+
+/** Null for a claim that is missing, too long, or that the database would reject. */
+function textOf(claim: unknown, maximum: number): string | null {
+  const fits = typeof claim === "string" && claim.length > 0 && claim.length <= maximum;
+  return fits && claim.isWellFormed() && !claim.includes("\0") ? claim : null;
 }
 
 const Discovery = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });

@@ -91,6 +91,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
     ["sign-ins", removal("oidc_records", sql`expires_at < now()`)],
     ["dashboard sessions", removal("dashboard_sessions", sql`expires_at < now()`)],
     ["users' links", removal("user_links", sql`expires_at < now()`)],
+    ["invitations", removal("invitations", sql`expires_at < now() - interval '30 days'`)],
     ["tickets", removal("tickets", sql`expires_at < now()`)],
     // A host without a server for that long is gone, or returns and takes its lease again.
     ["host leases", removal("host_leases", sql`renewed_at < now() - interval '7 days'`)],

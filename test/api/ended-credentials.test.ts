@@ -46,18 +46,18 @@ async function visit(url: string, cookie = ""): Promise<{ status: number; cookie
   return { status: response.statusCode!, cookie: response.headers["set-cookie"]?.[0]?.split(";")[0] ?? "" };
 }
 
-/** Opens one of each with a credential. */
-async function openAll(credential: string) {
-  const client = new TestClient(service.client.url, credential);
-  const { ports } = new Berth({ url: client.url, key: credential }).agent("ada");
+/** Opens one of each with a credential, in its own or in this workspace. */
+async function openAll(credential: string, workspace: string | null) {
+  const client = new TestClient(service.client.url, credential, workspace);
+  const { ports } = new Berth({ url: client.url, key: credential, workspace }).agent("ada");
+  const headers = { authorization: `Bearer ${credential}`, ...(workspace && { "berth-workspace": workspace }) };
   const ticket = async (body: object) => (await client.call("POST", "/agents/ada/tickets", body)).body.ticket;
 
   const events = await client.fetch("GET", "/events");
   const log = await client.fetch("GET", "/agents/ada/logs?follow=true");
   expect([events.status, log.status]).toEqual([200, 200]);
   const sockets = ["/agents/ada/terminal", `/agents/ada/ports/${program.port}/connection`].map(
-    (path) =>
-      new WebSocket(client.url.replace("http", "ws") + path, { headers: { authorization: `Bearer ${credential}` } }),
+    (path) => new WebSocket(client.url.replace("http", "ws") + path, { headers }),
   );
   await Promise.all(sockets.map((socket) => once(socket, "open")));
   const url = await ports.preview(program.port);
@@ -76,15 +76,43 @@ async function openAll(credential: string) {
 }
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
-const account = () => database.updateTable("accounts").where("subject", "=", "somebody");
+const person = () => database.updateTable("people").where("subject", "=", "somebody");
+const account = () =>
+  database
+    .updateTable("accounts")
+    .where("id", "in", database.selectFrom("people").select("account_id").where("subject", "=", "somebody"));
 const newKeyOf = async (body: object) => {
   const owner = new TestClient(service.client.url, await issuer.sign());
   return { owner, ...(await owner.call("POST", "/keys", body)).body };
 };
+/** A new member of the workspace that ada is in, and their end there. */
+async function newMember() {
+  const owner = new TestClient(service.client.url, await issuer.sign());
+  const { id: workspace } = (await owner.call("GET", "/me")).body.workspace;
+  const token = await issuer.sign({ sub: `member ${Math.random()}` });
+  const { token: invitation } = (await owner.call("POST", `/workspaces/${workspace}/invitations`, {})).body;
+  const member = new TestClient(owner.url, token);
+  expect((await member.call("POST", `/invitations/${invitation}/accept`)).status).toBe(200);
+  const { id } = (await member.call("GET", "/me")).body.person;
+  const path = `/workspaces/${workspace}/members/${id}`;
+  const end = async () => expect((await owner.call("DELETE", path)).status).toBe(204);
+  const demote = async () => expect((await owner.call("PATCH", path, { role: "viewer" })).status).toBe(200);
+  return { token, workspace, member: new TestClient(owner.url, token, workspace), end, demote };
+}
+
 /** How long a credential that expires lives: everything is opened before. */
 const lifeSeconds = 10;
 
-test.each<[string, () => Promise<{ credential: string; end: () => Promise<unknown> }>]>([
+interface Given {
+  credential: string;
+  /** Null: the credential's own. */
+  workspace?: string;
+  end: () => Promise<unknown>;
+  /** The status of a request with the credential afterwards, if the credential is still valid. */
+  status?: number;
+}
+
+test.each<[string, () => Promise<Given>]>([
   [
     "a token that expires",
     async () => ({ credential: await issuer.sign({ exp: inSeconds(lifeSeconds) }), end: async () => {} }),
@@ -94,7 +122,7 @@ test.each<[string, () => Promise<{ credential: string; end: () => Promise<unknow
     async () => ({
       credential: await issuer.sign(),
       end: () =>
-        account()
+        person()
           .set({ tokens_from: new Date(Date.now() + 60_000) })
           .execute(),
     }),
@@ -117,15 +145,39 @@ test.each<[string, () => Promise<{ credential: string; end: () => Promise<unknow
     "a token whose account is disabled",
     async () => ({ credential: await issuer.sign(), end: () => account().set({ disabled_at: new Date() }).execute() }),
   ],
+  [
+    "a token whose person is removed from the workspace",
+    async () => {
+      const { token, workspace, end } = await newMember();
+      return { credential: token, workspace, end, status: 404 };
+    },
+  ],
+  [
+    "a token whose person becomes a viewer",
+    async () => {
+      const { token, workspace, demote } = await newMember();
+      return { credential: token, workspace, end: demote, status: 403 };
+    },
+  ],
+  [
+    "a key whose maker is removed from the workspace",
+    async () => {
+      const { member, end } = await newMember();
+      return { credential: (await member.call("POST", "/keys", {})).body.key, end };
+    },
+  ],
 ])("%s ends streams, terminals, connections, previews and tickets", { timeout: 60_000 }, async (_, make) => {
-  await account().set({ tokens_from: null, disabled_at: null }).execute();
-  const { credential, end } = await make();
-  const opened = await openAll(credential);
+  await person().set({ tokens_from: null }).execute();
+  await account().set({ disabled_at: null }).execute();
+  const { credential, workspace = null, end, status } = await make();
+  const opened = await openAll(credential, workspace);
   await end();
   await Promise.all(opened.ended);
   expect(await opened.page()).toBe(401);
   expect((await visit(opened.preview)).status).toBe(401);
   const { url } = service.client;
+  const client = new TestClient(url, credential, workspace);
+  if (status) expect((await client.call("POST", "/agents/ada/chat", { message: "hello" })).status).toBe(status);
   expect((await fetch(`${url}/agents/ada/files/f?ticket=${opened.file}`)).status).toBe(401);
   const socket = new WebSocket(`${url.replace("http", "ws")}/agents/ada/terminal?ticket=${opened.terminal}`);
   const [, refused] = (await once(socket, "unexpected-response")) as [unknown, IncomingMessage];

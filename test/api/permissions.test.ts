@@ -49,6 +49,8 @@ interface Target {
   /** The same turn, as a response of OpenAI's API. */
   responseId: string;
   user: string;
+  /** The owner's workspace. */
+  workspace: string;
 }
 
 /** A status for each credential. */
@@ -59,6 +61,8 @@ interface Expected {
   stranger: number;
   /** External agent keys: of this agent and its turn, of another agent, and of another account's. */
   agentKeys: [ofThis: number, ofAnother: number, foreign: number];
+  /** Full keys, if they get another status than the token: of the account, and of another. */
+  keys?: [own: number, stranger: number];
 }
 
 /** An operation that is the account's. `stranger`: 404 where it is about an agent or a key. */
@@ -67,6 +71,11 @@ const account = (own: number, stranger: number): Expected => ({ own, stranger, a
 const chatting = (own: number): Expected => ({ own, stranger: 404, agentKeys: [own, 403, 404] });
 const operator = (own: number): Expected => ({ own, stranger: 403, agentKeys: [403, 403, 403] });
 
+/** An operation of a workspace that the caller has to be in. */
+const workspace = (own: number): Expected => ({ own, stranger: 404, agentKeys: [403, 403, 404] });
+/** An operation of people who have signed in. */
+const people = (status: number): Expected => ({ ...account(status, status), keys: [403, 403] });
+
 /** In the order in which they are called on one target: what ends something of it comes last. */
 const expected: Readonly<Record<string, Expected>> = {
   "GET /account": account(200, 200),
@@ -74,6 +83,20 @@ const expected: Readonly<Record<string, Expected>> = {
   // None is signed in.
   "DELETE /account/programs/{id}": account(404, 404),
   "GET /audit": account(200, 200),
+  "GET /me": account(200, 200),
+  "GET /workspaces": account(200, 200),
+  "POST /workspaces": people(201),
+  "PATCH /workspaces/{name}": workspace(200),
+  "GET /workspaces/{name}/members": workspace(200),
+  // There is no such member or invitation.
+  "PATCH /workspaces/{name}/members/{id}": workspace(404),
+  "DELETE /workspaces/{name}/members/{id}": workspace(404),
+  "POST /workspaces/{name}/invitations": workspace(201),
+  "GET /workspaces/{name}/invitations": workspace(200),
+  "DELETE /workspaces/{name}/invitations/{id}": workspace(404),
+  "POST /invitations/{token}/accept": people(404),
+  // It is personal.
+  "DELETE /workspaces/{name}": workspace(409),
   "GET /events": account(200, 200),
   "GET /turns": account(200, 200),
   "GET /network/log": account(200, 200),
@@ -173,6 +196,60 @@ const expected: Readonly<Record<string, Expected>> = {
 
 const operations = Object.keys(expected);
 
+/** The operations that a viewer of the workspace may do. */
+const viewersMay = [
+  "GET /account",
+  "GET /account/programs",
+  "DELETE /account/programs/{id}",
+  "GET /me",
+  "GET /workspaces",
+  "POST /workspaces",
+  "GET /workspaces/{name}/members",
+  "DELETE /workspaces/{name}/members/{id}",
+  "POST /invitations/{token}/accept",
+  "GET /events",
+  "GET /turns",
+  "GET /models",
+  "GET /runtimes",
+  "GET /agents",
+  "GET /agents/{name}",
+  "GET /agents/{name}/install-status",
+  "GET /agents/{name}/files/{path}",
+  "GET /agents/{name}/turns",
+  "GET /agents/{name}/turns/{turnId}",
+  "GET /agents/{name}/turns/{turnId}/events",
+  "GET /agents/{name}/snapshots",
+  "GET /agents/{name}/a2a/.well-known/agent-card.json",
+  "GET /v1/models",
+  "GET /v1/models/{model}",
+  "GET /v1/responses/{responseId}",
+  "GET /v1/responses/{responseId}/input_items",
+  // Each of their methods and tools is an operation with a permission of its own.
+  "POST /agents/{name}/a2a",
+  "POST /mcp",
+];
+const membersMayNot = [
+  "PATCH /billing",
+  "POST /billing/top-ups",
+  "PATCH /workspaces/{name}",
+  "DELETE /workspaces/{name}",
+  "PATCH /workspaces/{name}/members/{id}",
+  "POST /workspaces/{name}/invitations",
+  "GET /workspaces/{name}/invitations",
+  "DELETE /workspaces/{name}/invitations/{id}",
+];
+const adminsMayNot = ["DELETE /workspaces/{name}"];
+/** Statuses for a member of the workspace that differ from its owner's: 404 for another's key, 403 for yourself alone. */
+const ofMembers: Readonly<Record<string, number>> = {
+  "DELETE /keys/{id}": 404,
+  "DELETE /workspaces/{name}/members/{id}": 403,
+};
+/** As `ofMembers`: nothing was written before they read it. */
+const ofViewers: Readonly<Record<string, number>> = {
+  ...ofMembers,
+  "GET /agents/{name}/files/{path}": 404,
+};
+
 /** No key holder has its private part. */
 const sshKey = `ssh-ed25519 ${Buffer.concat([Buffer.from("0000000b7373682d6564323535313900000020", "hex"), Buffer.alloc(32)]).toString("base64")}`;
 
@@ -196,6 +273,10 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/a2a": ({ turnId }) => ({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: turnId } }),
   "POST /mcp": () => ({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
   "POST /keys": () => ({}),
+  "POST /workspaces": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
+  "PATCH /workspaces/{name}": () => ({ name: "operator" }),
+  "PATCH /workspaces/{name}/members/{id}": () => ({ role: "viewer" }),
+  "POST /workspaces/{name}/invitations": () => ({}),
   "POST /billing/top-ups": () => ({ credits: "100" }),
   "PATCH /billing": () => ({ monthlyLimit: null }),
   "POST /admin/credits/grants": ({ user }) => ({ user, credits: "5" }),
@@ -214,9 +295,14 @@ const queries: Readonly<Record<string, string>> = {
 async function statusOf(operation: string, client: TestClient, target: Target): Promise<number> {
   const [method, path] = operation.split(" ") as [string, string];
   const { turnId, keyId, responseId } = target;
-  const name = path.startsWith("/admin/users") ? target.user : target.name;
+  const name = path.startsWith("/admin/users")
+    ? target.user
+    : path.startsWith("/workspaces")
+      ? target.workspace
+      : target.name;
   const filled = path
     .replace("{name}", name)
+    .replace("{token}", "none")
     .replace("{turnId}", turnId)
     .replace("{responseId}", responseId)
     .replace("{model}", name)
@@ -251,6 +337,8 @@ async function statusesOf(client: TestClient, target: Target): Promise<Record<st
   return statuses;
 }
 
+const ofKeys = ({ own, stranger, keys = [own, stranger] }: Expected) => ({ own: keys[0], stranger: keys[1] });
+
 function statusesFor(pick: (row: Expected) => number): Record<string, number> {
   return Object.fromEntries(Object.entries(expected).map(([operation, row]) => [operation, pick(row)]));
 }
@@ -263,7 +351,9 @@ async function newTarget(begunBy: (name: string) => Promise<TestClient>): Promis
   const turnId = begun.headers.get("x-turn-id")!;
   const user = `user-${randomUUID().slice(0, 8)}`;
   await owner.call("POST", "/admin/users", { name: user });
-  return { name, turnId, responseId: begun.body.id, user, keyId: (await owner.call("POST", "/keys", {})).body.id };
+  const { id: keyId } = (await owner.call("POST", "/keys", {})).body;
+  const { id: workspace } = (await owner.call("GET", "/account")).body;
+  return { name, turnId, responseId: begun.body.id, user, keyId, workspace };
 }
 
 const byOwner = async () => owner;
@@ -302,20 +392,20 @@ test.each(useless)("%s opens nothing", async (_case, make) => {
   expect(await statusesOf(await make(), await ownersTarget())).toEqual(statusesFor(() => 401));
 });
 
-test.each([
-  ["a full key of the account", () => owner],
-  ["a token of the account", () => signedIn],
-])("%s may do everything", async (_case, client) => {
-  expect(await statusesOf(client(), await ownersTarget())).toEqual(statusesFor(({ own }) => own));
+test.each<[string, () => TestClient, (row: Expected) => number]>([
+  ["a full key of the account", () => owner, (row) => ofKeys(row).own],
+  ["a token of the account", () => signedIn, ({ own }) => own],
+])("%s may do everything", async (_case, client, pick) => {
+  expect(await statusesOf(client(), await ownersTarget())).toEqual(statusesFor(pick));
 });
 
-test.each([
-  ["a full key of another account", () => stranger],
-  ["a token of another account", () => signedInStranger],
-])("%s finds nothing of this one, and does nothing to it", async (_case, client) => {
+test.each<[string, () => TestClient, (row: Expected) => number]>([
+  ["a full key of another account", () => stranger, (row) => ofKeys(row).stranger],
+  ["a token of another account", () => signedInStranger, (row) => row.stranger],
+])("%s finds nothing of this one, and does nothing to it", async (_case, client, pick) => {
   const target = await ownersTarget();
   const before = await owner.call("GET", `/agents/${target.name}`);
-  expect(await statusesOf(client(), target)).toEqual(statusesFor((row) => row.stranger));
+  expect(await statusesOf(client(), target)).toEqual(statusesFor(pick));
   expect((await owner.call("GET", `/agents/${target.name}`)).body).toEqual(before.body);
 });
 
@@ -348,3 +438,41 @@ test("an external key of another account's agent does not find this one", async 
   const statuses = await statusesOf(key, await ownersTarget());
   expect(statuses).toEqual(statusesFor(({ agentKeys: [, , foreign] }) => foreign));
 });
+
+/** A person who joins the owner's workspace with this role: a client with their token, and one with a key of theirs. */
+async function join(role: string): Promise<{ token: TestClient; key: TestClient }> {
+  const name = `${role}-${randomUUID().slice(0, 8)}`;
+  await useLink((await owner.call("POST", "/admin/users", { name })).body.link, password);
+  const personal = await tokenOf(name);
+  const { id: workspace } = (await owner.call("GET", "/account")).body;
+  const invitation = await owner.call("POST", `/workspaces/${workspace}/invitations`, { role });
+  expect((await personal.call("POST", `/invitations/${invitation.body.token}/accept`)).status).toBe(200);
+  const token = new TestClient(owner.url, personal.key, workspace);
+  const made = await owner.call("POST", "/keys", {});
+  expect(made.status).toBe(201);
+  const key = role === "viewer" ? token : await newKey(token, {});
+  return { token, key };
+}
+
+test.each<[string, (operation: string) => boolean, Readonly<Record<string, number>>]>([
+  ["admin", (operation) => !adminsMayNot.includes(operation), {}],
+  ["member", (operation) => !membersMayNot.includes(operation), ofMembers],
+  ["viewer", (operation) => viewersMay.includes(operation), ofViewers],
+])(
+  "the role %s may do what its row says, with a token and with a key",
+  { timeout: 120_000 },
+  async (role, may, other) => {
+    const { token, key } = await join(role);
+    for (const [client, isKey] of [
+      [token, false],
+      [key, key !== token],
+    ] as const) {
+      const wanted = Object.entries(expected).map(([operation, row]) => {
+        const own = isKey ? ofKeys(row).own : row.own;
+        const isRefused = operation.includes(" /admin/") || !may(operation);
+        return [operation, isRefused ? 403 : (other[operation] ?? own)];
+      });
+      expect(await statusesOf(client, await ownersTarget())).toEqual(Object.fromEntries(wanted));
+    }
+  },
+);

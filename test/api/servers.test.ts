@@ -101,6 +101,8 @@ test("the leader sees the client's own address, and the standby's word for it is
 
 const somebody: Caller = {
   accountId: randomUUID(),
+  personId: null,
+  role: "owner",
   credential: "full",
   keyId: null,
   agentIds: null,

@@ -45,7 +45,7 @@ test("two first requests at once make one account", async () => {
   const token = await issuer.sign({ sub: "hasty" });
   expect(await Promise.all(Array.from({ length: 8 }, () => listed(token)))).toEqual(Array(8).fill(200));
   const database = await databaseOf(service);
-  const rows = await database.selectFrom("accounts").select("id").where("subject", "=", "hasty").execute();
+  const rows = await database.selectFrom("people").select("id").where("subject", "=", "hasty").execute();
   await database.destroy();
   expect(rows).toHaveLength(1);
 });
@@ -55,7 +55,11 @@ test("the tokens and keys of a disabled account are refused at once", async () =
   const { body } = await withToken(token).call("POST", "/keys", {});
   expect(await listed(body.key)).toBe(200);
   const database = await databaseOf(service);
-  await database.updateTable("accounts").set({ disabled_at: new Date() }).where("subject", "=", "leaver").execute();
+  await database
+    .updateTable("accounts")
+    .set({ disabled_at: new Date() })
+    .where("id", "in", database.selectFrom("people").select("account_id").where("subject", "=", "leaver"))
+    .execute();
   await database.destroy();
   expect(await listed(token)).toBe(401);
   expect(await listed(body.key)).toBe(401);

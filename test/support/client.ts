@@ -23,10 +23,13 @@ export interface Reply {
 export class TestClient {
   readonly url: string;
   readonly key: string;
+  /** The workspace to act in; null: the key's own, or the personal one. */
+  readonly workspace: string | null;
 
-  constructor(url: string, key: string) {
+  constructor(url: string, key: string, workspace: string | null = null) {
     this.url = url;
     this.key = key;
+    this.workspace = workspace;
   }
 
   /** A client with the operator key from the data folder. */
@@ -39,6 +42,7 @@ export class TestClient {
       method,
       headers: {
         authorization: `Bearer ${this.key}`,
+        ...(this.workspace === null ? {} : { "berth-workspace": encodeURIComponent(this.workspace) }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },

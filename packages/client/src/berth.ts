@@ -1,6 +1,14 @@
 import { AgentHandle } from "./agent.ts";
 import { type Bytes, Connection, type ConnectionOptions, type Query, type RequestOptions } from "./connection.ts";
-import { Admin, AgentsMethods, BerthMethods, BillingAccount, Keys, Programs } from "./generated/methods.gen.ts";
+import {
+  Admin,
+  AgentsMethods,
+  BerthMethods,
+  BillingAccount,
+  Keys,
+  Programs,
+  Workspaces,
+} from "./generated/methods.gen.ts";
 import type { AccountEvent, Import } from "./generated/types.gen.ts";
 
 /** A client for Berth. It runs wherever `fetch` does. Every method throws as `Connection.call`. */
@@ -10,6 +18,7 @@ export class Berth extends BerthMethods {
   readonly agents: Agents;
   readonly keys: Keys;
   readonly programs: Programs;
+  readonly workspaces: Workspaces;
   readonly billing: BillingAccount;
   readonly admin: Admin;
 
@@ -18,6 +27,7 @@ export class Berth extends BerthMethods {
     this.agents = new Agents(this.connection);
     this.keys = new Keys(this.connection);
     this.programs = new Programs(this.connection);
+    this.workspaces = new Workspaces(this.connection);
     this.billing = new BillingAccount(this.connection);
     this.admin = new Admin(this.connection);
   }

@@ -17,6 +17,8 @@ export interface ConnectionOptions {
   key?: string;
   /** Gives a key or a token; null for none. Called before each request, because a token expires within minutes. */
   token?: () => Promise<string | null>;
+  /** The name or id of the workspace to act in; null: the key's own, or the signed-in person's personal workspace. */
+  workspace?: string | null;
   /** How often a request that the service was too busy for, or that had no answer, is sent again; 4 by default. */
   retries?: number;
   /** Replaces the global `fetch`. */
@@ -89,12 +91,14 @@ const askedFor = new WeakMap<ReadableStream, Request>();
 export class Connection {
   readonly url: string;
   readonly #token: () => Promise<string | null>;
+  readonly #workspace: string | null;
   readonly #retries: number;
   readonly #fetch: (request: Request) => Promise<Response>;
 
-  constructor({ url, key, token, retries = 4, fetch: send = fetch }: ConnectionOptions) {
+  constructor({ url, key, token, workspace = null, retries = 4, fetch: send = fetch }: ConnectionOptions) {
     this.url = url.replace(/\/+$/, "");
     this.#token = token ?? (async () => key ?? null);
+    this.#workspace = workspace;
     this.#retries = retries;
     this.#fetch = (request) => send(request);
   }
@@ -108,6 +112,9 @@ export class Connection {
     if (!all.has("authorization")) {
       const token = await this.#token();
       if (token !== null) all.set("authorization", `Bearer ${token}`);
+    }
+    if (this.#workspace !== null && !all.has("berth-workspace")) {
+      all.set("berth-workspace", encodeURIComponent(this.#workspace));
     }
     const init: RequestInit = { method, headers: all, redirect: "manual" };
     if (body !== undefined) init.body = body;

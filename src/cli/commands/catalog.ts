@@ -6,10 +6,16 @@ import { fieldsText, tableText } from "../table.ts";
 /** `berth whoami`, `runtimes` and `models`: the caller, and the service's choices. */
 export function register(program: ToolCommand): void {
   program.add("whoami", "show the account in use").prints(
-    () => connect().account(),
-    ({ name, operator, credential, id }) =>
+    async () => {
+      const client = connect();
+      const [account, { workspace }] = await Promise.all([client.account(), client.me()]);
+      return { ...account, workspace: workspace.name, role: workspace.role };
+    },
+    ({ name, workspace, role, operator, credential, id }) =>
       fieldsText({
         account: name,
+        workspace,
+        role,
         by: credential === "token" ? "a login" : "a key",
         operator: operator ? "yes" : "no",
         server: connect().connection.url,

@@ -1,6 +1,7 @@
 import type { Key } from "@berth/client";
 import { Option } from "commander";
 import { isUuid } from "../../contract/ids.ts";
+import { roles } from "../../contract/workspaces.ts";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { CliError } from "../errors.ts";
@@ -10,6 +11,7 @@ import { futureTime, localTime } from "../time.ts";
 interface CreateOptions {
   name?: string;
   kind?: Key["kind"];
+  role?: Key["role"];
   agent?: string[];
   expires?: string;
   creditLimit?: string;
@@ -26,6 +28,7 @@ export function register(program: ToolCommand): void {
       ID: "id",
       NAME: "name",
       KIND: "kind",
+      ROLE: "role",
       "BEGINS WITH": ({ keyPrefix }) => `${keyPrefix}…`,
       AGENTS: ({ agents }) => (agents === null ? "all" : agents.join(", ") || "none"),
       "LAST USED": ({ lastUsedAt }) => localTime(lastUsedAt, "never"),
@@ -38,12 +41,20 @@ export function register(program: ToolCommand): void {
     .add("create", "create a key and print it once")
     .option("-n, --name <name>", "a name for the key")
     .addOption(new Option("-k, --kind <kind>", kindHelp).choices(kinds))
+    .addOption(new Option("-r, --role <role>", "its role in the workspace; by default yours").choices(roles))
     .addOption(repeatable("-a, --agent <name>", "limit the key to this agent; can be repeated"))
     .option("-e, --expires <time>", expiryHelp, futureTime)
     .option("-c, --credit-limit <credits>", "the most that all turns started with an agent key may cost")
     .prints(
-      ({ name, kind, agent: agents, expires: expiresAt, creditLimit }: CreateOptions) =>
-        connect().keys.create({ name, kind: kind ?? (agents ? "agent" : "full"), agents, expiresAt, creditLimit }),
+      ({ name, kind, role, agent: agents, expires: expiresAt, creditLimit }: CreateOptions) =>
+        connect().keys.create({
+          name,
+          kind: kind ?? (agents ? "agent" : "full"),
+          role,
+          agents,
+          expiresAt,
+          creditLimit,
+        }),
       ({ key }) => {
         console.log(key);
         console.error("Store the key now: it is not shown again.");

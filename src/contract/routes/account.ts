@@ -4,7 +4,7 @@ import { ListQuery } from "../agents.ts";
 import { AuditList, AuditQuery } from "../audit.ts";
 import { CreatedKey, CreateKey, KeyList, KeyParams } from "../keys.ts";
 import { ProgramList, ProgramParams } from "../programs.ts";
-import { account, route } from "../route.ts";
+import { reading, route, using } from "../route.ts";
 import { AccountRecord } from "../sign-in.ts";
 
 /** The caller's account, its programs, its events, its keys and its audit log. */
@@ -14,7 +14,7 @@ export const accountRoutes = {
     path: "/account",
     summary: "Show the caller's account",
     responses: { 200: AccountRecord },
-    permission: account,
+    permission: reading,
   }),
   listPrograms: route({
     method: "GET",
@@ -22,7 +22,7 @@ export const accountRoutes = {
     summary: "List the signed-in third-party programs",
     description: "Assistants and editors that the account's user has allowed to use `/mcp`.",
     responses: { 200: ProgramList },
-    permission: account,
+    permission: reading,
   }),
   endProgram: route({
     method: "DELETE",
@@ -31,7 +31,7 @@ export const accountRoutes = {
     description: "Its tokens are refused from now on. It may ask the user to sign in again.",
     params: ProgramParams,
     responses: { 204: z.null() },
-    permission: account,
+    permission: reading,
   }),
   getEvents: route({
     method: "GET",
@@ -41,7 +41,7 @@ export const accountRoutes = {
       "Agents, turns, credits, refused connections and keys, as an endless event stream. Open it first, then list: it begins with `events.opened`, and every later event follows. Events are kept for seven days.",
     query: AccountEventsQuery,
     responses: {},
-    permission: account,
+    permission: reading,
     stream: AccountEvent,
   }),
   listKeys: route({
@@ -50,7 +50,7 @@ export const accountRoutes = {
     summary: "List the keys",
     query: ListQuery,
     responses: { 200: KeyList },
-    permission: account,
+    permission: using,
   }),
   createKey: route({
     method: "POST",
@@ -59,7 +59,7 @@ export const accountRoutes = {
     description: "The response contains the key itself, once. A key cannot create one with more rights than its own.",
     body: CreateKey,
     responses: { 201: CreatedKey },
-    permission: account,
+    permission: using,
     limit: "keys",
   }),
   revokeKey: route({
@@ -68,7 +68,7 @@ export const accountRoutes = {
     summary: "Revoke a key immediately and permanently",
     params: KeyParams,
     responses: { 204: z.null() },
-    permission: account,
+    permission: using,
   }),
   listAuditEntries: route({
     method: "GET",
@@ -78,6 +78,6 @@ export const accountRoutes = {
       "Every request that may change something, every refused one, and every sign-in: the caller, the address, the operation and the outcome. With `outcome` or `search`, a request reads up to 20,000 entries: its page may have few entries or none, with a `nextCursor` to continue from.",
     query: AuditQuery,
     responses: { 200: AuditList },
-    permission: account,
+    permission: using,
   }),
 };

@@ -13,7 +13,7 @@ import {
   RestartQuery,
   WaitQuery,
 } from "../agents.ts";
-import { account, chatting, route } from "../route.ts";
+import { chatReading, reading, route, using } from "../route.ts";
 
 /** Agents and their machines. */
 export const agentRoutes = {
@@ -23,7 +23,7 @@ export const agentRoutes = {
     summary: "List agents",
     query: ListQuery,
     responses: { 200: AgentList },
-    permission: chatting,
+    permission: chatReading,
     by: "leader, or any",
   }),
   createAgent: route({
@@ -33,7 +33,7 @@ export const agentRoutes = {
     query: WaitQuery,
     body: CreateAgent,
     responses: { 201: Agent },
-    permission: account,
+    permission: using,
     limit: "agents",
     by: "own leader",
     agentIn: "from",
@@ -44,7 +44,7 @@ export const agentRoutes = {
     summary: "Read an agent",
     params: AgentParams,
     responses: { 200: Agent },
-    permission: chatting,
+    permission: chatReading,
     by: "leader, or any",
   }),
   changeAgent: route({
@@ -55,7 +55,7 @@ export const agentRoutes = {
     query: WaitQuery,
     body: ChangeAgent,
     responses: { 200: Agent },
-    permission: account,
+    permission: using,
   }),
   restartAgent: route({
     method: "POST",
@@ -66,7 +66,7 @@ export const agentRoutes = {
     params: AgentParams,
     query: RestartQuery,
     responses: { 200: Agent },
-    permission: account,
+    permission: using,
   }),
   upgradeAgent: route({
     method: "POST",
@@ -77,7 +77,7 @@ export const agentRoutes = {
     params: AgentParams,
     query: WaitQuery,
     responses: { 200: Agent },
-    permission: account,
+    permission: using,
   }),
   suspendAgent: route({
     method: "POST",
@@ -87,7 +87,7 @@ export const agentRoutes = {
       "Saves its memory to disk and stops its machine; its next message wakes it. Responds when that is done. Refused during a turn.",
     params: AgentParams,
     responses: { 200: Agent },
-    permission: account,
+    permission: using,
   }),
   resumeAgent: route({
     method: "POST",
@@ -98,7 +98,7 @@ export const agentRoutes = {
     params: AgentParams,
     query: WaitQuery,
     responses: { 200: Agent },
-    permission: account,
+    permission: using,
   }),
   getLog: route({
     method: "GET",
@@ -109,7 +109,7 @@ export const agentRoutes = {
     params: AgentParams,
     query: LogQuery,
     responses: { 200: AgentLog },
-    permission: account,
+    permission: using,
     stream: LogEvent,
   }),
   resetConversation: route({
@@ -118,7 +118,7 @@ export const agentRoutes = {
     summary: "Start a new conversation; files are kept",
     params: AgentParams,
     responses: { 200: Agent },
-    permission: account,
+    permission: using,
   }),
   deleteAgent: route({
     method: "DELETE",
@@ -126,7 +126,7 @@ export const agentRoutes = {
     summary: "Delete an agent",
     params: AgentParams,
     responses: { 204: z.null() },
-    permission: account,
+    permission: using,
   }),
   getInstallStatus: route({
     method: "GET",
@@ -134,7 +134,7 @@ export const agentRoutes = {
     summary: "Follow an agent's installation",
     params: AgentParams,
     responses: { 200: InstallStatus },
-    permission: account,
+    permission: reading,
     stream: InstallStatus,
   }),
 };

@@ -1,6 +1,6 @@
 import { AgentParams } from "../agents.ts";
 import { ExportQuery, Import, ImportQuery } from "../archives.ts";
-import { account, route } from "../route.ts";
+import { route, using } from "../route.ts";
 
 /** Export and import of agents. */
 export const archiveRoutes = {
@@ -13,7 +13,7 @@ export const archiveRoutes = {
     params: AgentParams,
     query: ExportQuery,
     responses: {},
-    permission: account,
+    permission: using,
     givesBytes: true,
     isAuditedRead: true,
   }),
@@ -25,7 +25,7 @@ export const archiveRoutes = {
       "The body is the archive, of any size. It is received and checked completely before the agent is created; its machine gets the files while it is made. Its history is not billed. An `Idempotency-Key` identifies the address with its query, whatever the body.",
     query: ImportQuery,
     responses: { 201: Import },
-    permission: account,
+    permission: using,
     takesBytes: "stream",
     limit: "agents",
     by: "own leader",

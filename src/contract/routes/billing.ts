@@ -1,6 +1,6 @@
 import { Billing, ChangeBilling, CreditEntryList, EntriesQuery, UsageQuery, UsageReport } from "../billing.ts";
 import { CreateTopUp, TopUp } from "../payments.ts";
-import { account, route } from "../route.ts";
+import { managing, route, using } from "../route.ts";
 
 /** The account's credits, usage and entries. */
 export const billingRoutes = {
@@ -9,7 +9,7 @@ export const billingRoutes = {
     path: "/billing",
     summary: "Read the account's credits and usage",
     responses: { 200: Billing },
-    permission: account,
+    permission: using,
   }),
   changeBilling: route({
     method: "PATCH",
@@ -17,7 +17,7 @@ export const billingRoutes = {
     summary: "Set the monthly spending limit",
     body: ChangeBilling,
     responses: { 200: Billing },
-    permission: account,
+    permission: managing,
   }),
   listEntries: route({
     method: "GET",
@@ -25,7 +25,7 @@ export const billingRoutes = {
     summary: "Read the ledger: every change of the balance with its cause, newest first",
     query: EntriesQuery,
     responses: { 200: CreditEntryList },
-    permission: account,
+    permission: using,
     csv: true,
   }),
   getUsage: route({
@@ -34,7 +34,7 @@ export const billingRoutes = {
     summary: "Summarize usage by day, agent, model or key",
     query: UsageQuery,
     responses: { 200: UsageReport },
-    permission: account,
+    permission: using,
     csv: true,
   }),
   createTopUp: route({
@@ -44,6 +44,6 @@ export const billingRoutes = {
     description: "Returns the address of a payment page; the credits are added after payment.",
     body: CreateTopUp,
     responses: { 201: TopUp },
-    permission: account,
+    permission: managing,
   }),
 };

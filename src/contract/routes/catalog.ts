@@ -1,6 +1,6 @@
 import { ListQuery } from "../agents.ts";
 import { ModelList } from "../models.ts";
-import { account, route } from "../route.ts";
+import { reading, route } from "../route.ts";
 import { RuntimeList } from "../runtimes.ts";
 
 /** The choices for an agent: models and runtimes. */
@@ -11,13 +11,13 @@ export const catalogRoutes = {
     summary: "List the models",
     query: ListQuery,
     responses: { 200: ModelList },
-    permission: account,
+    permission: reading,
   }),
   listRuntimes: route({
     method: "GET",
     path: "/runtimes",
     summary: "List the runtimes and their features",
     responses: { 200: RuntimeList },
-    permission: account,
+    permission: reading,
   }),
 };

@@ -10,7 +10,7 @@ import {
   TurnParams,
   TurnRecord,
 } from "../chat.ts";
-import { account, chatting, route } from "../route.ts";
+import { chatReading, chatting, reading, route } from "../route.ts";
 
 /** Messages to agents and their turns. An external agent key sees only the turns that it started. */
 export const chatRoutes = {
@@ -33,7 +33,7 @@ export const chatRoutes = {
     params: AgentParams,
     query: ListQuery,
     responses: { 200: TurnList },
-    permission: account,
+    permission: reading,
     by: "any",
   }),
   listAccountTurns: route({
@@ -43,7 +43,7 @@ export const chatRoutes = {
     description: "Summaries: `GET /agents/{name}/turns/{turnId}` returns the complete message and reply.",
     query: AccountTurnsQuery,
     responses: { 200: AccountTurnList },
-    permission: account,
+    permission: reading,
   }),
   getTurn: route({
     method: "GET",
@@ -51,7 +51,7 @@ export const chatRoutes = {
     summary: "Read a turn",
     params: TurnParams,
     responses: { 200: TurnRecord },
-    permission: chatting,
+    permission: chatReading,
     by: "any",
   }),
   getTurnEvents: route({
@@ -61,7 +61,7 @@ export const chatRoutes = {
     params: TurnParams,
     query: TurnEventsQuery,
     responses: {},
-    permission: chatting,
+    permission: chatReading,
     stream: TurnEvent,
     by: "leader, or any",
   }),

@@ -11,7 +11,7 @@ import {
   RunCommand,
   SignalCommand,
 } from "../commands.ts";
-import { account, route } from "../route.ts";
+import { route, using } from "../route.ts";
 
 /** Commands that an agent's owner runs in its machine. */
 export const commandRoutes = {
@@ -24,7 +24,7 @@ export const commandRoutes = {
     params: AgentParams,
     body: RunCommand,
     responses: { 200: CommandResult, 201: CommandRecord },
-    permission: account,
+    permission: using,
     stream: CommandEvent,
   }),
   listCommands: route({
@@ -33,7 +33,7 @@ export const commandRoutes = {
     summary: "List the commands of an agent's machine",
     params: AgentParams,
     responses: { 200: CommandList },
-    permission: account,
+    permission: using,
   }),
   getCommand: route({
     method: "GET",
@@ -41,7 +41,7 @@ export const commandRoutes = {
     summary: "Read a command",
     params: CommandParams,
     responses: { 200: CommandRecord },
-    permission: account,
+    permission: using,
   }),
   getCommandEvents: route({
     method: "GET",
@@ -52,7 +52,7 @@ export const commandRoutes = {
     params: CommandParams,
     query: CommandEventsQuery,
     responses: {},
-    permission: account,
+    permission: using,
     stream: CommandEvent,
   }),
   writeCommandInput: route({
@@ -64,7 +64,7 @@ export const commandRoutes = {
     query: InputQuery,
     takesBytes: "whole",
     responses: { 204: z.null() },
-    permission: account,
+    permission: using,
   }),
   signalCommand: route({
     method: "POST",
@@ -73,6 +73,6 @@ export const commandRoutes = {
     params: CommandParams,
     body: SignalCommand,
     responses: { 204: z.null() },
-    permission: account,
+    permission: using,
   }),
 };

@@ -8,7 +8,7 @@ import {
   EgressLogQuery,
   EgressPolicy,
 } from "../egress.ts";
-import { account, route } from "../route.ts";
+import { route, using } from "../route.ts";
 import { SecretList, SecretParams, SecretRecord, SetSecret } from "../secrets.ts";
 
 /** Where an agent's programs may connect, and the secrets for their requests. */
@@ -19,7 +19,7 @@ export const egressRoutes = {
     summary: "Read where an agent's programs may connect to",
     params: AgentParams,
     responses: { 200: EgressPolicy },
-    permission: account,
+    permission: using,
     by: "any",
   }),
   setNetwork: route({
@@ -31,7 +31,7 @@ export const egressRoutes = {
     params: AgentParams,
     body: ChangeEgress,
     responses: { 200: EgressPolicy },
-    permission: account,
+    permission: using,
   }),
   listConnections: route({
     method: "GET",
@@ -41,7 +41,7 @@ export const egressRoutes = {
     params: AgentParams,
     query: EgressLogQuery,
     responses: { 200: EgressLog },
-    permission: account,
+    permission: using,
     by: "leader, or any",
   }),
   listAccountConnections: route({
@@ -50,7 +50,7 @@ export const egressRoutes = {
     summary: "Read the log of all agents' connections",
     query: AccountConnectionsQuery,
     responses: { 200: AccountConnectionList },
-    permission: account,
+    permission: using,
   }),
   listSecrets: route({
     method: "GET",
@@ -58,7 +58,7 @@ export const egressRoutes = {
     summary: "List an agent's secrets, without their values",
     params: AgentParams,
     responses: { 200: SecretList },
-    permission: account,
+    permission: using,
     by: "any",
   }),
   setSecret: route({
@@ -70,7 +70,7 @@ export const egressRoutes = {
     params: SecretParams,
     body: SetSecret,
     responses: { 200: SecretRecord, 201: SecretRecord },
-    permission: account,
+    permission: using,
   }),
   removeSecret: route({
     method: "DELETE",
@@ -78,6 +78,6 @@ export const egressRoutes = {
     summary: "Remove an agent's secret",
     params: SecretParams,
     responses: { 204: z.null() },
-    permission: account,
+    permission: using,
   }),
 };

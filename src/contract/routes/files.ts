@@ -10,7 +10,7 @@ import {
   WriteQuery,
   WrittenFile,
 } from "../files.ts";
-import { account, route } from "../route.ts";
+import { reading, route, using } from "../route.ts";
 
 const path = "/agents/{name}/files/{path}";
 
@@ -26,7 +26,7 @@ export const fileRoutes = {
     params: FileParams,
     query: ReadQuery,
     responses: { 200: FileOrFolder },
-    permission: account,
+    permission: reading,
     stream: FileEvent,
     givesBytes: true,
     ticket: "file",
@@ -41,7 +41,7 @@ export const fileRoutes = {
     params: FileParams,
     query: WriteQuery,
     responses: { 200: WrittenFile, 201: WrittenFile },
-    permission: account,
+    permission: using,
     takesBytes: "stream",
   }),
   changeFile: route({
@@ -53,7 +53,7 @@ export const fileRoutes = {
     params: FileParams,
     query: ChangeQuery,
     responses: { 200: FileEntry },
-    permission: account,
+    permission: using,
   }),
   removeFile: route({
     method: "DELETE",
@@ -63,6 +63,6 @@ export const fileRoutes = {
     params: FileParams,
     query: RemoveQuery,
     responses: { 204: z.null() },
-    permission: account,
+    permission: using,
   }),
 };

@@ -14,7 +14,7 @@ import {
   ResponseParams,
   ResponseQuery,
 } from "../openai.ts";
-import { chatting, type RouteDefinition, route } from "../route.ts";
+import { chatReading, chatting, type RouteDefinition, route } from "../route.ts";
 
 /** Shared by all rows: the chat's permission, and errors in OpenAI's format. */
 const openAi = { permission: chatting, errors: "openai" } as const satisfies Partial<RouteDefinition>;
@@ -49,6 +49,7 @@ export const openAiRoutes = {
   }),
   getResponse: route({
     ...openAi,
+    permission: chatReading,
     method: "GET",
     path: "/v1/responses/{responseId}",
     summary: "Read a response, as OpenAI's Responses API",
@@ -78,6 +79,7 @@ export const openAiRoutes = {
   }),
   listInputItems: route({
     ...openAi,
+    permission: chatReading,
     method: "GET",
     path: "/v1/responses/{responseId}/input_items",
     summary: "List a response's input items",
@@ -101,6 +103,7 @@ export const openAiRoutes = {
   }),
   listOpenAiModels: route({
     ...openAi,
+    permission: chatReading,
     method: "GET",
     path: "/v1/models",
     summary: "List the agents that the key may use, as OpenAI's models",
@@ -108,6 +111,7 @@ export const openAiRoutes = {
   }),
   getOpenAiModel: route({
     ...openAi,
+    permission: chatReading,
     method: "GET",
     path: "/v1/models/{model}",
     summary: "Read an agent as one of OpenAI's models",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AgentParams } from "../agents.ts";
 import { PortList, PortParams } from "../ports.ts";
-import { account, route } from "../route.ts";
+import { route, using } from "../route.ts";
 import { CreateShare, Share, ShareList, ShareParams } from "../shares.ts";
 import { TicketOnly } from "../tickets.ts";
 
@@ -13,7 +13,7 @@ export const portRoutes = {
     summary: "List the listening TCP ports of an agent's machine",
     params: AgentParams,
     responses: { 200: PortList },
-    permission: account,
+    permission: using,
   }),
   connectPort: route({
     method: "GET",
@@ -24,7 +24,7 @@ export const portRoutes = {
     params: PortParams,
     query: TicketOnly,
     responses: {},
-    permission: account,
+    permission: using,
     socket: "port",
   }),
   createShare: route({
@@ -35,7 +35,7 @@ export const portRoutes = {
     params: PortParams,
     body: CreateShare,
     responses: { 201: Share },
-    permission: account,
+    permission: using,
   }),
   listShares: route({
     method: "GET",
@@ -43,7 +43,7 @@ export const portRoutes = {
     summary: "List the public links to an agent's ports",
     params: AgentParams,
     responses: { 200: ShareList },
-    permission: account,
+    permission: using,
     by: "any",
   }),
   removeShare: route({
@@ -52,6 +52,6 @@ export const portRoutes = {
     summary: "Remove a public link",
     params: ShareParams,
     responses: { 204: z.null() },
-    permission: account,
+    permission: using,
   }),
 };

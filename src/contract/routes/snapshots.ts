@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Agent, AgentParams, WaitQuery } from "../agents.ts";
-import { account, route } from "../route.ts";
+import { reading, route, using } from "../route.ts";
 import { CreateSnapshot, Rollback, Snapshot, SnapshotList, SnapshotParams } from "../snapshots.ts";
 
 /** Snapshots of agents. */
@@ -14,7 +14,7 @@ export const snapshotRoutes = {
     params: AgentParams,
     body: CreateSnapshot,
     responses: { 201: Snapshot },
-    permission: account,
+    permission: using,
   }),
   listSnapshots: route({
     method: "GET",
@@ -22,7 +22,7 @@ export const snapshotRoutes = {
     summary: "List an agent's snapshots",
     params: AgentParams,
     responses: { 200: SnapshotList },
-    permission: account,
+    permission: reading,
     by: "any",
   }),
   removeSnapshot: route({
@@ -31,7 +31,7 @@ export const snapshotRoutes = {
     summary: "Remove a snapshot",
     params: SnapshotParams,
     responses: { 204: z.null() },
-    permission: account,
+    permission: using,
   }),
   rollBack: route({
     method: "POST",
@@ -43,6 +43,6 @@ export const snapshotRoutes = {
     query: WaitQuery,
     body: Rollback,
     responses: { 200: Agent },
-    permission: account,
+    permission: using,
   }),
 };

@@ -1,5 +1,5 @@
 import { AgentParams } from "../agents.ts";
-import { account, route } from "../route.ts";
+import { route, using } from "../route.ts";
 import { SshAccess, SshRequest } from "../ssh.ts";
 import { TicketOnly } from "../tickets.ts";
 
@@ -13,7 +13,7 @@ export const sshRoutes = {
     params: AgentParams,
     body: SshRequest,
     responses: { 200: SshAccess },
-    permission: account,
+    permission: using,
   }),
   connectSsh: route({
     method: "GET",
@@ -23,7 +23,7 @@ export const sshRoutes = {
     params: AgentParams,
     query: TicketOnly,
     responses: {},
-    permission: account,
+    permission: using,
     socket: "ssh",
   }),
 };

@@ -1,5 +1,5 @@
 import { AgentParams } from "../agents.ts";
-import { account, route } from "../route.ts";
+import { reading, route, using } from "../route.ts";
 import { TerminalQuery } from "../terminals.ts";
 import { Ticket, TicketRequest } from "../tickets.ts";
 
@@ -13,7 +13,7 @@ export const terminalRoutes = {
     params: AgentParams,
     body: TicketRequest,
     responses: { 201: Ticket },
-    permission: account,
+    permission: reading,
     by: "any",
   }),
   openTerminal: route({
@@ -25,7 +25,7 @@ export const terminalRoutes = {
     params: AgentParams,
     query: TerminalQuery,
     responses: {},
-    permission: account,
+    permission: using,
     socket: "terminal",
   }),
 };

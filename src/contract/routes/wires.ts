@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AgentParams } from "../agents.ts";
 import { AguiRun } from "../agui.ts";
-import { chatting, route } from "../route.ts";
+import { chatReading, chatting, route } from "../route.ts";
 
 /** Third-party protocols, which carry this API's operations. */
 export const wireRoutes = {
@@ -13,7 +13,7 @@ export const wireRoutes = {
       "JSON-RPC 2.0 by the revisions 2026-07-28 and 2025 of https://modelcontextprotocol.io. Each tool is an operation of this API, with its permission, limits and audit entry.",
     body: z.unknown(),
     responses: { 200: z.unknown() },
-    permission: chatting,
+    permission: chatReading,
     carries: true,
     audience: "mcp",
     by: "own leader",
@@ -32,7 +32,7 @@ export const wireRoutes = {
     }),
     body: z.unknown(),
     responses: { 200: z.unknown() },
-    permission: chatting,
+    permission: chatReading,
     carries: true,
     stream: z.unknown(),
     traced: true,
@@ -55,7 +55,7 @@ export const wireRoutes = {
     summary: "An agent's card for the Agent2Agent protocol",
     params: AgentParams,
     responses: { 200: z.unknown() },
-    permission: chatting,
+    permission: chatReading,
     by: "any",
   }),
 };

@@ -11,6 +11,7 @@ import type { EgressOutcome, EgressRefusal } from "../../contract/egress.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import type { Credential } from "../../contract/keys.ts";
 import type { McpServers } from "../../contract/mcp-servers.ts";
+import type { Role } from "../../contract/workspaces.ts";
 import type { ResponseRequest } from "../../protocols/openai/stored-responses.ts";
 
 /** The tables after all migrations. */
@@ -20,10 +21,9 @@ export interface Tables {
     name: string;
     created_at: Generated<Date>;
     operator: Generated<boolean>;
-    issuer: string | null;
-    subject: string | null;
     disabled_at: Date | null;
-    tokens_from: Date | null;
+    /** Null for a personal workspace. */
+    name_key: string | null;
     /** Micro-credits, as bigints, which the driver returns as text. */
     balance: Generated<string>;
     held: Generated<string>;
@@ -32,9 +32,40 @@ export interface Tables {
     month: Generated<Date | null>;
     month_spent: Generated<string>;
   };
+  people: {
+    id: string;
+    issuer: string;
+    subject: string;
+    /** The personal workspace. */
+    account_id: string;
+    name: string;
+    email: string | null;
+    email_verified: Generated<boolean>;
+    time_zone: string | null;
+    disabled_at: Date | null;
+    tokens_from: Date | null;
+    created_at: Generated<Date>;
+    last_seen_at: Date | null;
+  };
+  memberships: { person_id: string; account_id: string; role: Role; created_at: Generated<Date> };
+  invitations: {
+    id: string;
+    account_id: string;
+    token_hash: Buffer;
+    role: Role;
+    email: string | null;
+    person_id: string | null;
+    created_at: Generated<Date>;
+    expires_at: Date;
+    accepted_at: Date | null;
+    revoked_at: Date | null;
+  };
   api_keys: {
     id: string;
     account_id: string;
+    /** Its maker; null: the operator's first key, and older keys of the operator. */
+    person_id: string | null;
+    role: Generated<Role>;
     name: string | null;
     kind: "full" | "agent";
     prefix: string;

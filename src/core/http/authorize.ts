@@ -1,13 +1,27 @@
 import { BerthError } from "../../contract/errors.ts";
 import type { Route } from "../../contract/route.ts";
+import { allows, type Need, roles } from "../../contract/workspaces.ts";
 import { type Caller, mayUseTurn } from "./caller.ts";
 
 export function requirePermission({ operation, permission }: Route, caller: Caller): void {
   if (permission === "public") return;
   const rule = permission[caller.credential];
-  if (rule === "all" || rule === "named" || (rule === "operator" && caller.operator)) return;
-  const who = caller.credential === "agent" ? "An external agent key" : "An account that is not the operator's";
-  throw new BerthError("forbidden", `${who} may not do this: ${operation}.`);
+  const isAllowed = rule === "all" || rule === "named" || (rule === "operator" && caller.operator);
+  if (!isAllowed) throw new BerthError("forbidden", `${nameOf(caller)} may not do this: ${operation}.`);
+  requireRole(caller, permission.needs, operation);
+}
+
+/** Throws `forbidden` if the caller's role in the workspace does not allow the operation. */
+export function requireRole({ role }: Caller, need: Need, operation: string): void {
+  if (allows(role, need)) return;
+  const allowed = roles.filter((each) => allows(each, need)).join(", ");
+  const message = `Your role in this workspace is ${role}. This needs one of these roles: ${allowed} (${operation}).`;
+  throw new BerthError("forbidden", message);
+}
+
+function nameOf({ credential, operator }: Caller): string {
+  if (credential === "agent") return "An external agent key";
+  return operator ? "A key" : "An account that is not the operator's";
 }
 
 export function requireNamed(caller: Caller, agent: { id: string; name: string }): void {

@@ -1,4 +1,5 @@
 import type { Credential } from "../../contract/keys.ts";
+import type { Role } from "../../contract/workspaces.ts";
 import type { Span } from "../../telemetry/span.ts";
 
 /** The part of a request's token that outlives the request: enough to check whether it is still valid. */
@@ -13,7 +14,12 @@ interface TokenFacts {
 }
 
 export interface Caller {
+  /** The workspace that the request is for. */
   accountId: string;
+  /** The signed-in person, or the maker of the key; null for a key without a maker. */
+  personId: string | null;
+  /** In the workspace. */
+  role: Role;
   credential: Credential;
   /** Null for a token. */
   keyId: string | null;
@@ -25,14 +31,15 @@ export interface Caller {
   expiresAt: Date | null;
   /** Null for a key. */
   token: TokenFacts | null;
+  /** Whether the caller administers the installation. */
   operator: boolean;
   /** Set if the request is traced. */
   span?: Span;
 }
 
-/** The key, or the account of a signed-in user, whose limits apply to the request. */
-export function countedAs({ keyId, accountId }: Caller): string {
-  return keyId ?? accountId;
+/** The key, or the signed-in person in a workspace, whose limits apply to the request. */
+export function countedAs({ keyId, accountId, personId }: Caller): string {
+  return keyId ?? `${accountId} ${personId}`;
 }
 
 export function mayUseTurn({ agentIds, keyId }: Caller, turn: { keyId: string | null }): boolean {

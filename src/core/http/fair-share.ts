@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BerthError } from "../../contract/errors.ts";
+import { workspaceHeader } from "../../contract/workspaces.ts";
 import { Places } from "../places.ts";
 import { setRecent } from "../recent.ts";
 import type { Caller } from "./caller.ts";
@@ -36,7 +37,8 @@ export class FairStarts {
       await this.#begin(address, reply);
       return find();
     }
-    const credential = hash("sha256", authorization);
+    // The same credential may be for several workspaces.
+    const credential = hash("sha256", `${authorization}\n${request.headers[workspaceHeader] ?? ""}`);
     const leave = this.#accounts.has(credential) ? null : await placeIn(this.#unknown, credential);
     try {
       await this.#begin(this.#accounts.get(credential) ?? address, reply);

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { routes } from "../../contract/routes.ts";
+import { workspaceHeader } from "../../contract/workspaces.ts";
 import type { Passing } from "../../hosts/passing/passing.ts";
 import type { Passport } from "../../hosts/passing/passport.ts";
 import { authenticate } from "./authenticate.ts";
@@ -20,7 +21,8 @@ export function guard(app: FastifyInstance, context: AppContext): void {
     if (!route || route.permission === "public") return;
     const passport = passing?.admit(request, reply);
     if (passport?.caller) return takeOver(request, passport, passport.caller);
-    const find = (credential: string) => principals.find(credential, route.audience);
+    const workspace = workspaceOf(request);
+    const find = (credential: string) => principals.find(credential, route.audience, workspace);
     try {
       request.caller = await starts.admit(request, reply, () => authenticate(request, find, tickets));
     } catch (error) {
@@ -34,6 +36,18 @@ export function guard(app: FastifyInstance, context: AppContext): void {
   });
   if (tracer) traceRequests(app, tracer);
   if (passing) passOn(app, passing);
+}
+
+/** The workspace that the path or the header `berth-workspace` names; null if neither does. */
+function workspaceOf({ headers, params, routeOptions }: FastifyRequest): string | null {
+  if (routeOptions.url?.startsWith("/workspaces/:name")) return (params as { name: string }).name;
+  const named = headers[workspaceHeader];
+  if (named === undefined || named === "") return null;
+  try {
+    return decodeURIComponent(String(named));
+  } catch {
+    throw new BerthError("request_invalid", `${workspaceHeader}: the name must be percent-encoded UTF-8.`);
+  }
 }
 
 /** The forwarding server has authenticated and counted the request, and checked its permission. */

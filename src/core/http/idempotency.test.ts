@@ -25,7 +25,14 @@ beforeEach(() => {
   app.setErrorHandler(handleError);
   app.addHook("onRequest", async (request) => {
     const nobody = { agentIds: null, creditLimitMicro: null, expiresAt: null, token: null, operator: false };
-    request.caller = { accountId: "account", keyId: "key", credential: "full", ...nobody };
+    request.caller = {
+      accountId: "account",
+      personId: null,
+      role: "owner",
+      keyId: "key",
+      credential: "full",
+      ...nobody,
+    };
   });
   const claim = async (request: Claim["request"]) =>
     ({ state: "claimed", claim: { request, owner: "me", resourceId: "it" }, again: false }) as const;

@@ -7,13 +7,13 @@ import { clientOf } from "./rate-limits.ts";
 const maximumDelayMs = 2_000;
 /** How many accounts and addresses are counted at once. */
 const maximumHolders = 10_000;
-/** Refusals of one account: 20 a second after a burst of 100. */
-const refusals = { everyMs: 50, burst: 100 };
+/** Refusals of one account: 50 a second after a burst of 100. */
+const refusals = { everyMs: 20, burst: 100 };
 /** KiB of JSON from one account: 8 MiB a second after a burst of as much. */
 const kibibytes = { everyMs: 1000 / 8192, burst: 8192 };
 
 /**
- * Delays refusals (4xx) of an account that causes more than 20 a second, by up to two seconds, so that a client which
+ * Delays refusals (4xx) of an account that causes more than 50 a second, by up to two seconds, so that a client which
  * repeats refused requests as fast as it can does not occupy the thread that all share. Other answers are never delayed.
  */
 export function paceRefusals(app: FastifyInstance): void {
@@ -64,7 +64,7 @@ export class Pace {
   }
 }
 
-/** The holder that a request counts for: its account or, before the caller is known, its client address. */
+/** The holder of a request: its account or, before the caller is known, its client's address. */
 function holderOf({ caller, ip }: FastifyRequest): string {
   return caller?.accountId ?? clientOf(ip);
 }

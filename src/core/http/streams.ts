@@ -72,7 +72,10 @@ export class Streams {
   #check(): void {
     const open = [...this.#open.values()].flatMap((requests) => [...requests]);
     // Streams of one key or token are valid or invalid together.
-    const groups = Map.groupBy(open, ({ caller }) => caller.keyId ?? JSON.stringify([caller.accountId, caller.token]));
+    const groups = Map.groupBy(
+      open,
+      ({ caller }) => caller.keyId ?? JSON.stringify([caller.accountId, caller.personId, caller.token]),
+    );
     for (const requests of groups.values()) {
       // While the database is unavailable, all callers count as valid.
       const valid = this.#principals.isValid(requests[0]!.caller).catch(() => true);

@@ -7,7 +7,8 @@ export function toCallerRecord({ expiresAt, span: _, ...rest }: Caller): CallerR
   return { ...rest, expiresAt: expiresAt?.toISOString() ?? null };
 }
 
-export function fromCallerRecord({ expiresAt, token, ...rest }: CallerRecord): Caller {
-  // A server of an earlier version does not write it.
-  return { ...rest, token: token ?? null, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+export function fromCallerRecord({ expiresAt, token, personId, role, ...rest }: CallerRecord): Caller {
+  // Tickets of an earlier version do not have these.
+  const added = { token: token ?? null, personId: personId ?? null, role: role ?? "owner" };
+  return { ...rest, ...added, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
 }

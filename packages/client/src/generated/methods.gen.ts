@@ -26,6 +26,11 @@ export class BerthMethods {
     return this.connection.call("getAccount", options);
   }
 
+  /** Show the person, the workspace and the role of the request. */
+  me(options: RequestOptions = {}): Promise<types.Me> {
+    return this.connection.call("getMe", options);
+  }
+
   /** List the newest turns of all agents. */
   turns(query: Filter<"listAccountTurns"> = {}, options: RequestOptions = {}): Pages<types.TurnSummary> {
     return this.connection.pages("listAccountTurns", { query, ...options });
@@ -82,6 +87,70 @@ export class Keys {
   /** Revoke a key immediately and permanently. */
   async revoke(id: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("revokeKey", { path: { id }, ...options });
+  }
+}
+
+/** Workspaces, by name or id, with their members and invitations. Every method throws as `Connection.call`. */
+export class Workspaces {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the caller's workspaces. */
+  async list(options: RequestOptions = {}): Promise<types.Workspace[]> {
+    return (await this.connection.call("listWorkspaces", options)).data;
+  }
+
+  /** Create a workspace. */
+  create(body: Sendable<types.CreateWorkspace>, options: RequestOptions = {}): Promise<types.Workspace> {
+    return this.connection.call("createWorkspace", { body, ...options });
+  }
+
+  /** Rename a workspace. */
+  rename(name: string, body: Sendable<types.UpdateWorkspace>, options: RequestOptions = {}): Promise<types.Workspace> {
+    return this.connection.call("renameWorkspace", { path: { name }, body, ...options });
+  }
+
+  /** Delete a workspace that has no agents. */
+  async remove(name: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("deleteWorkspace", { path: { name }, ...options });
+  }
+
+  /** List a workspace's members. */
+  members(name: string, options: RequestOptions = {}): Pages<types.Member> {
+    return this.connection.pages("listMembers", { path: { name }, ...options });
+  }
+
+  /** Change a member's role. */
+  changeMember(name: string, id: string, body: Sendable<types.UpdateMember>, options: RequestOptions = {}): Promise<types.Member> {
+    return this.connection.call("changeMember", { path: { name, id }, body, ...options });
+  }
+
+  /** Remove a member, or leave a workspace. */
+  async removeMember(name: string, id: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("removeMember", { path: { name, id }, ...options });
+  }
+
+  /** List a workspace's open invitations. */
+  async invitations(name: string, options: RequestOptions = {}): Promise<types.Invitation[]> {
+    return (await this.connection.call("listInvitations", { path: { name }, ...options })).data;
+  }
+
+  /** Invite a person to a workspace. */
+  invite(name: string, body: Sendable<types.CreateInvitation>, options: RequestOptions = {}): Promise<types.CreatedInvitation> {
+    return this.connection.call("createInvitation", { path: { name }, body, ...options });
+  }
+
+  /** Revoke an invitation. */
+  async revokeInvitation(name: string, id: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("revokeInvitation", { path: { name, id }, ...options });
+  }
+
+  /** Join a workspace. */
+  accept(token: string, options: RequestOptions = {}): Promise<types.Workspace> {
+    return this.connection.call("acceptInvitation", { path: { token }, ...options });
   }
 }
 

@@ -76,6 +76,18 @@ export const operations = {
   createKey: { method: "POST", path: "/keys" },
   revokeKey: { method: "DELETE", path: "/keys/{id}" },
   listAuditEntries: { method: "GET", path: "/audit" },
+  getMe: { method: "GET", path: "/me" },
+  listWorkspaces: { method: "GET", path: "/workspaces" },
+  createWorkspace: { method: "POST", path: "/workspaces" },
+  renameWorkspace: { method: "PATCH", path: "/workspaces/{name}" },
+  deleteWorkspace: { method: "DELETE", path: "/workspaces/{name}" },
+  listMembers: { method: "GET", path: "/workspaces/{name}/members" },
+  changeMember: { method: "PATCH", path: "/workspaces/{name}/members/{id}" },
+  removeMember: { method: "DELETE", path: "/workspaces/{name}/members/{id}" },
+  listInvitations: { method: "GET", path: "/workspaces/{name}/invitations" },
+  createInvitation: { method: "POST", path: "/workspaces/{name}/invitations" },
+  revokeInvitation: { method: "DELETE", path: "/workspaces/{name}/invitations/{id}" },
+  acceptInvitation: { method: "POST", path: "/invitations/{token}/accept" },
   getBilling: { method: "GET", path: "/billing" },
   changeBilling: { method: "PATCH", path: "/billing" },
   listEntries: { method: "GET", path: "/billing/entries" },
@@ -177,6 +189,18 @@ export interface Operations {
   createKey: { data: types.CreateKeyData; answer: types.CreatedKey; event: null };
   revokeKey: { data: types.RevokeKeyData; answer: null; event: null };
   listAuditEntries: { data: types.ListAuditEntriesData; answer: types.AuditList; event: null };
+  getMe: { data: types.GetMeData; answer: types.Me; event: null };
+  listWorkspaces: { data: types.ListWorkspacesData; answer: types.WorkspaceList; event: null };
+  createWorkspace: { data: types.CreateWorkspaceData; answer: types.Workspace; event: null };
+  renameWorkspace: { data: types.RenameWorkspaceData; answer: types.Workspace; event: null };
+  deleteWorkspace: { data: types.DeleteWorkspaceData; answer: null; event: null };
+  listMembers: { data: types.ListMembersData; answer: types.MemberList; event: null };
+  changeMember: { data: types.ChangeMemberData; answer: types.Member; event: null };
+  removeMember: { data: types.RemoveMemberData; answer: null; event: null };
+  listInvitations: { data: types.ListInvitationsData; answer: types.InvitationList; event: null };
+  createInvitation: { data: types.CreateInvitationData; answer: types.CreatedInvitation; event: null };
+  revokeInvitation: { data: types.RevokeInvitationData; answer: null; event: null };
+  acceptInvitation: { data: types.AcceptInvitationData; answer: types.Workspace; event: null };
   getBilling: { data: types.GetBillingData; answer: types.Billing; event: null };
   changeBilling: { data: types.ChangeBillingData; answer: types.Billing; event: null };
   listEntries: { data: types.ListEntriesData; answer: types.CreditEntryList; event: null };

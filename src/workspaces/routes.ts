@@ -1,0 +1,97 @@
+import type { FastifyPluginAsync } from "fastify";
+import type { AppContext } from "../context.ts";
+import { uuidPattern } from "../contract/ids.ts";
+import { routes } from "../contract/routes.ts";
+import { dashboardPrefix } from "../contract/sign-in.ts";
+import type { Invitation, Member, Person, Workspace } from "../contract/workspaces.ts";
+import { handle } from "../core/http/handle.ts";
+import { fromCursor, pageOf } from "../core/http/paging.ts";
+import type { InvitationState, MemberState, PersonState, WorkspaceState } from "./workspaces.ts";
+
+/** `/me`, `/workspaces` and `/invitations`. */
+export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
+  const { workspaces, address } = context;
+  return async (app) => {
+    handle(app, routes.getMe, async ({ caller }) => {
+      const [person, workspace, memberships] = await Promise.all([
+        workspaces.person(caller),
+        workspaces.current(caller),
+        workspaces.list(caller),
+      ]);
+      return {
+        person: person && toPersonView(person),
+        workspace: toWorkspaceView(workspace),
+        memberships: memberships.map(toWorkspaceView),
+      };
+    });
+
+    handle(app, routes.listWorkspaces, async ({ caller }) => ({
+      data: (await workspaces.list(caller)).map(toWorkspaceView),
+    }));
+
+    handle(app, routes.createWorkspace, async ({ caller, body, attempt }, reply) => {
+      const workspace = await workspaces.create(caller, body.name, attempt.resourceId);
+      reply.header("location", `/workspaces/${workspace.id}`);
+      return toWorkspaceView(workspace);
+    });
+
+    handle(app, routes.renameWorkspace, async ({ caller, body }) =>
+      toWorkspaceView(await workspaces.rename(caller, body.name)),
+    );
+
+    handle(app, routes.deleteWorkspace, async ({ caller }) => {
+      await workspaces.remove(caller);
+      return null;
+    });
+
+    handle(app, routes.listMembers, async ({ caller, query: { limit, cursor } }) => {
+      const found = await workspaces.members(caller, limit + 1, fromCursor(cursor, uuidPattern));
+      return pageOf(found.map(toMemberView), limit, ({ id }) => id);
+    });
+
+    handle(app, routes.changeMember, async ({ caller, params, body }) =>
+      toMemberView(await workspaces.setRole(caller, params.id, body.role)),
+    );
+
+    handle(app, routes.removeMember, async ({ caller, params }) => {
+      await workspaces.removeMember(caller, params.id);
+      return null;
+    });
+
+    handle(app, routes.listInvitations, async ({ caller }) => ({
+      data: (await workspaces.invitations(caller)).map(toInvitationView),
+    }));
+
+    handle(app, routes.createInvitation, async ({ caller, body }, reply) => {
+      const { invitation, token } = await workspaces.invite(caller, body);
+      reply.header("cache-control", "no-store");
+      const link = `${address.public}${dashboardPrefix}/join#${token}`;
+      return { ...toInvitationView(invitation), token, link };
+    });
+
+    handle(app, routes.revokeInvitation, async ({ caller, params }) => {
+      await workspaces.revokeInvitation(caller, params.id);
+      return null;
+    });
+
+    handle(app, routes.acceptInvitation, async ({ caller, params }) =>
+      toWorkspaceView(await workspaces.accept(caller, params.token)),
+    );
+  };
+}
+
+function toPersonView({ createdAt, lastSeenAt, ...person }: PersonState): Person {
+  return { ...person, createdAt: createdAt.toISOString(), lastSeenAt: lastSeenAt?.toISOString() ?? null };
+}
+
+function toWorkspaceView({ createdAt, ...workspace }: WorkspaceState): Workspace {
+  return { ...workspace, createdAt: createdAt.toISOString() };
+}
+
+function toMemberView({ joinedAt, lastSeenAt, ...member }: MemberState): Member {
+  return { ...member, joinedAt: joinedAt.toISOString(), lastSeenAt: lastSeenAt?.toISOString() ?? null };
+}
+
+function toInvitationView({ createdAt, expiresAt, ...invitation }: InvitationState): Invitation {
+  return { ...invitation, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };
+}
