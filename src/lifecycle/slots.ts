@@ -70,6 +70,11 @@ export class Slots {
     };
   }
 
+  /** The account of an agent whose machine runs; null without a slot. */
+  accountOf(agentId: string): string | null {
+    return this.#used.get(agentId)?.accountId ?? null;
+  }
+
   /** The agent's position in the queue, 1 is next; null if it is not queued. */
   positionOf(agentId: string): number | null {
     const index = this.#queue.findIndex(({ slot }) => slot.agentId === agentId);

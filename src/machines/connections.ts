@@ -22,6 +22,14 @@ const downloadTimeoutMs = 10_000;
  */
 export type ServeUplink = (id: string, socket: Socket, openDownload: (download: Download) => Promise<Socket>) => void;
 
+export interface ConnectionsOptions {
+  /** Serves a machine's model calls and outbound connections over its uplink. */
+  serveUplink: ServeUplink;
+  /** The account of a running machine's agent; null for a machine without an agent. */
+  accountOf: (id: string) => string | null;
+  log: (message: string, error: unknown) => void;
+}
+
 /**
  * The connections to the guests of running machines. Each guest has a control channel, dialled on demand, and an
  * uplink, kept open.
@@ -29,6 +37,7 @@ export type ServeUplink = (id: string, socket: Socket, openDownload: (download: 
 export class Connections {
   readonly #driver: () => Promise<Driver>;
   readonly #serveUplink: ServeUplink;
+  readonly #accountOf: (id: string) => string | null;
   readonly #log: (message: string, error: unknown) => void;
   readonly #controls = new Map<string, Promise<GuestConnection>>();
   /** Control channels to guests that await adoption, and the token that each knows; null while dialling. */
@@ -36,9 +45,10 @@ export class Connections {
   readonly #uplinks = new Map<string, Socket>();
   #closed = false;
 
-  constructor(driver: () => Promise<Driver>, serveUplink: ServeUplink, log: (message: string, error: unknown) => void) {
+  constructor(driver: () => Promise<Driver>, { serveUplink, accountOf, log }: ConnectionsOptions) {
     this.#driver = driver;
     this.#serveUplink = serveUplink;
+    this.#accountOf = accountOf;
     this.#log = log;
   }
 
@@ -71,7 +81,7 @@ export class Connections {
     this.disconnect(id);
     this.#unadopted.set(id, null);
     const { socket, token } = await this.#dial(id, "control", tokens, timeoutMs);
-    const control = new GuestConnection(id, socket);
+    const control = this.#connection(id, socket);
     this.#controls.set(id, Promise.resolve(control));
     this.#unadopted.set(id, { control, token });
     return { guest: control.guest, token };
@@ -145,7 +155,11 @@ export class Connections {
     const token = await (await this.#driver()).token(id);
     const { socket } = await this.#dial(id, "control", [token], dialTimeoutMs);
     if (!this.#uplinks.has(id)) void this.keepUplink(id, token);
-    return new GuestConnection(id, socket);
+    return this.#connection(id, socket);
+  }
+
+  #connection(id: string, socket: Socket): GuestConnection {
+    return new GuestConnection({ machine: id, account: () => this.#accountOf(id) }, socket);
   }
 
   /** Tries once: data of a refused download takes another path. */

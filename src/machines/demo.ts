@@ -53,6 +53,7 @@ export function openDemoMachines({ log, ...driver }: DemoMachinesOptions): Machi
       }),
     serveUplink: serve,
     serveTemplateUplink: (socket) => serve("template", socket),
+    accountOf: () => null,
     importFiles: async () => {},
     secretsOf: async () => noSecrets,
     log: (message, error) => log(`${message}: ${error}`),

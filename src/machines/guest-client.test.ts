@@ -27,7 +27,7 @@ beforeEach(async () => {
   await once(server, "listening");
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   await once(socket, "connect");
-  connection = new GuestConnection("ada", socket);
+  connection = new GuestConnection({ machine: "ada", account: () => "a" }, socket);
 });
 afterEach(async () => {
   connection[Symbol.dispose]();

@@ -20,28 +20,26 @@ import {
   guestCalls,
 } from "../contract/guest-calls.ts";
 import { parseValue } from "../contract/validation.ts";
-import { Budget, type Held } from "../core/budget.ts";
+import type { Held } from "../core/budget.ts";
 import { maximumToolDepth, parseJson } from "../core/json-structure.ts";
+import { type Responder, receiving } from "./receiving.ts";
 
 /** How long a guest may take to start a response of lines or bytes. It starts a worker for files during that time. */
 const acceptMs = 60_000;
 /** How long a guest may take to end its streams before the connection closes. */
 const closeMs = 10_000;
 
-/** The limit on incomplete responses of one machine's guest, in bytes: three of the largest responses. */
-const receiving = new Budget({ total: 256 * 1024 * 1024, perHolder: 48 * 1024 * 1024 });
-
 export class GuestConnection implements Disposable {
   readonly guest: GuestClient;
   readonly #session: ClientHttp2Session;
 
-  /** Takes a socket on which the hello has been exchanged with the machine `id`. */
-  constructor(id: string, socket: Socket) {
+  /** Takes a socket on which the hello has been exchanged with the machine. */
+  constructor(responder: Responder, socket: Socket) {
     const settings = { initialWindowSize: streamWindowBytes };
     this.#session = connect("http://guest", { createConnection: () => socket, settings, maxSessionMemory });
     this.#session.on("error", () => {});
     this.#session.once("connect", (session) => session.setLocalWindowSize(connectionWindowBytes));
-    this.guest = clientOf(guestCalls, this.#session, id);
+    this.guest = clientOf(guestCalls, this.#session, responder);
   }
 
   get open(): boolean {
@@ -64,23 +62,23 @@ export class GuestConnection implements Disposable {
   }
 }
 
-/** The client for a table's calls. Responses from the other end, which is the machine `id`, are not trusted. */
+/** The client for a table's calls. Responses from the other end are not trusted. */
 export function clientOf<Table extends CallTable>(
   table: Table,
   session: ClientHttp2Session,
-  id: string,
+  responder: Responder,
 ): ClientOf<Table> {
-  const functions = Object.keys(table).map((name) => [name, functionOf(table, name, session, id)]);
+  const functions = Object.keys(table).map((name) => [name, functionOf(table, name, session, responder)]);
   return Object.fromEntries(functions) as ClientOf<Table>;
 }
 
-function functionOf(table: CallTable, name: string, session: ClientHttp2Session, id: string) {
+function functionOf(table: CallTable, name: string, session: ClientHttp2Session, responder: Responder) {
   const guestCall = table[name]!;
   switch (guestCall.kind) {
     case "call":
       return async (request: unknown, { timeoutMs = guestCall.timeoutMs(request), signal }: GuestCallOptions = {}) => {
         const stream = post(session, name, JSON.stringify(request), signal);
-        using held = heldBy(id);
+        using held = receiving(responder);
         const answer = await answerOf(stream, name, { timeoutMs, maximumBytes: guestCall.maximumBytes(request), held });
         return parseValue(guestCall.response, parseJson(answer));
       };
@@ -88,7 +86,7 @@ function functionOf(table: CallTable, name: string, session: ClientHttp2Session,
       return async function* (request: unknown, { timeoutMs = acceptMs, signal }: GuestCallOptions = {}) {
         const stream = post(session, name, JSON.stringify(request), signal);
         try {
-          using held = heldBy(id);
+          using held = receiving(responder);
           await within(timeoutMs, stream, name, accepted(stream, name));
           for await (const lines of linesOf(stream, guestCall.maximumBytes(request), held))
             yield lines.map((line) => parseValue(guestCall.item, parseJson(line, maximumToolDepth)));
@@ -108,14 +106,11 @@ function functionOf(table: CallTable, name: string, session: ClientHttp2Session,
   }
 }
 
-function heldBy(id: string): Held {
-  return receiving.take(id, 0)!;
-}
-
-/** Throws `too_many_requests` if the machine's incomplete responses have too many bytes. */
+/** Throws `too_many_requests` if the incomplete responses of the machine or of its account have too many bytes. */
 function hold(held: Held, bytes: number): void {
   if (held.resize(bytes)) return;
-  const message = "The agent's machine is sending too many large responses at once; try again when they are complete.";
+  const message =
+    "The account's machines are sending too many large responses at once; try again when they are complete.";
   throw new BerthError("too_many_requests", message);
 }
 

@@ -8,7 +8,7 @@ import { hexOf } from "../contract/ids.ts";
 import { unlessAborted } from "../core/abort.ts";
 import type { Quarantined } from "../core/quarantine.ts";
 import { newAdoption, newToken } from "./adoption.ts";
-import { Connections, type ServeUplink } from "./connections.ts";
+import { Connections, type ConnectionsOptions } from "./connections.ts";
 import type {
   Driver,
   KeptSnapshot,
@@ -35,18 +35,15 @@ const hangUpMs = 50;
 
 const never = new AbortController().signal;
 
-export interface MachinesOptions {
+export interface MachinesOptions extends ConnectionsOptions {
   /** Opens the driver. Rejects if something it needs is missing. */
   open: () => Promise<Driver>;
-  /** Serves a machine's model calls and outbound connections over its uplink. */
-  serveUplink: ServeUplink;
   /** Serves the throwaway turns of a machine without an agent. */
   serveTemplateUplink: (socket: Socket) => void;
   /** The agent's secrets as its machine gets them. If they cannot be read, retries until `waiting` aborts. */
   secretsOf: (id: string, waiting?: AbortSignal) => Promise<GuestSecrets>;
   /** Replaces the folders of a machine's agent with those of its import. */
   importFiles: (id: string, guest: GuestClient) => Promise<void>;
-  log: (message: string, error: unknown) => void;
 }
 
 /**
@@ -62,7 +59,7 @@ export class Machines {
 
   constructor(options: MachinesOptions) {
     this.#options = options;
-    this.#connections = new Connections(() => this.driver(), options.serveUplink, options.log);
+    this.#connections = new Connections(() => this.driver(), options);
   }
 
   /** Throws `image_missing`, `qemu_missing`, … */

@@ -13,6 +13,7 @@ export function openMachines(context: AppContext): Machines {
     open: () => openFenced(context),
     serveUplink: (...uplink) => context.modelAccess.serveUplink(...uplink),
     serveTemplateUplink: (socket) => context.modelAccess.serveTemplateUplink(socket),
+    accountOf: (id) => context.slots.accountOf(id),
     secretsOf: (id, waiting) => {
       const failed = (error: unknown) => log("an agent's secrets cannot be read; trying again", { agentId: id, error });
       const read = () => guestSecrets(stores.secrets, id);

@@ -152,6 +152,7 @@ function machinesWith(secretsOf: () => Promise<GuestSecrets>): Machines {
     serveUplink: () => {},
     serveTemplateUplink: () => {},
     importFiles: async () => {},
+    accountOf: () => null,
     secretsOf,
     log: (message) => faults.push(message),
   });
@@ -194,6 +195,7 @@ function serverUntil(death: Death, lifecycleRows = new LifecycleStore(database, 
     serveUplink: () => {},
     serveTemplateUplink: () => {},
     importFiles: async () => {},
+    accountOf: () => null,
     secretsOf: async () => noSecrets,
     log: () => {},
   });

@@ -13,6 +13,8 @@ import { clientOf } from "../../src/machines/guest-client.ts";
 
 // The server's client and the runner's dispatcher, over a socket.
 
+const ada = { machine: "ada", account: () => "a" };
+
 /** The dispatcher's reports of times, with the calls that were handled, in order. */
 let seen: string[] = [];
 
@@ -35,7 +37,7 @@ async function connected<Table extends CallTable>(table: Table, handlers: Handle
   const socket = connect(port, "127.0.0.1");
   const session = connectHttp2("http://guest", { createConnection: () => socket });
   resources.defer(() => session.destroy());
-  return clientOf(table, session, "ada");
+  return clientOf(table, session, ada);
 }
 
 const failing = async () => {
@@ -90,7 +92,7 @@ test("a call that the runner does not have is refused", async () => {
   const port = await listening(createServer((socket) => http2.emit("connection", socket)));
   const session = connectHttp2("http://guest", { createConnection: () => connect(port, "127.0.0.1") });
   resources.defer(() => session.destroy());
-  const call = clientOf(guestCalls, session, "ada").quiesce({ endRuntime: false });
+  const call = clientOf(guestCalls, session, ada).quiesce({ endRuntime: false });
   await expect(call).rejects.toMatchObject({
     code: "upgrade_required",
     message: expect.stringContaining("earlier version of Berth"),

@@ -317,7 +317,7 @@ export class Templates {
     const proved = { handshake: "proof" } as const; // Templates are made of the newest image only.
     const first = await connectChannel(dial, { ...proved, channel: "control", tokens: [firmwareToken] }, bootTimeoutMs);
     const machineId = randomUUID().replaceAll("-", "");
-    using connection = new GuestConnection(machineId, first.socket);
+    using connection = new GuestConnection({ machine: machineId, account: () => null }, first.socket);
     const { guest } = connection;
     await guest.adopt(newAdoption(machineId, "template", runtime, token, noSecrets), { timeoutMs: bootTimeoutMs });
     const { socket: uplink } = await connectChannel(
