@@ -181,7 +181,7 @@ class FolderCheck {
 
   #entry(block: Buffer, header: Header, size: number): void {
     const path = this.#extended.sparseName ?? this.#extended.path ?? pathIn(block);
-    const shown = `${this.#name}: ${Buffer.from(path, "latin1").toString("utf8").slice(0, 200)}`;
+    const shown = `${this.#name}: ${Buffer.from(path, "latin1").toString("utf8").slice(0, 200).toWellFormed()}`;
     const kind = kinds[header.type];
     if (!kind) throw invalid(`${shown} is neither a file, a folder nor a link`);
     if (this.#limits.isFlat && kind !== "file") throw invalid(`${shown} is no plain file`);

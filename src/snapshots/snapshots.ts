@@ -289,7 +289,8 @@ export class Snapshots {
 
   /** An agent's state before a restart; null if its machine is lost, so that there is nothing to save. */
   async #before(agent: AgentState, id: string, reason: SnapshotReason, label: string): Promise<SnapshotState | null> {
-    const name = `${label.slice(0, 70)}, ${new Date().toISOString()}`;
+    // A cut may leave half of a character at the end.
+    const name = `${label.slice(0, 70).replace(/\p{Surrogate}$/u, "")}, ${new Date().toISOString()}`;
     return this.#filesOf(agent, id, { name, reason, memory: true }).catch((error: unknown) => {
       if (error instanceof BerthError && error.code === "machine_lost") return null;
       throw error;

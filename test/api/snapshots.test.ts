@@ -86,6 +86,17 @@ test("a sleeping agent is kept as it sleeps, and one that is still being made on
   expect(await client.ask("ada", "recall")).toBe("recall\n");
 });
 
+test("the name of a snapshot before a rollback is cut between characters", async () => {
+  await start();
+  await client.createAgent("ada");
+  // The 70th code unit of "before the rollback to aa…😀" is half of its last character.
+  const name = `${"a".repeat(46)}😀`;
+  expect((await keep({ name })).status).toBe(201);
+  await rollBack(name);
+  const [, before] = await kept();
+  expect(before.name).toMatch(/^before the rollback to a{46}, /);
+});
+
 test("a turn continues while a snapshot is made, and a rollback waits for no client", async () => {
   await start();
   await client.createAgent("ada");

@@ -82,7 +82,10 @@ export async function unpackWith(
       "file_name_too_long",
       "The archive has a path of more than 4,095 bytes, which tar cannot unpack.",
     );
-  throw new FileFault("archive_invalid", `The archive cannot be unpacked: ${output().trim().slice(0, 500)}`);
+  throw new FileFault(
+    "archive_invalid",
+    `The archive cannot be unpacked: ${output().trim().slice(0, 500).toWellFormed()}`,
+  );
 }
 
 /** Flushes the file system that `path` is on. */

@@ -174,5 +174,8 @@ async function merge(from: Buffer, to: Buffer, shown: string, step: "check" | "m
 }
 
 function invalid(what: string): FileFault {
-  return new FileFault("archive_invalid", `The archive has ${what.slice(0, 400)}. Nothing was unpacked.`);
+  return new FileFault(
+    "archive_invalid",
+    `The archive has ${what.slice(0, 400).toWellFormed()}. Nothing was unpacked.`,
+  );
 }

@@ -42,7 +42,7 @@ export function entityTagOf(stat: BigIntStats): string {
 export async function userNames(): Promise<ReadonlyMap<string, string>> {
   const text = await readFile("/etc/passwd", "utf8").catch(() => "");
   const rows = text.split("\n").map((line) => line.split(":"));
-  return new Map(rows.flatMap(([name, , uid]) => (name && uid ? [[uid, name.slice(0, 256)]] : [])));
+  return new Map(rows.flatMap(([name, , uid]) => (name && uid ? [[uid, name.slice(0, 256).toWellFormed()]] : [])));
 }
 
 /** Describes the entry at `full`, with its name and path from `path`. */

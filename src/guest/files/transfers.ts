@@ -170,5 +170,5 @@ export class Receiver extends Duplex {
 function faultFor(error: unknown, path: string): GuestFault {
   const fault = faultOf(error, path);
   const code = fault instanceof FileFault || fault instanceof GuestError ? fault.code : "failed";
-  return { code, message: fault.message.slice(0, 1_000) };
+  return { code, message: fault.message.slice(0, 1_000).toWellFormed() };
 }
