@@ -9,6 +9,7 @@ import {
 } from "jose";
 import { z } from "zod";
 import { BerthError } from "../contract/errors.ts";
+import { parseValue } from "../contract/validation.ts";
 
 /** A valid token's claims. `issuedAt` is null if it has none. */
 export interface VerifiedToken {
@@ -177,7 +178,7 @@ async function discover({ issuer, unknownKeyMs }: IssuerOptions): Promise<Remote
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const response = await fetch(url, { signal: AbortSignal.timeout(requestTimeoutMs) });
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  const found = Discovery.parse(await response.json());
+  const found = parseValue(Discovery, await response.json());
   if (found.issuer !== issuer) throw new Error(`${url} is of the issuer ${found.issuer}, and not of ${issuer}`);
   return createRemoteJWKSet(new URL(found.jwks_uri), {
     timeoutDuration: requestTimeoutMs,
