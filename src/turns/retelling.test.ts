@@ -18,6 +18,12 @@ test("replays all of several changes under one heading", () => {
   expect(retelling([], second)).toBe(second);
 });
 
+test.each(["", "a"])("cuts a long message to well-formed text, after %j", (before) => {
+  const told = retelling([turn(before + "😀".repeat(20_000))], null)!;
+  expect(told.isWellFormed()).toBe(true);
+  expect(told).toMatch(/😀\ufffd? \(…\)/);
+});
+
 test("replays the end of a long conversation and marks the omission", () => {
   const long = Array.from({ length: 40 }, (_, index) => turn(`message ${index}`, "x".repeat(30_000)));
   const told = retelling(long, "an earlier one")!;

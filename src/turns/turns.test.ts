@@ -75,6 +75,9 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     prompt: (_request, { signal } = {}) => answer(0, signal),
     turnEvents: ({ after }, { signal } = {}) => answer(after, signal),
     cancel: async () => ({}),
+    answerFunction: async () => {
+      throw new Error("read ECONNRESET");
+    },
     enterConversation: async () => ({}),
   };
   const context = contextWith({
@@ -148,6 +151,13 @@ test("a turn that begins and ends while a server finds what was left to it is no
   await expect.poll(() => events.get(left)!.at(-1)!.event.type).toBe("response.completed");
   expect(running.ofAgent("ada")).toBe(null);
   expect(events.get(begun)!.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+});
+
+test("a function's result that is lost with the guest's connection is a failure of the machine", async () => {
+  const { service } = scripted(Promise.resolve());
+  const turn = runningTurn(crypto.randomUUID(), "ada");
+  const answered = service.answerFunction(agentOf("ada") as AgentState, turn, "call", "rain");
+  await expect(answered).rejects.toMatchObject({ code: "machine_failed" });
 });
 
 test("cancelling a turn releases an unresponsive guest", async () => {

@@ -80,6 +80,12 @@ test("a line for bash is answered with both streams and the exit code", async ()
   expect(result).toMatchObject({ exitCode: 3, signal: null, stdout: "one\n", stderr: "two\n", truncated: false });
 });
 
+test.each(["true ", "true  "])("the record of a long command is cut to well-formed text: %j", async (begin) => {
+  const { command } = await start({ command: begin + "😀".repeat(4_000) });
+  expect(String(command).isWellFormed()).toBe(true);
+  expect(String(command)).toMatch(/😀\ufffd?…$/);
+});
+
 test("a program is given its arguments as they are", async () => {
   const result = await run({ command: ["printf", "%s|", "a b", "$HOME", "*", "", "ü"] });
   expect(result.stdout).toBe("a b|$HOME|*||ü|");

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -12,10 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Opens the driver and closes it. Returns what it logged, also where it cannot be opened. */
-async function opened(): Promise<{ log: string[]; code: string | null }> {
-  const log: string[] = [];
-  const options = {
+function optionsWith(log: string[]) {
+  return {
     dataFolder: join(folder, "data"),
     reserve: new DiskReserve(folder, 0),
     builtImage: join(folder, "image"),
@@ -24,8 +22,13 @@ async function opened(): Promise<{ log: string[]; code: string | null }> {
     serveTemplateUplink: () => {},
     log: (message: string) => log.push(message),
   } as const;
+}
+
+/** Opens the driver and closes it. Returns what it logged, also where it cannot be opened. */
+async function opened(): Promise<{ log: string[]; code: string | null }> {
+  const log: string[] = [];
   try {
-    await (await QemuDriver.open(options)).close();
+    await (await QemuDriver.open(optionsWith(log))).close();
     return { log, code: null };
   } catch (error) {
     return { log, code: (error as { code: string }).code };
@@ -46,4 +49,20 @@ test("logs incomplete sandboxing once, after the driver opens", async () => {
   const { gaps } = await Sandbox.open({ onlyCheck: true });
   const told = gaps.map((gap) => `machines are not fully confined: ${gap}`);
   expect(await opened()).toEqual({ log: told, code: null });
+});
+
+test("removing a snapshot waits for no sweep of the host's files", async () => {
+  await writeImage("rootfs.img", "services.img", "vmlinuz", "initrd.img");
+  const driver = await QemuDriver.open(optionsWith([]));
+  try {
+    const namesIn = (name: string) => readdir(join(folder, "data", name));
+    for (const path of ["layers/unused", "snapshots/5ee2"])
+      await mkdir(join(folder, "data", path), { recursive: true });
+    await driver.removeSnapshot("5ee2");
+    expect([await namesIn("snapshots"), await namesIn("layers")]).toEqual([[], ["unused"]]);
+    await driver.sweep();
+    expect(await namesIn("layers")).toEqual([]);
+  } finally {
+    await driver.close();
+  }
 });
