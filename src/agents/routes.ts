@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { AppContext } from "../context.ts";
 import type { Agent } from "../contract/agents.ts";
 import { routes } from "../contract/routes.ts";
+import { allows } from "../contract/workspaces.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
@@ -55,7 +56,11 @@ export function agentRoutes(context: AppContext): FastifyPluginAsync {
   };
 }
 
-/** The agent as the caller may see it. Settings, which may contain credentials, are hidden from external agent keys. */
-function viewFor({ credential }: Caller, agent: Agent): Agent {
-  return credential === "agent" ? { ...agent, instructions: null, mcpServers: {}, agents: [] } : agent;
+/**
+ * The agent as the caller may see it. Settings, which may contain credentials, are hidden from external agent keys. MCP
+ * servers, which name secrets, are hidden from viewers.
+ */
+function viewFor({ credential, role }: Caller, agent: Agent): Agent {
+  if (credential === "agent") return { ...agent, instructions: null, mcpServers: {}, agents: [] };
+  return allows(role, "use") ? agent : { ...agent, mcpServers: {} };
 }

@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createKey } from "../../src/accounts/key-format.ts";
 import { AccountStore } from "../../src/accounts/store.ts";
 import { migrate, openDatabase } from "../../src/core/database/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
@@ -140,4 +141,71 @@ test("a migration that waits for a lock gives way to queries, and is made once i
   await migrated;
   expect(await others.selectFrom("hosts").select("id").execute()).toEqual([]);
   for (const each of [database, others]) await each.destroy();
+});
+
+test("accounts of an earlier version become their users' personal workspaces, and all credentials stay good", async () => {
+  const { pool, databaseUrl: url } = await newDatabase(postgres, folder, "people");
+  const database = openDatabase({ ...pool, max: 1 }, () => {});
+  await migrate(database, "0037-entries-by-agent-and-kind");
+  const [operator, local, external, keyOnly, user] = Array.from({ length: 5 }, () => randomUUID());
+  const key = createKey("full");
+  await sql`insert into accounts (id, name, operator, issuer, subject, tokens_from) values
+    (${operator}, 'operator', true, null, null, null),
+    (${local}, 'Bea', false, 'berth:local', ${user}, '2026-01-01'),
+    (${external}, 'auth0|1', false, 'https://login.example', 'auth0|1', null),
+    (${keyOnly}, 'robot', false, null, null, null)`.execute(database);
+  await sql`update accounts set disabled_at = '2026-02-02' where id = ${external}`.execute(database);
+  await sql`insert into users (id, account_id, name, name_key) values (${user}, ${local}, 'Bea', 'bea')`.execute(
+    database,
+  );
+  for (const account of [operator, local, external, keyOnly]) {
+    const { prefix, hash } = account === local ? key : createKey("full");
+    await sql`insert into api_keys (id, account_id, kind, prefix, hash)
+      values (${randomUUID()}, ${account}, 'full', ${prefix}, ${hash})`.execute(database);
+  }
+  await migrate(database);
+
+  const { rows: people } = await sql`
+    select person.account_id, issuer, subject, person.name, tokens_from, person.disabled_at is not null as disabled,
+      role, memberships.account_id = person.account_id as personal
+    from people person join memberships on person_id = person.id order by issuer`.execute(database);
+  expect(people).toEqual([
+    {
+      account_id: local,
+      issuer: "berth:local",
+      subject: user,
+      name: "Bea",
+      tokens_from: new Date("2026-01-01T00:00:00Z"),
+      disabled: false,
+      role: "owner",
+      personal: true,
+    },
+    {
+      account_id: external,
+      issuer: "https://login.example",
+      subject: "auth0|1",
+      name: "auth0|1",
+      tokens_from: null,
+      disabled: true,
+      role: "owner",
+      personal: true,
+    },
+  ]);
+  const { rows: keys } = await sql<{ account_id: string; made: boolean; role: string }>`
+    select account_id, person_id is not null as made, role from api_keys`.execute(database);
+  const made = Object.fromEntries(keys.map((each) => [each.account_id, [each.made, each.role]]));
+  expect(made).toEqual({
+    [operator!]: [false, "owner"],
+    [local!]: [true, "owner"],
+    [external!]: [true, "owner"],
+    [keyOnly!]: [false, "owner"],
+  });
+  await database.destroy();
+  await using service = await ScriptedService.start({
+    databaseUrl: url,
+    secretKey: randomBytes(32).toString("base64"),
+  });
+  const bea = new TestClient(service.server.url, key.key);
+  expect((await bea.call("GET", "/account")).body).toMatchObject({ id: local, name: "Bea", operator: false });
+  expect((await bea.call("GET", "/me")).body.person).toMatchObject({ name: "Bea" });
 });

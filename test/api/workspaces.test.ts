@@ -379,6 +379,36 @@ describe("a member", () => {
     expect(text).not.toMatch(/key\.created|credits\.changed/);
   });
 
+  test("gets nothing of another's answer by using the same Idempotency-Key", async () => {
+    const ada = await person();
+    const name = await newWorkspace(ada);
+    const [one, two] = [await join(ada, name, "member"), await join(ada, name, "member")];
+    const made = await Promise.all(
+      [one, two].map((each) => each.call("POST", "/keys", {}, { "idempotency-key": "same" })),
+    );
+    expect(made.map(({ status }) => status)).toEqual([201, 201]);
+    expect(made[0]!.body.key).not.toBe(made[1]!.body.key);
+  });
+
+  test("who is a viewer sees no names of secrets, and only the MCP tools that read", async () => {
+    const ada = await person();
+    const { id } = (await ada.call("GET", "/me")).body.workspace;
+    const mcpServers = {
+      tracker: { url: "https://example.com", headers: { authorization: "Bearer \u0024{TRACKER_TOKEN}" } },
+    };
+    await ada.createAgent("ada", { mcpServers });
+    const viewer = await join(ada, id, "viewer");
+    for (const path of ["/agents", "/agents/ada"]) {
+      expect(JSON.stringify((await viewer.call("GET", path)).body)).not.toContain("TRACKER_TOKEN");
+    }
+    expect((await viewer.call("GET", "/agents/ada/secrets")).status).toBe(403);
+    const accept = "application/json, text/event-stream";
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const answer: string = (await viewer.call("POST", "/mcp", list, { accept })).body;
+    const tools = [...answer.matchAll(/"name":"(\w+)"/g)].map(([, tool]) => tool);
+    expect(tools).toEqual(["list_agents", "get_turn", "list_files", "read_file"]);
+  });
+
   test("who is a viewer reads files with a ticket, and gets no ticket for anything else", async () => {
     const ada = await person();
     const { id } = (await ada.call("GET", "/me")).body.workspace;
@@ -401,4 +431,17 @@ test("a member of the operator's workspace does not administer the installation"
   expect((await admin.call("GET", "/admin/capacity")).status).toBe(403);
   const { key } = (await admin.call("POST", "/keys", {})).body;
   expect((await new TestClient(admin.url, key).call("GET", "/admin/capacity")).status).toBe(403);
+});
+
+test("a signed-in person who guesses names of workspaces is limited like one who guesses keys", async () => {
+  await using limited = await ScriptedService.start({
+    oidc: { issuer: issuer.url, audience: issuer.audience, clientId: "berth", unknownKeyMs: 600_000 },
+    rateLimits: { ...service.config.rateLimits, address: 3 },
+  });
+  const eve = new TestClient(limited.server.url, await issuer.sign({ sub: "eve" }));
+  const statuses: number[] = [];
+  for (let each = 0; each < 5; each++)
+    statuses.push((await inside(eve, `guess ${each}`).call("GET", "/agents")).status);
+  expect(statuses).toEqual([404, 404, 404, 429, 429]);
+  expect((await eve.call("GET", "/agents")).status).toBe(200);
 });

@@ -85,6 +85,8 @@ export interface Tables {
     owner: string;
     account_id: string;
     key_id: string | null;
+    /** Null for a key. */
+    person_id: string | null;
     key: string;
     fingerprint: Buffer;
     resource_id: string;

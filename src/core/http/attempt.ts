@@ -5,6 +5,8 @@ export interface KeyedRequest {
   accountId: string;
   /** The API key's id; null for a token. Idempotency keys are scoped to a credential. */
   keyId: string | null;
+  /** The signed-in person's id; null for a key. */
+  personId: string | null;
   key: string;
   /** See `fingerprintOf`. */
   fingerprint: Buffer;

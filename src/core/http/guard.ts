@@ -26,8 +26,9 @@ export function guard(app: FastifyInstance, context: AppContext): void {
     try {
       request.caller = await starts.admit(request, reply, () => authenticate(request, find, tickets));
     } catch (error) {
-      if (!(error instanceof BerthError) || error.status !== 401) throw error;
-      if (route.audience === "mcp") reply.header("www-authenticate", challengeOf(context.address.public, request));
+      if (!(error instanceof BerthError) || !isGuess(error)) throw error;
+      if (route.audience === "mcp" && error.status === 401)
+        reply.header("www-authenticate", challengeOf(context.address.public, request));
       await limitAddress(context, request, reply);
       throw error;
     }
@@ -36,6 +37,11 @@ export function guard(app: FastifyInstance, context: AppContext): void {
   });
   if (tracer) traceRequests(app, tracer);
   if (passing) passOn(app, passing);
+}
+
+/** Whether a request without a caller counts against the limit of its address. */
+function isGuess({ status, code }: BerthError): boolean {
+  return status === 401 || code === "workspace_not_found";
 }
 
 /** The workspace that the path or the header `berth-workspace` names; null if neither does. */

@@ -69,7 +69,7 @@ export class IdempotencyStore {
       .execute();
   }
 
-  async #find({ accountId, keyId, key }: KeyedRequest) {
+  async #find({ accountId, keyId, personId, key }: KeyedRequest) {
     return this.#database
       .selectFrom("idempotency_keys")
       .select(["owner", "resource_id", "fingerprint", "status", "headers", "body"])
@@ -77,6 +77,7 @@ export class IdempotencyStore {
       .select(sql<boolean>`leased_until < now()`.as("abandoned"))
       .where("account_id", "=", accountId)
       .where("key_id", keyId === null ? "is" : "=", keyId)
+      .where("person_id", personId === null ? "is" : "=", personId)
       .where("key", "=", key)
       .executeTakeFirst();
   }
@@ -91,10 +92,11 @@ export class IdempotencyStore {
         leased_until: lease,
         account_id: request.accountId,
         key_id: request.keyId,
+        person_id: request.personId,
         key: request.key,
         fingerprint: request.fingerprint,
       })
-      .onConflict((conflict) => conflict.columns(["account_id", "key_id", "key"]).doNothing())
+      .onConflict((conflict) => conflict.columns(["account_id", "key_id", "person_id", "key"]).doNothing())
       .executeTakeFirst();
     return numInsertedOrUpdatedRows === 1n ? claim : null;
   }

@@ -85,11 +85,12 @@ export class Idempotency {
   /** Claims the work for the handler, or sends the stored response. */
   async #begin(request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply | undefined> {
     const { accountId, keyId } = request.caller;
+    const personId = keyId === null ? request.caller.personId : null;
     this.#requireFew(accountId);
     // A body that is still arriving cannot be compared.
     const isStream = request.routeOptions.config.route?.takesBytes === "stream";
     const fingerprint = fingerprintOf(request.method, request.url, isStream ? null : request.body);
-    const found = await this.#settled({ accountId, keyId, key, fingerprint }, request, reply);
+    const found = await this.#settled({ accountId, keyId, personId, key, fingerprint }, request, reply);
     if (found.state === "claimed") {
       const { claim, again } = found;
       this.#hold(request, claim);
@@ -229,8 +230,8 @@ export class Idempotency {
   }
 }
 
-function nameOf({ accountId, keyId, key }: KeyedRequest): string {
-  return JSON.stringify([accountId, keyId, key]);
+function nameOf({ accountId, keyId, personId, key }: KeyedRequest): string {
+  return JSON.stringify([accountId, keyId, personId, key]);
 }
 
 async function untilEither(settled: Promise<void>, over: AbortSignal): Promise<void> {

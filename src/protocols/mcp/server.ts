@@ -1,5 +1,6 @@
 import { type McpRequestContext, McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import type { AppContext } from "../../context.ts";
+import { allows } from "../../contract/workspaces.ts";
 import type { Carrier } from "../carried-operations.ts";
 import { agentTools } from "./agent-tools.ts";
 import { commandTools, fileTools } from "./machine-tools.ts";
@@ -14,12 +15,13 @@ export function mcpServers({ version, agents, turns, commands, files, operations
   const tools: Tool[] = [...agentTools(agents), ...turnTools(turns), ...commandTools(commands), ...fileTools(files)];
   return (context) => {
     const carrier = carrierOf(context);
-    const { credential } = carrier.request.caller;
+    const { credential, role } = carrier.request.caller;
     const info = { name: "berth", title: "Berth", version };
     const server = new McpServer(info, { instructions });
     for (const tool of tools) {
       const { permission } = tool.route;
-      if (permission !== "public" && permission[credential] !== "no") tool.register(server, operations, carrier);
+      if (permission === "public" || permission[credential] === "no" || !allows(role, permission.needs)) continue;
+      tool.register(server, operations, carrier);
     }
     // An external agent key sees only its own turns of an agent.
     if (credential !== "agent") addTranscripts(server, { agents, turns, operations, carrier });

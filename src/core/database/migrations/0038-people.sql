@@ -41,6 +41,14 @@ alter table accounts
   -- The name in its one form (NFKC, small letters). Null: a personal workspace, whose name need not be unique.
   add column name_key text unique;
 
+-- The signed-in person, null for a key: nobody is given the answer of another person in the workspace.
+alter table idempotency_keys add column person_id uuid references people on delete cascade;
+update idempotency_keys set person_id = people.id from people
+  where people.account_id = idempotency_keys.account_id and idempotency_keys.key_id is null;
+alter table idempotency_keys
+  drop constraint idempotency_keys_account_id_key_id_key_key,
+  add constraint idempotency_keys_by_credential unique nulls not distinct (account_id, key_id, person_id, key);
+
 -- Links with which people join a workspace. Their tokens are secrets, and stored as their SHA-256.
 create table invitations (
   id uuid primary key,
