@@ -406,7 +406,7 @@ describe("a member", () => {
     const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
     const answer: string = (await viewer.call("POST", "/mcp", list, { accept })).body;
     const tools = [...answer.matchAll(/"name":"(\w+)"/g)].map(([, tool]) => tool);
-    expect(tools).toEqual(["list_agents", "get_turn", "list_files", "read_file"]);
+    expect(tools).toEqual(["list_agents", "get_turn", "read_file", "list_files"]);
   });
 
   test("who is a viewer reads files with a ticket, and gets no ticket for anything else", async () => {
