@@ -6,7 +6,8 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
-import { accountQuery, queries } from "./api/queries.ts";
+import { accountQuery, meQuery, queries } from "./api/queries.ts";
+import { keepInvitation, keptInvitation } from "./join/invitation.ts";
 import { Failed } from "./shell/Failed.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
 import { Shell } from "./shell/Shell.tsx";
@@ -20,7 +21,7 @@ const root = createRootRoute({ component: Outlet });
 const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",
-  loader: () => queries.ensureQueryData(accountQuery),
+  loader: () => Promise.all([queries.ensureQueryData(accountQuery), queries.ensureQueryData(meQuery)]),
   component: Shell,
 });
 
@@ -29,6 +30,18 @@ const signedOut = createRoute({
   path: "/signed-out",
   validateSearch: ({ code }): { code?: string } => (typeof code === "string" ? { code } : {}),
   component: SignedOut,
+});
+
+const join = createRoute({
+  getParentRoute: () => root,
+  path: "/join",
+  beforeLoad: ({ location: { hash } }) => {
+    if (hash === "") return;
+    keepInvitation(hash);
+    throw redirect({ to: "/join", replace: true });
+  },
+  loader: () => keptInvitation(),
+  component: lazyRouteComponent(() => import("./join/Join.tsx"), "Join"),
 });
 
 const home = createRoute({
@@ -141,6 +154,12 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("./audit/Audit.tsx"), "Audit"),
 });
 
+const members = createRoute({
+  getParentRoute: () => shell,
+  path: "/members",
+  component: lazyRouteComponent(() => import("./members/Members.tsx"), "Members"),
+});
+
 const operator = createRoute({
   getParentRoute: () => shell,
   path: "/operator",
@@ -166,13 +185,24 @@ const ofAgent = agent.addChildren([
   secrets,
   settings,
 ]);
-const inShell = shell.addChildren([home, agents, createAgent, ofAgent, keys, credits, audit, operator, unknown]);
+const inShell = shell.addChildren([
+  home,
+  agents,
+  createAgent,
+  ofAgent,
+  keys,
+  credits,
+  audit,
+  members,
+  operator,
+  unknown,
+]);
 
 /** The identity provider leads back to `/`. */
 if (!location.pathname.startsWith("/-")) history.replaceState(null, "", `/-/${location.search}`);
 
 export const router = createRouter({
-  routeTree: root.addChildren([inShell, signedOut]),
+  routeTree: root.addChildren([inShell, signedOut, join]),
   basepath: "/-",
   defaultPreload: "intent",
   defaultErrorComponent: Failed,

@@ -97,6 +97,8 @@ export function viewsOf(agent: string): string[] {
     "/keys",
     "/credits",
     "/audit",
+    "/members",
+    "/join",
     "/operator",
     "/signed-out?code=request_invalid",
     "/nowhere",

@@ -3,7 +3,7 @@ import { FitAddon } from "@xterm/addon-fit";
 import { Terminal as Screen } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import { useEffect, useRef, useState } from "react";
-import { berth } from "../api/client.ts";
+import { berth, inWorkspace } from "../api/client.ts";
 import { Button } from "../ui/Button.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
@@ -69,7 +69,7 @@ async function run(
   signal: AbortSignal,
   say: (text: string | null) => void,
 ): Promise<string> {
-  const kept = `terminal ${name}`;
+  const kept = inWorkspace(`terminal ${name}`);
   const session = sessionStorage.getItem(kept);
   const { cols, rows } = screen;
   const terminal = berth.agent(name).terminal({

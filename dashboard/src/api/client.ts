@@ -1,4 +1,5 @@
 import { ApiError, Berth } from "@berth/client";
+import { abandonWorkspace, chosenWorkspace } from "../workspace/choice.ts";
 import { AccountNews } from "./news.ts";
 import { Reachability } from "./reachability.ts";
 import { BrowserSession } from "./session.ts";
@@ -8,10 +9,18 @@ import { BrowserSession } from "./session.ts";
 export const session = new BrowserSession();
 export const reachability = new Reachability();
 
-/** The API, as the signed-in user. */
-export const berth = new Berth({ url: location.origin, token, fetch: send });
+/** The id of this page's workspace; null for the personal one. */
+const workspace = chosenWorkspace();
 
-export const news = new AccountNews(berth);
+/** The API, as the signed-in user in this workspace. */
+export const berth = new Berth({ url: location.origin, token, workspace, fetch: send });
+
+export const news = new AccountNews(berth, inWorkspace("berth events"));
+
+/** A name of what the browser keeps or shares, of this workspace alone: agents of two can have the same name. */
+export function inWorkspace(name: string): string {
+  return workspace === null ? name : `${name} in ${workspace}`;
+}
 
 async function token(): Promise<string> {
   const accessToken = await session.accessToken().catch((error: unknown) => {
@@ -29,6 +38,10 @@ async function send(request: Request): Promise<Response> {
     const response = await fetch(request);
     reachability.report(true);
     if (response.status === 401) session.discard();
+    if (response.status === 404 && workspace !== null) {
+      const { code } = (await response.clone().json()) as { code?: string };
+      if (code === "workspace_not_found") abandonWorkspace(workspace);
+    }
     return response;
   } catch (error) {
     if (!request.signal.aborted) reachability.report(false);

@@ -31,9 +31,9 @@ afterEach(() => {
 });
 
 /** A tab of the browser, and the events that it has received. */
-function openTab(): { events: AccountEvent[]; close: () => void } {
+function openTab(topic = "events"): { events: AccountEvent[]; close: () => void } {
   const events: AccountEvent[] = [];
-  const close = new AccountNews(berth).listen((event) => events.push(event));
+  const close = new AccountNews(berth, topic).listen((event) => events.push(event));
   stops.push(close);
   return { events, close };
 }
@@ -62,4 +62,12 @@ test("when the tab with the stream is closed, another continues after the last e
   send(8);
   await expect.poll(() => second.events.map(({ id }) => id)).toEqual([7, 8]);
   expect(first.events).toHaveLength(1);
+});
+
+test("tabs of two workspaces do not share events", async () => {
+  const tabs = [openTab("of one"), openTab("of two")];
+  await expect.poll(() => streams.length).toBe(2);
+  send(1);
+  await expect.poll(() => tabs.reduce((sum, { events }) => sum + events.length, 0)).toBe(1);
+  expect(paths).toEqual(["/events", "/events"]);
 });

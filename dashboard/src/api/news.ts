@@ -8,13 +8,16 @@ const retryMs = 2_000;
  */
 export class AccountNews {
   readonly #berth: Pick<Berth, "events">;
+  readonly #topic: string;
   readonly #listeners = new Set<(event: AccountEvent) => void>();
   #following: AbortController | null = null;
   /** Undefined before the first event. */
   #lastId: number | undefined;
 
-  constructor(berth: Pick<Berth, "events">) {
+  /** `topic`: what the tabs that share the events have in common. */
+  constructor(berth: Pick<Berth, "events">, topic: string) {
     this.#berth = berth;
+    this.#topic = topic;
   }
 
   /** Calls back with each event from now on. Returns a function that ends this. */
@@ -33,12 +36,12 @@ export class AccountNews {
   #begin(): AbortController {
     const abort = new AbortController();
     const { signal } = abort;
-    const channel = new BroadcastChannel("berth events");
+    const channel = new BroadcastChannel(this.#topic);
     channel.onmessage = ({ data }: MessageEvent<AccountEvent>) => this.#tell(data);
     signal.addEventListener("abort", () => channel.close());
     const lead = () => this.#follow(signal, (event) => channel.postMessage(event));
     // Without TLS a browser has locks on localhost only: elsewhere each tab follows the events itself.
-    const leading = navigator.locks ? navigator.locks.request("berth events", { signal }, lead) : lead();
+    const leading = navigator.locks ? navigator.locks.request(this.#topic, { signal }, lead) : lead();
     leading.catch(() => {}); // Aborted while it waited.
     return abort;
   }

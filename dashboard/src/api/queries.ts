@@ -36,6 +36,25 @@ export const accountQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+/** The person, their workspaces, and their role in this one. */
+export const meQuery = queryOptions({ queryKey: ["me"], queryFn: () => berth.me() });
+
+/** By the workspace's id. */
+export function membersQuery(workspace: string) {
+  return queryOptions({
+    queryKey: ["members", workspace],
+    queryFn: () => berth.workspaces.members(workspace).all(),
+  });
+}
+
+/** By the workspace's id. */
+export function invitationsQuery(workspace: string) {
+  return queryOptions({
+    queryKey: ["invitations", workspace],
+    queryFn: () => berth.workspaces.invitations(workspace),
+  });
+}
+
 export const agentsQuery = queryOptions({
   queryKey: ["agents"],
   queryFn: async () => (await berth.agents.list().take(mostAgents)).data,

@@ -2,7 +2,7 @@ import type { AccountEvent } from "@berth/client";
 import type { QueryKey } from "@tanstack/react-query";
 
 /** First parts of the keys of queries that read the whole account and have events. */
-const ofAccount: readonly unknown[] = ["billing", "keys", "recent turns", "refused"];
+const ofAccount: readonly unknown[] = ["billing", "invitations", "keys", "me", "members", "recent turns", "refused"];
 
 /** Whether an event has changed the data of a query. The keys are in `queries.ts`. */
 export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey): boolean {

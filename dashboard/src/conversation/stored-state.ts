@@ -1,7 +1,9 @@
 import { useState } from "react";
+import { inWorkspace } from "../api/client.ts";
 
-/** State that outlives a reload of this tab, under a name of its own. */
-export function useStoredState<Value>(name: string, initial: Value): [Value, (next: Value) => void] {
+/** State that outlives a reload of this tab, under a name of its own in the workspace. */
+export function useStoredState<Value>(nameThere: string, initial: Value): [Value, (next: Value) => void] {
+  const name = inWorkspace(nameThere);
   const [value, setValue] = useState(() => read(name, initial));
   const set = (next: Value) => {
     setValue(next);

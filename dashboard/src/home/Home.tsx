@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { CircleAlert, CircleCheck, Clock, Coins, Hourglass, KeyRound, ShieldX } from "lucide-react";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { TurnBadge } from "../agent/TurnBadge.tsx";
+import { inWorkspace } from "../api/client.ts";
 import { agentsQuery, billingQuery, keysQuery, recentTurnsQuery, refusedQuery } from "../api/queries.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
@@ -18,7 +19,7 @@ const lowPart = 0.1;
 const expiresSoonMs = 14 * 86_400_000;
 /** A user who has never marked events as seen gets the last week. */
 const firstLookMs = 7 * 86_400_000;
-const lookedStored = "berth looked at";
+const lookedStored = inWorkspace("berth looked at");
 
 export function Home() {
   const agents = useQuery(agentsQuery);

@@ -5,6 +5,7 @@ import { session } from "../api/client.ts";
 import { Button } from "../ui/Button.tsx";
 import { classes } from "../ui/classes.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { menuItem } from "../ui/menu-item.ts";
 import { messageOf } from "../ui/message.ts";
 import { useAction } from "../ui/use-action.ts";
 import { type Theme, useTheme } from "./theme.ts";
@@ -14,7 +15,6 @@ const themes: readonly { value: Theme; name: string }[] = [
   { value: "light", name: "Light" },
   { value: "dark", name: "Dark" },
 ];
-const item = "flex cursor-pointer items-center gap-2 rounded-md px-3 py-1.5 text-sm data-highlighted:bg-sunken";
 
 export function AccountMenu({ name, isSmall = false }: { name: string; isSmall?: boolean }) {
   const [theme, setTheme] = useTheme();
@@ -40,7 +40,7 @@ export function AccountMenu({ name, isSmall = false }: { name: string; isSmall?:
               <p className="truncate px-3 py-1 text-xs text-muted">{name}</p>
               <Menu.RadioGroup value={theme} onValueChange={setTheme} aria-label="Theme">
                 {themes.map(({ value, name: label }) => (
-                  <Menu.RadioItem key={value} value={value} className={item}>
+                  <Menu.RadioItem key={value} value={value} className={menuItem}>
                     <span className="size-4">
                       <Menu.RadioItemIndicator>
                         <Check className="size-4" aria-hidden />
@@ -51,10 +51,10 @@ export function AccountMenu({ name, isSmall = false }: { name: string; isSmall?:
                 ))}
               </Menu.RadioGroup>
               <Menu.Separator className="my-1 border-t" />
-              <Menu.Item className={item} onClick={() => leave.run(false)}>
+              <Menu.Item className={menuItem} onClick={() => leave.run(false)}>
                 Sign out
               </Menu.Item>
-              <Menu.Item className={item} onClick={() => leave.run(true)}>
+              <Menu.Item className={menuItem} onClick={() => leave.run(true)}>
                 Sign out everywhere
               </Menu.Item>
             </Menu.Popup>

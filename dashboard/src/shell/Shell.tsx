@@ -1,10 +1,12 @@
+import type { Me } from "@berth/client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, Outlet, useMatchRoute } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { accountQuery } from "../api/queries.ts";
+import { accountQuery, meQuery } from "../api/queries.ts";
 import { useIsReachable, useLiveQueries } from "../api/use-live.ts";
 import { classes } from "../ui/classes.ts";
+import { WorkspaceMenu } from "../workspace/WorkspaceMenu.tsx";
 import { AccountMenu } from "./AccountMenu.tsx";
 import { type Place, placesOf } from "./places.ts";
 import { useShortcuts } from "./shortcuts.ts";
@@ -14,6 +16,7 @@ const Palette = lazy(async () => ({ default: (await import("./Palette.tsx")).Pal
 /** The frame around each view. */
 export function Shell() {
   const { data: account } = useSuspenseQuery(accountQuery);
+  const { data: me } = useSuspenseQuery(meQuery);
   const places = placesOf(account);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const openPalette = () => setPaletteOpen(true);
@@ -29,8 +32,8 @@ export function Shell() {
       >
         Skip to the content
       </a>
-      <Sidebar account={account.name} places={places} onPalette={openPalette} />
-      <TopBar account={account.name} isHidden={isAgent} onPalette={openPalette} />
+      <Sidebar me={me} places={places} onPalette={openPalette} />
+      <TopBar me={me} isHidden={isAgent} onPalette={openPalette} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Unreachable />
         <main id="content" className="flex min-h-0 flex-1 flex-col overflow-y-auto" tabIndex={-1}>
@@ -48,17 +51,17 @@ export function Shell() {
 }
 
 interface BarProps {
-  /** The account's name. */
-  account: string;
+  me: Me;
   places: readonly Place[];
   onPalette: () => void;
 }
 
 /** On wide screens. */
-function Sidebar({ account, places, onPalette }: BarProps) {
+function Sidebar({ me, places, onPalette }: BarProps) {
   return (
     <aside className="hidden w-56 shrink-0 flex-col gap-4 border-r bg-surface p-3 md:flex">
       <Brand />
+      <WorkspaceMenu me={me} className="-my-2 w-full" />
       <PaletteButton onClick={onPalette} />
       <nav aria-label="Views" className="grid gap-0.5">
         {places.map((place) => (
@@ -66,14 +69,14 @@ function Sidebar({ account, places, onPalette }: BarProps) {
         ))}
       </nav>
       <div className="mt-auto">
-        <AccountMenu name={account} />
+        <AccountMenu name={nameOf(me)} />
       </div>
     </aside>
   );
 }
 
 /** On narrow screens. */
-function TopBar({ account, isHidden, onPalette }: Omit<BarProps, "places"> & { isHidden: boolean }) {
+function TopBar({ me, isHidden, onPalette }: Omit<BarProps, "places"> & { isHidden: boolean }) {
   return (
     <header
       className={classes(
@@ -82,9 +85,10 @@ function TopBar({ account, isHidden, onPalette }: Omit<BarProps, "places"> & { i
       )}
     >
       <Brand />
+      <WorkspaceMenu me={me} className="mr-auto" />
       <div className="flex items-center gap-1">
         <PaletteButton onClick={onPalette} isSmall />
-        <AccountMenu name={account} isSmall />
+        <AccountMenu name={nameOf(me)} isSmall />
       </div>
     </header>
   );
@@ -99,6 +103,10 @@ function BottomBar({ places }: Pick<BarProps, "places">) {
       ))}
     </nav>
   );
+}
+
+function nameOf({ person, workspace }: Me): string {
+  return person?.name ?? workspace.name;
 }
 
 function Brand() {

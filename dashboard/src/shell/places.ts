@@ -1,7 +1,7 @@
-import { Bot, Coins, House, KeyRound, type LucideIcon, ScrollText, Wrench } from "lucide-react";
+import { Bot, Coins, House, KeyRound, type LucideIcon, ScrollText, Users, Wrench } from "lucide-react";
 
 export interface Place {
-  to: "/" | "/agents" | "/keys" | "/credits" | "/audit" | "/operator";
+  to: "/" | "/agents" | "/keys" | "/credits" | "/audit" | "/members" | "/operator";
   name: string;
   icon: LucideIcon;
   /** Goes there after `g`. */
@@ -14,6 +14,7 @@ const all: readonly Place[] = [
   { to: "/keys", name: "Keys", icon: KeyRound, key: "k" },
   { to: "/credits", name: "Credits", icon: Coins, key: "m" },
   { to: "/audit", name: "Audit", icon: ScrollText, key: "l" },
+  { to: "/members", name: "Members", icon: Users, key: "p" },
 ];
 const operator: Place = { to: "/operator", name: "Operator", icon: Wrench, key: "o" };
 

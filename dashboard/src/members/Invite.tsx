@@ -1,0 +1,87 @@
+import type { Role, Workspace } from "@berth/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { invitationsQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Once } from "../ui/CopyButton.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
+import { Field, Input } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { RoleSelect } from "./RoleSelect.tsx";
+
+/** Makes an invitation and shows its link once. */
+export function Invite({ workspace }: { workspace: Workspace }) {
+  const [isOpen, setOpen] = useState(false);
+  const [link, setLink] = useState<string | null>(null);
+  const close = () => {
+    setOpen(false);
+    setLink(null);
+  };
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Invite
+      </Button>
+      <Dialog
+        isOpen={isOpen}
+        onClose={close}
+        title={link === null ? `Invite a person to ${workspace.name}` : "Copy the link now"}
+      >
+        {link === null ? (
+          <InviteForm workspace={workspace} onMade={setLink} onCancel={close} />
+        ) : (
+          <div className="grid gap-4">
+            <p className="text-sm text-muted">
+              Send it to the person. It is shown only once, and is good for one person and seven days.
+            </p>
+            <Once text={link} label="Copy the link" />
+            <Button kind="primary" onClick={close}>
+              Done
+            </Button>
+          </div>
+        )}
+      </Dialog>
+    </>
+  );
+}
+
+const roleHint = "A member uses agents. A viewer reads their conversations and files. An admin manages members, too.";
+
+interface FormProps {
+  workspace: Workspace;
+  onMade: (link: string) => void;
+  onCancel: () => void;
+}
+
+function InviteForm({ workspace, onMade, onCancel }: FormProps) {
+  const queries = useQueryClient();
+  const [role, setRole] = useState<Role>("member");
+  const [email, setEmail] = useState("");
+  const make = useAction(async () => {
+    const { link } = await berth.workspaces.invite(workspace.id, { role, email: email.trim() || null });
+    await queries.invalidateQueries({ queryKey: invitationsQuery(workspace.id).queryKey });
+    onMade(link);
+  });
+  return (
+    <Form onSubmit={() => make.run()}>
+      <Field label="Role" hint={roleHint}>
+        {(props) => <RoleSelect {...props} upTo={workspace.role} value={role} onChoose={setRole} />}
+      </Field>
+      <Field label="E-mail address" hint="Only a person with this address can join. Empty: anyone who has the link.">
+        {(props) => (
+          <Input
+            {...props}
+            type="email"
+            value={email}
+            autoComplete="off"
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        )}
+      </Field>
+      <DialogEnd of={make} action="Make a link" onCancel={onCancel} />
+    </Form>
+  );
+}

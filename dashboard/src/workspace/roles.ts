@@ -1,0 +1,19 @@
+import type { Role } from "@berth/client";
+
+/** The one with the most permissions first. Each has those of the next. */
+export const roles: readonly Role[] = ["owner", "admin", "member", "viewer"];
+
+/** Use agents; manage members, credits and all keys. */
+export type Need = "use" | "manage";
+
+/** The last role that has it. */
+const lastWith = { use: "member", manage: "admin" } as const satisfies Record<Need, Role>;
+
+export function may(role: Role, need: Need): boolean {
+  return isWithin(lastWith[need], role);
+}
+
+/** Whether a role has no permission that the other lacks. */
+export function isWithin(role: Role, other: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(other);
+}

@@ -1,0 +1,102 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Dashboard, password } from "../support/dashboard.ts";
+
+// Two people in one workspace: one invites, the other joins, works there, and is made a viewer.
+
+let dashboard: Dashboard;
+/** The owner's page, and that of the person who joins. */
+let page: Page;
+let other: Page;
+/** The name of the owner's personal workspace. */
+let own: string;
+
+beforeAll(async () => {
+  dashboard = await Dashboard.start();
+  ({ page } = await dashboard.signedIn());
+  own = (await dashboard.service.client.call("GET", "/me")).body.workspace.name;
+  other = await (await dashboard.browser.newContext({ reducedMotion: "reduce" })).newPage();
+  await other.goto(await userLink("simon"));
+  await other.getByLabel("Password", { exact: true }).fill(password);
+  await other.getByLabel("Once more").fill(password);
+  await other.getByRole("button", { name: "Set the password" }).click();
+  await other.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+  await other.getByRole("button", { name: /^Account of/ }).click();
+  await other.getByRole("menuitem", { name: "Sign out", exact: true }).click();
+  await other.getByRole("heading", { name: "You are signed out" }).waitFor();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+/** Adds a user. Returns the link that sets the password. */
+async function userLink(name: string): Promise<string> {
+  await page.goto(`${dashboard.url}/-/operator`);
+  await page.getByRole("button", { name: "Add a user" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill(name);
+  await page.getByRole("dialog").getByRole("button", { name: /^Add/ }).click();
+  return (await page.getByTestId("once").textContent())!;
+}
+
+/** Makes an invitation on the owner's page, and returns its link. */
+async function invite(role: string): Promise<string> {
+  await page.goto(`${dashboard.url}/-/members`);
+  await page.getByRole("button", { name: "Invite" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Role").selectOption(role);
+  await dialog.getByRole("button", { name: "Make a link" }).click();
+  const link = (await page.getByTestId("once").textContent())!;
+  await dialog.getByRole("button", { name: "Done" }).click();
+  return link;
+}
+
+async function chooseWorkspace(on: Page, from: string, to: string): Promise<void> {
+  await on.getByRole("button", { name: `Workspace ${from}` }).click();
+  await on.getByRole("menuitemradio", { name: new RegExp(`^${to}`) }).click();
+}
+
+test("a workspace is created in the menu, and is another one than the personal", async () => {
+  await dashboard.service.client.createAgent("mine");
+  await page.goto(`${dashboard.url}/-/agents`);
+  await page.getByRole("link", { name: "mine" }).waitFor();
+  await page.getByRole("button", { name: `Workspace ${own}` }).click();
+  await page.getByRole("menuitem", { name: "Create a workspace" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("ops");
+  await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+  await page.getByRole("button", { name: "Workspace ops" }).waitFor();
+  await page.goto(`${dashboard.url}/-/agents`);
+  await page.getByText("No agents yet").waitFor();
+  await chooseWorkspace(page, "ops", own);
+  await page.getByRole("button", { name: `Workspace ${own}` }).waitFor();
+  await page.goto(`${dashboard.url}/-/agents`);
+  await page.getByRole("link", { name: "mine" }).waitFor();
+});
+
+test("a person who follows an invitation joins after the sign-in, by a click", async () => {
+  await page.goto(`${dashboard.url}/-/agents/mine`);
+  await page.getByLabel("Message to mine").fill("a word of Ulla's");
+  await page.keyboard.press("Enter");
+  await page.getByRole("article").getByRole("button", { name: "Copy the answer" }).waitFor();
+  const link = await invite("member");
+  const token = new URL(link).hash.slice(1);
+  const asked: string[] = [];
+  other.on("request", (request) => asked.push(request.url(), request.headers().referer ?? ""));
+  await other.goto(link);
+  await other.getByLabel("Name").fill("simon");
+  await other.getByLabel("Password").fill(password);
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await other.getByRole("heading", { name: "Join a workspace" }).waitFor();
+  expect(other.url()).toBe(`${dashboard.url}/-/join`);
+  expect(asked.filter((each) => each.includes(token) && !each.startsWith(link))).toEqual([]);
+  await other.getByRole("button", { name: "Join" }).click();
+  await other.getByRole("button", { name: `Workspace ${own}` }).waitFor();
+  await other.goto(`${dashboard.url}/-/agents/mine`);
+  await other.getByRole("article", { name: /a word of Ulla's/ }).waitFor();
+  await other.getByLabel("Message to mine").fill("a word of Simon's");
+  await other.keyboard.press("Enter");
+  await page.goto(`${dashboard.url}/-/agents/mine`);
+  await page.getByRole("article", { name: /a word of Simon's/ }).waitFor();
+
+  await other.goto(link);
+  await other.getByRole("button", { name: "Join" }).click();
+  await other.getByRole("alert").waitFor();
+  expect(await other.getByRole("alert").textContent()).toContain("was used or revoked");
+});
