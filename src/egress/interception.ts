@@ -5,6 +5,7 @@ import {
   type IncomingMessage,
   request as makeRequest,
   type OutgoingHttpHeaders,
+  type RequestOptions,
   type ServerResponse,
   STATUS_CODES,
 } from "node:http";
@@ -152,7 +153,7 @@ function pass(
   if (!held.resize(sent + maximumAnswerHead)) {
     return void refuse(response, 429, "The agent's pending requests with secrets are too large together.");
   }
-  const asked = ask(request, headers, { agent, isUpgrade: false });
+  const asked = ask(request, headers, { agent, ...lenient });
   if (!asked) return void refuse(response, 400, "The request cannot be forwarded.");
   const failed = (error: unknown) => {
     if (response.headersSent) return void response.destroy();
@@ -205,8 +206,7 @@ function refuse(response: ServerResponse, status: number, text: string): void {
 function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: Agent, options: ServingOptions): void {
   const { headers, hasValue } = headersFor(request, options.secrets);
   const concealment = new Concealment(options.secrets, { keepLength: !hasValue });
-  const asked =
-    headers && isFor(request, options.destination) ? ask(request, headers, { agent, isUpgrade: true }) : null;
+  const asked = headers && isFor(request, options.destination) ? ask(request, headers, { agent }) : null;
   if (!asked) return void socket.destroy();
   asked.on("upgrade", (answer, upstream, rest) => {
     socket.write(headOf(answer, concealment.headers(answer.rawHeaders)), "latin1");
@@ -252,24 +252,16 @@ function sizeOf(rawHeaders: readonly string[]): number {
   return rawHeaders.reduce((sum, { length }) => sum + length, 0);
 }
 
+/**
+ * Accepts careless responses. The connection belongs to one program and one host, and the response is serialized again,
+ * so a malformed one can confuse no other. Not for an upgrade, whose headers are not checked again.
+ */
+const lenient = { maxHeaderSize: maximumAnswerHead, insecureHTTPParser: true };
+
 /** Null for headers that Node does not send. Trailers are dropped, and so is their announcement. */
-function ask(
-  { method, url }: IncomingMessage,
-  headers: string[],
-  { agent, isUpgrade }: { agent: Agent; isUpgrade: boolean },
-) {
+function ask({ method, url }: IncomingMessage, headers: string[], options: RequestOptions) {
   try {
-    return makeRequest({
-      agent,
-      method,
-      path: url,
-      headers,
-      setHost: false,
-      maxHeaderSize: maximumAnswerHead,
-      // The connection belongs to one program and one host, and the response is serialized again, so a malformed one
-      // can confuse no other. The headers of an upgrade are not checked again.
-      insecureHTTPParser: !isUpgrade,
-    });
+    return makeRequest({ ...options, method, path: url, headers, setHost: false });
   } catch {
     return null;
   }
