@@ -25,6 +25,7 @@ test("a key is shown once, works at once, and is listed without its secret", asy
     id: record.id,
     name: "Schlüssel 🔑",
     kind: "full",
+    role: "owner",
     agents: null,
     creditLimit: null,
     keyPrefix: key.slice(0, 12),

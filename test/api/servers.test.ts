@@ -6,6 +6,7 @@ import { ServerSeal } from "../../src/hosts/server-seal.ts";
 import { newKey } from "../support/accounts.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
 import { type Member, ServerGroup } from "../support/server-group.ts";
+import { signIn, useLink } from "../support/sign-in.ts";
 
 // Rules for three servers on one data folder, and what they believe of each other.
 
@@ -73,6 +74,30 @@ test("a key that is revoked at one server is refused by all, and its streams end
   for (const stream of streams) await expect(stream.text()).rejects.toThrow();
 });
 
+test("a member who is removed at one server is refused by all, and their streams end", async () => {
+  const { client } = leader;
+  const { link } = (await client.call("POST", "/admin/users", { name: "mel" })).body;
+  const password = "correct horse battery";
+  await useLink(link, password);
+  const { id: workspace } = (await client.call("GET", "/me")).body.workspace;
+  const { token: invitation } = (await client.call("POST", `/workspaces/${workspace}/invitations`, {})).body;
+  // Each server is the issuer of its own tokens here.
+  const clients: TestClient[] = [];
+  for (const {
+    client: { url },
+  } of group.members) {
+    clients.push(new TestClient(url, (await signIn(url, "mel", password)).access_token, workspace));
+  }
+  const personal = new TestClient(clients[0]!.url, clients[0]!.key);
+  expect((await personal.call("POST", `/invitations/${invitation}/accept`)).status).toBe(200);
+  const streams = await Promise.all(clients.map((each) => each.fetch("GET", "/agents/ada/logs?follow=true")));
+  expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const { id } = (await clients[0]!.call("GET", "/me")).body.person;
+  expect((await client.call("DELETE", `/workspaces/${workspace}/members/${id}`)).status).toBe(204);
+  for (const each of clients) expect((await each.call("GET", "/agents/ada")).status).toBe(404);
+  for (const stream of streams) await expect(stream.text()).rejects.toThrow();
+});
+
 test("a client that goes away from a standby is gone at the leader", async () => {
   const gone = new AbortController();
   const response = await fetch(`${standby.client.url}/agents/ada/logs?follow=true`, {
@@ -80,16 +105,14 @@ test("a client that goes away from a standby is gone at the leader", async () =>
     signal: gone.signal,
   });
   expect(response.status).toBe(200);
-  const connections = () => openConnections(leader);
-  const before = await connections();
+  await expect.poll(() => openStreams(leader)).toBe(1);
   gone.abort();
-  await expect.poll(connections).toBeLessThan(before);
+  await expect.poll(() => openStreams(leader)).toBe(0);
 });
 
-/** How many sockets the server's process has. */
-async function openConnections({ client }: Member): Promise<number> {
+async function openStreams({ client }: Member): Promise<number> {
   const text = String((await client.call("GET", "/metrics")).body);
-  return Number(/nodejs_active_resources{type="TCPSocketWrap",.*} (\d+)/.exec(text)?.[1]);
+  return Number(/berth_event_streams\{.*\} (\d+)/.exec(text)?.[1]);
 }
 
 test("the leader sees the client's own address, and the standby's word for it is in the audit log", async () => {
