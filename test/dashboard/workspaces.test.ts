@@ -48,6 +48,12 @@ async function invite(role: string): Promise<string> {
   return link;
 }
 
+/** As the service has it. */
+async function roleOfSimon(): Promise<string> {
+  const { body } = await dashboard.service.client.call("GET", `/workspaces/${own}/members`);
+  return body.data.find(({ name }: { name: string }) => name === "simon").role;
+}
+
 async function chooseWorkspace(on: Page, from: string, to: string): Promise<void> {
   await on.getByRole("button", { name: `Workspace ${from}` }).click();
   await on.getByRole("menuitemradio", { name: new RegExp(`^${to}`) }).click();
@@ -99,4 +105,36 @@ test("a person who follows an invitation joins after the sign-in, by a click", a
   await other.getByRole("button", { name: "Join" }).click();
   await other.getByRole("alert").waitFor();
   expect(await other.getByRole("alert").textContent()).toContain("was used or revoked");
+});
+
+test("a member who becomes a viewer can read, and neither send nor change anything", async () => {
+  await other.goto(`${dashboard.url}/-/agents/mine`);
+  await other.getByLabel("Message to mine").waitFor();
+  await page.goto(`${dashboard.url}/-/members`);
+  await page.getByLabel("Role of simon").selectOption("viewer");
+  await expect.poll(roleOfSimon).toBe("viewer");
+  await other.reload();
+  await other.getByText("You can read, but not send").waitFor();
+  await other.getByRole("article", { name: /a word of Ulla's/ }).waitFor();
+  expect(await other.getByLabel("Message to mine").count()).toBe(0);
+  expect(await other.getByRole("link", { name: "Terminal" }).count()).toBe(0);
+  for (const path of ["/-/agents", "/-/agents/mine/files", "/-/agents/mine/snapshots", "/-/members"]) {
+    await other.goto(dashboard.url + path);
+    await other.getByRole("heading", { level: 1 }).waitFor();
+    await expect.poll(() => other.getByRole("status", { name: "Loading" }).count()).toBe(0);
+    for (const name of ["Create agent", "Upload", "Take a snapshot", "Invite", "Keys", "Credits", "Audit"]) {
+      const shown = other.getByRole("button", { name }).or(other.getByRole("link", { name }));
+      expect(await shown.count(), `${name} in ${path}`).toBe(0);
+    }
+  }
+  await other.getByRole("row").filter({ hasText: "simon" }).getByRole("button", { name: "Leave" }).waitFor();
+});
+
+test("a person who was removed is led back to the personal workspace", async () => {
+  await page.getByRole("button", { name: "Remove simon" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("Nobody else is here").waitFor();
+  await other.getByRole("button", { name: "Workspace simon" }).waitFor();
+  await other.goto(`${dashboard.url}/-/agents`);
+  await other.getByText("No agents yet").waitFor();
 });

@@ -13,14 +13,16 @@ import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { useTitle } from "../ui/View.tsx";
+import { useMay } from "../workspace/use-may.ts";
 import { useAgentName } from "./agent-name.ts";
-import { agentTabs } from "./tabs.ts";
+import { useAgentTabs } from "./tabs.ts";
 
 /** One agent: its name and status over its tabs. */
 export function AgentPage() {
   const name = useAgentName();
   const query = useQuery(agentQuery(name));
   useTitle(name);
+  const tabs = useAgentTabs();
   const tabBar = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   // On a phone, not all tabs are in view.
@@ -46,7 +48,7 @@ export function AgentPage() {
           aria-label={`Views of ${name}`}
           className="-mx-3 mt-1 flex overflow-x-auto px-3 md:-mx-6 md:px-6"
         >
-          {agentTabs.map(({ to, name: label }) => (
+          {tabs.map(({ to, name: label }) => (
             <Link
               key={to}
               to={to}
@@ -92,6 +94,7 @@ function OfStatus({ agent }: { agent: Agent }) {
 /** Why it failed, and what can be done. */
 function FailedAgent({ agent: { name, error } }: { agent: Agent }) {
   const queries = useQueryClient();
+  const mayUse = useMay("use");
   const recover = useAction(async () => {
     if (error?.code === "machine_lost") await berth.agent(name).restart({ machine: "new" });
     else await berth.agent(name).resume();
@@ -104,9 +107,11 @@ function FailedAgent({ agent: { name, error } }: { agent: Agent }) {
         tone="bad"
         title={`${name} has failed`}
         action={
-          <Button onClick={() => recover.run()} isBusy={recover.isBusy}>
-            {isLost ? "Start an empty machine" : "Try again"}
-          </Button>
+          mayUse && (
+            <Button onClick={() => recover.run()} isBusy={recover.isBusy}>
+              {isLost ? "Start an empty machine" : "Try again"}
+            </Button>
+          )
         }
       >
         {error?.message} {isLost && "Its files are gone."} {recover.error !== null && messageOf(recover.error)}

@@ -13,6 +13,7 @@ import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useMay } from "../workspace/use-may.ts";
 import { useAgentName } from "./agent-name.ts";
 import { bytes } from "./bytes.ts";
 import { FileView } from "./FileView.tsx";
@@ -26,6 +27,7 @@ export function Files() {
   const { path = "" } = useSearch({ from: "/shell/agents/$name/files" });
   const [open, setOpen] = useState<FileEntry | null>(null);
   const query = useQuery(folderQuery(name, path));
+  const mayUse = useMay("use");
   return (
     <Tab>
       <Dropzone key={path} name={name} path={path}>
@@ -33,7 +35,7 @@ export function Files() {
           {({ data, nextCursor }) => (
             <>
               {data.length === 0 ? (
-                <Empty title="This folder is empty">Drop files here to upload them.</Empty>
+                <Empty title="This folder is empty">{mayUse && "Drop files here to upload them."}</Empty>
               ) : (
                 <Table label="Files" head={["Name", "Size", "Changed", ""]} onlyWide={["Changed"]}>
                   {data.map((entry) => (
@@ -55,6 +57,7 @@ export function Files() {
 function Dropzone({ name, path, children }: { name: string; path: string; children: React.ReactNode }) {
   const queries = useQueryClient();
   const picker = useRef<HTMLInputElement>(null);
+  const mayUse = useMay("use");
   const [isOver, setOver] = useState(false);
   const refresh = () => queries.invalidateQueries({ queryKey: folderQuery(name, path).queryKey });
   const upload = useAction(async (files: readonly File[]) => {
@@ -64,7 +67,7 @@ function Dropzone({ name, path, children }: { name: string; path: string; childr
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    upload.run([...event.dataTransfer.files]);
+    if (mayUse) upload.run([...event.dataTransfer.files]);
   };
   return (
     <section
@@ -72,17 +75,21 @@ function Dropzone({ name, path, children }: { name: string; path: string; childr
       className={classes("grid gap-3 rounded-xl", isOver && "outline-2 outline-accent outline-dashed outline-offset-8")}
       onDragOver={(event) => {
         event.preventDefault();
-        setOver(true);
+        setOver(mayUse);
       }}
       onDragLeave={() => setOver(false)}
       onDrop={drop}
     >
       <div className="flex flex-wrap items-center gap-2">
         <Crumbs name={name} path={path} />
-        <NewFolder name={name} folder={path} onDone={refresh} />
-        <Button isBusy={upload.isBusy} onClick={() => picker.current?.click()}>
-          Upload
-        </Button>
+        {mayUse && (
+          <>
+            <NewFolder name={name} folder={path} onDone={refresh} />
+            <Button isBusy={upload.isBusy} onClick={() => picker.current?.click()}>
+              Upload
+            </Button>
+          </>
+        )}
         <input
           ref={picker}
           type="file"

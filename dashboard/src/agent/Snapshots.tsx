@@ -18,6 +18,7 @@ import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
+import { useMay } from "../workspace/use-may.ts";
 import { useAgentName } from "./agent-name.ts";
 import { bytes } from "./bytes.ts";
 import { ForkDialog } from "./ForkDialog.tsx";
@@ -29,18 +30,19 @@ export function Snapshots() {
   const queries = useQueryClient();
   const query = useQuery(snapshotsQuery(name));
   const agent = useQuery(agentQuery(name));
+  const mayUse = useMay("use");
   const refresh = () => queries.invalidateQueries({ queryKey: snapshotsQuery(name).queryKey });
   return (
     <Tab>
-      <Section title="Snapshots" actions={<TakeSnapshot name={name} onDone={refresh} />}>
+      <Section title="Snapshots" actions={mayUse && <TakeSnapshot name={name} onDone={refresh} />}>
         <p className="text-sm text-muted">
           The agent's files, running programs and conversation at one time. The agent continues meanwhile.
         </p>
-        {agent.data && <BeforeTurns key={agent.data.autoSnapshot} agent={agent.data} />}
+        {agent.data && mayUse && <BeforeTurns key={agent.data.autoSnapshot} agent={agent.data} />}
         <Loaded query={query}>
           {(snapshots) =>
             snapshots.length === 0 ? (
-              <Empty title="No snapshots yet">Take one before something that you may want to undo.</Empty>
+              <Empty title="No snapshots yet">{mayUse && "Take one before something that you may want to undo."}</Empty>
             ) : (
               <Table label="Snapshots" onlyWide={["Size", "Made"]} head={["Name", "Made", "Size", ""]}>
                 {snapshots.toReversed().map((snapshot) => (
@@ -68,7 +70,25 @@ interface RowProps {
 }
 
 function Row({ agent, snapshot, onChanged }: RowProps) {
-  const { id, reason, createdAt, hasMemory, bytes: size } = snapshot;
+  const { reason, createdAt, hasMemory, bytes: size } = snapshot;
+  const mayUse = useMay("use");
+  return (
+    <tr>
+      <td className="max-w-60 wrap-anywhere sm:max-w-none">
+        <span className={classes("mr-2", reason !== "asked" && "text-muted")}>{labelOf(snapshot)}</span>
+        {!hasMemory && <Badge>files only</Badge>}
+      </td>
+      <td className="whitespace-nowrap text-muted">
+        <Time at={createdAt} />
+      </td>
+      <td className="whitespace-nowrap text-muted tabular-nums">{bytes(size)}</td>
+      <td className="text-right">{mayUse && <Actions agent={agent} snapshot={snapshot} onChanged={onChanged} />}</td>
+    </tr>
+  );
+}
+
+function Actions({ agent, snapshot, onChanged }: RowProps) {
+  const { id } = snapshot;
   const label = labelOf(snapshot);
   const queries = useQueryClient();
   const { snapshots } = berth.agent(agent);
@@ -78,45 +98,33 @@ function Row({ agent, snapshot, onChanged }: RowProps) {
     await Promise.all([onChanged(), queries.invalidateQueries({ queryKey: turnsQuery(agent).queryKey })]);
   };
   return (
-    <tr>
-      <td className="max-w-60 wrap-anywhere sm:max-w-none">
-        <span className={classes("mr-2", reason !== "asked" && "text-muted")}>{label}</span>
-        {!hasMemory && <Badge>files only</Badge>}
-      </td>
-      <td className="whitespace-nowrap text-muted">
-        <Time at={createdAt} />
-      </td>
-      <td className="whitespace-nowrap text-muted tabular-nums">{bytes(size)}</td>
-      <td className="text-right">
-        <span className="inline-flex justify-end gap-1 max-sm:flex-wrap">
-          <Confirm
-            trigger={(open) => <Button onClick={open}>Roll back</Button>}
-            title={`Roll back to “${label}”?`}
-            action="Roll back"
-            onConfirm={rollBack}
-          >
-            {agent} returns to its state at that time: files, running programs and conversation. Its current state is
-            saved as a snapshot first. Credits are not refunded.
-          </Confirm>
-          <ForkDialog source={agent} snapshot={{ id, label }} />
-          <Confirm
-            trigger={(open) => (
-              <Button kind="quiet" onClick={open}>
-                Remove
-              </Button>
-            )}
-            title={`Remove “${label}”?`}
-            action="Remove"
-            onConfirm={async () => {
-              await snapshots.remove(id);
-              await onChanged();
-            }}
-          >
-            You can no longer roll back to it. The agent and forks of the snapshot are kept.
-          </Confirm>
-        </span>
-      </td>
-    </tr>
+    <span className="inline-flex justify-end gap-1 max-sm:flex-wrap">
+      <Confirm
+        trigger={(open) => <Button onClick={open}>Roll back</Button>}
+        title={`Roll back to “${label}”?`}
+        action="Roll back"
+        onConfirm={rollBack}
+      >
+        {agent} returns to its state at that time: files, running programs and conversation. Its current state is saved
+        as a snapshot first. Credits are not refunded.
+      </Confirm>
+      <ForkDialog source={agent} snapshot={{ id, label }} />
+      <Confirm
+        trigger={(open) => (
+          <Button kind="quiet" onClick={open}>
+            Remove
+          </Button>
+        )}
+        title={`Remove “${label}”?`}
+        action="Remove"
+        onConfirm={async () => {
+          await snapshots.remove(id);
+          await onChanged();
+        }}
+      >
+        You can no longer roll back to it. The agent and forks of the snapshot are kept.
+      </Confirm>
+    </span>
   );
 }
 

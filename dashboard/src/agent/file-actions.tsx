@@ -12,19 +12,23 @@ import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { messageOf } from "../ui/message.ts";
 import { useAction } from "../ui/use-action.ts";
+import { useMay } from "../workspace/use-may.ts";
 import { childOf } from "./paths.ts";
 import { download } from "./save-as.ts";
 
+interface EntryProps {
+  name: string;
+  folder: string;
+  entry: FileEntry;
+}
+
 /** The actions for a file or folder. */
-export function EntryActions({ name, folder, entry }: { name: string; folder: string; entry: FileEntry }) {
-  const queries = useQueryClient();
-  const [isRenaming, setRenaming] = useState(false);
-  const files = berth.agent(name).files;
+export function EntryActions({ name, folder, entry }: EntryProps) {
+  const mayUse = useMay("use");
   const path = childOf(folder, entry.name);
-  const isFolder = entry.type === "folder";
-  const refresh = () => queries.invalidateQueries({ queryKey: folderQuery(name, folder).queryKey });
   const save = useAction(async () => {
-    download(await files.downloadUrl(path, isFolder ? { archive: "zip" } : {}));
+    const options = entry.type === "folder" ? { archive: "zip" as const } : {};
+    download(await berth.agent(name).files.downloadUrl(path, options));
   });
   return (
     <div className="flex items-center justify-end">
@@ -32,6 +36,20 @@ export function EntryActions({ name, folder, entry }: { name: string; folder: st
       <Button kind="quiet" aria-label={`Download ${entry.name}`} isBusy={save.isBusy} onClick={() => save.run()}>
         <Download className="size-4" aria-hidden />
       </Button>
+      {mayUse && <EntryChanges name={name} folder={folder} entry={entry} />}
+    </div>
+  );
+}
+
+function EntryChanges({ name, folder, entry }: EntryProps) {
+  const queries = useQueryClient();
+  const [isRenaming, setRenaming] = useState(false);
+  const files = berth.agent(name).files;
+  const path = childOf(folder, entry.name);
+  const isFolder = entry.type === "folder";
+  const refresh = () => queries.invalidateQueries({ queryKey: folderQuery(name, folder).queryKey });
+  return (
+    <>
       <Button kind="quiet" aria-label={`Rename ${entry.name}`} onClick={() => setRenaming(true)}>
         <Pencil className="size-4" aria-hidden />
       </Button>
@@ -62,7 +80,7 @@ export function EntryActions({ name, folder, entry }: { name: string; folder: st
           }}
         />
       )}
-    </div>
+    </>
   );
 }
 

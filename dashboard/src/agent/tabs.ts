@@ -1,13 +1,22 @@
-/** The views of an agent. */
-export const agentTabs = [
-  { to: "/agents/$name", name: "Conversation" },
-  { to: "/agents/$name/files", name: "Files" },
-  { to: "/agents/$name/terminal", name: "Terminal" },
-  { to: "/agents/$name/ports", name: "Ports" },
-  { to: "/agents/$name/turns", name: "Turns" },
-  { to: "/agents/$name/logs", name: "Logs" },
-  { to: "/agents/$name/network", name: "Network" },
-  { to: "/agents/$name/snapshots", name: "Snapshots" },
-  { to: "/agents/$name/secrets", name: "Secrets" },
-  { to: "/agents/$name/settings", name: "Settings" },
+import { useMay } from "../workspace/use-may.ts";
+
+/** The views of an agent. Some are no use to a person who may only read. */
+const all = [
+  { to: "/agents/$name", name: "Conversation", isReadable: true },
+  { to: "/agents/$name/files", name: "Files", isReadable: true },
+  { to: "/agents/$name/terminal", name: "Terminal", isReadable: false },
+  { to: "/agents/$name/ports", name: "Ports", isReadable: false },
+  { to: "/agents/$name/turns", name: "Turns", isReadable: true },
+  { to: "/agents/$name/logs", name: "Logs", isReadable: false },
+  { to: "/agents/$name/network", name: "Network", isReadable: false },
+  { to: "/agents/$name/snapshots", name: "Snapshots", isReadable: true },
+  { to: "/agents/$name/secrets", name: "Secrets", isReadable: false },
+  { to: "/agents/$name/settings", name: "Settings", isReadable: false },
 ] as const;
+export type AgentTab = (typeof all)[number];
+
+/** The views of an agent that the person may use. */
+export function useAgentTabs(): readonly AgentTab[] {
+  const mayUse = useMay("use");
+  return all.filter(({ isReadable }) => mayUse || isReadable);
+}

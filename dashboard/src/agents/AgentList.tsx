@@ -13,6 +13,7 @@ import { Empty, Notice } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { View } from "../ui/View.tsx";
+import { useMay } from "../workspace/use-may.ts";
 import { AgentBadge, statuses } from "./status.tsx";
 
 type Status = Agent["status"];
@@ -44,6 +45,7 @@ export function AgentList() {
 }
 
 function CreateLink() {
+  if (!useMay("use")) return null;
   return (
     <Link to="/create-agent" className={buttonClasses("primary")}>
       Create agent
@@ -130,6 +132,7 @@ interface TableProps {
 
 /** Agents, each with a box to choose it. */
 function AgentTable({ agents, chosen, onChoose }: TableProps) {
+  const mayChoose = useMay("use");
   const areAllChosen = agents.every(({ name }) => chosen.has(name));
   const choose = (name: string, isChosen: boolean) => {
     const next = new Set(chosen);
@@ -142,13 +145,17 @@ function AgentTable({ agents, chosen, onChoose }: TableProps) {
       label="Agents"
       onlyWide={["Runtime", "Model"]}
       head={[
-        <input
-          key="all"
-          type="checkbox"
-          aria-label="Select all"
-          checked={areAllChosen}
-          onChange={() => onChoose(areAllChosen ? new Set() : new Set(agents.map(({ name }) => name)))}
-        />,
+        ...(mayChoose
+          ? [
+              <input
+                key="all"
+                type="checkbox"
+                aria-label="Select all"
+                checked={areAllChosen}
+                onChange={() => onChoose(areAllChosen ? new Set() : new Set(agents.map(({ name }) => name)))}
+              />,
+            ]
+          : []),
         "Name",
         "Status",
         "Runtime",
@@ -157,7 +164,7 @@ function AgentTable({ agents, chosen, onChoose }: TableProps) {
       ]}
     >
       {agents.map((agent) => (
-        <Row key={agent.name} agent={agent} isChosen={chosen.has(agent.name)} onChoose={choose} />
+        <Row key={agent.name} agent={agent} isChosen={chosen.has(agent.name)} onChoose={mayChoose ? choose : null} />
       ))}
     </Table>
   );
@@ -166,20 +173,23 @@ function AgentTable({ agents, chosen, onChoose }: TableProps) {
 interface RowProps {
   agent: Agent;
   isChosen: boolean;
-  onChoose: (name: string, isChosen: boolean) => void;
+  /** Null for a person who may only read. */
+  onChoose: ((name: string, isChosen: boolean) => void) | null;
 }
 
 function Row({ agent: { name, status, runtime, model, lastActiveAt, image }, isChosen, onChoose }: RowProps) {
   return (
     <tr className="hover:bg-sunken">
-      <td className="w-8">
-        <input
-          type="checkbox"
-          aria-label={`Select ${name}`}
-          checked={isChosen}
-          onChange={(event) => onChoose(name, event.target.checked)}
-        />
-      </td>
+      {onChoose && (
+        <td className="w-8">
+          <input
+            type="checkbox"
+            aria-label={`Select ${name}`}
+            checked={isChosen}
+            onChange={(event) => onChoose(name, event.target.checked)}
+          />
+        </td>
+      )}
       <td>
         <Link to="/agents/$name" params={{ name }} className="font-medium hover:underline">
           {name}

@@ -6,6 +6,7 @@ import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
 import { Loaded } from "../ui/Loaded.tsx";
+import { useMay } from "../workspace/use-may.ts";
 import { Composer } from "./Composer.tsx";
 import { useStoredState } from "./stored-state.ts";
 import { TurnView } from "./TurnView.tsx";
@@ -22,6 +23,7 @@ function ConversationWith({ name }: { name: string }) {
   const { data: agent } = useQuery(agentQuery(name));
   const { query, turns, begun, ended, refresh } = useTurns(name);
   const [draft, setDraft] = useStoredState(`draft ${name}`, "");
+  const mayUse = useMay("use");
   const running = turns.findLast(({ status }) => status === "running");
   const sender = useSender(name, {
     isRunning: running !== undefined,
@@ -29,7 +31,7 @@ function ConversationWith({ name }: { name: string }) {
     onElsewhere: () => void refresh().catch(() => {}),
   });
   const interrupt = () => {
-    if (!running) return;
+    if (!running || !mayUse) return;
     sender.hold();
     // It may have ended in the same moment; then there is nothing to do.
     void berth
@@ -54,13 +56,19 @@ function ConversationWith({ name }: { name: string }) {
           />
         )}
       </Loaded>
-      <Composer
-        agent={name}
-        draft={draft}
-        onDraft={setDraft}
-        sender={sender}
-        onInterrupt={running ? interrupt : null}
-      />
+      {mayUse ? (
+        <Composer
+          agent={name}
+          draft={draft}
+          onDraft={setDraft}
+          sender={sender}
+          onInterrupt={running ? interrupt : null}
+        />
+      ) : (
+        <p className="border-t px-4 py-3 text-center text-sm text-muted">
+          You are a viewer of this workspace. You can read, but not send messages.
+        </p>
+      )}
     </div>
   );
 }

@@ -6,12 +6,14 @@ import { Field, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useMay } from "../workspace/use-may.ts";
 import { Block, Folded } from "./ToolCall.tsx";
 import type { FunctionPart } from "./turn-state.ts";
 
 /** A call that the turn's client answers. While it waits, whoever looks can answer it too. */
 export function FunctionCall({ agent, call }: { agent: string; call: FunctionPart }) {
   const { name, isWaiting, output } = call;
+  const mayUse = useMay("use");
   const isAnswered = output !== undefined;
   const Icon = isWaiting ? Hourglass : isAnswered ? CircleCheck : CircleMinus;
   return (
@@ -27,7 +29,7 @@ export function FunctionCall({ agent, call }: { agent: string; call: FunctionPar
     >
       <Block label="Arguments" value={readable(call.arguments)} />
       {isAnswered && <Block label="Result" value={output} />}
-      {isWaiting && <Answer agent={agent} call={call} />}
+      {isWaiting && mayUse && <Answer agent={agent} call={call} />}
     </Folded>
   );
 }

@@ -7,6 +7,7 @@ import { CopyButton } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { duration, Time } from "../ui/Time.tsx";
+import { useMay } from "../workspace/use-may.ts";
 import { FunctionCall } from "./FunctionCall.tsx";
 import { useLiveTurn } from "./live-turns.ts";
 import { PlainMarkdown } from "./PlainMarkdown.tsx";
@@ -37,6 +38,7 @@ const passingMs = 300;
 /** A message and what came of it. */
 export const TurnView = memo(
   function TurnView({ agent, turn, isAsleep, isPassing = false, onEnded, onEdit, onSendAgain }: TurnProps) {
+    const mayUse = useMay("use");
     const stays = useStays(isPassing);
     const { state, isBroken, error } = useLiveTurn(agent, turn.id, turn.status === "running", stays);
     const hasJustEnded = isOver(state.phase) && turn.status === "running";
@@ -53,15 +55,17 @@ export const TurnView = memo(
     return (
       <article aria-label={`Turn: ${turn.message.slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
         <div className="flex items-start justify-end gap-1">
-          <Button
-            kind="quiet"
-            aria-label="Edit and send again"
-            title="Edit and send again"
-            className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
-            onClick={() => onEdit(turn.message)}
-          >
-            <Pencil className="size-4" aria-hidden />
-          </Button>
+          {mayUse && (
+            <Button
+              kind="quiet"
+              aria-label="Edit and send again"
+              title="Edit and send again"
+              className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
+              onClick={() => onEdit(turn.message)}
+            >
+              <Pencil className="size-4" aria-hidden />
+            </Button>
+          )}
           <p className="max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">
             {turn.message}
           </p>
@@ -88,7 +92,7 @@ export const TurnView = memo(
         )}
         {isRunning && error && <Notice tone="warn">{error}</Notice>}
         {turn.undone && <p className="text-sm text-muted">Undone: the agent was rolled back to a time before it.</p>}
-        <Outcome phase={phase} onSendAgain={() => onSendAgain(turn.message)} />
+        <Outcome phase={phase} onSendAgain={mayUse ? () => onSendAgain(turn.message) : null} />
         {!isRunning && <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply} />}
       </article>
     );
@@ -146,7 +150,8 @@ function Reasoning({ text, isStreaming }: { text: string; isStreaming: boolean }
   );
 }
 
-function Outcome({ phase, onSendAgain }: { phase: Phase; onSendAgain: () => void }) {
+/** `onSendAgain`: null for a person who may only read. */
+function Outcome({ phase, onSendAgain }: { phase: Phase; onSendAgain: (() => void) | null }) {
   if (phase.name === "cancelled") return <p className="text-sm text-muted">Interrupted.</p>;
   if (phase.name !== "failed") return null;
   return (
@@ -154,13 +159,14 @@ function Outcome({ phase, onSendAgain }: { phase: Phase; onSendAgain: () => void
       tone="bad"
       title="This turn failed"
       action={
-        phase.code === "insufficient_credits" ? (
+        onSendAgain &&
+        (phase.code === "insufficient_credits" ? (
           <Link to="/credits" className={buttonClasses()}>
             Credits
           </Link>
         ) : (
           <Button onClick={onSendAgain}>Send again</Button>
-        )
+        ))
       }
     >
       {phase.message}

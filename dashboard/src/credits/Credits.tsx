@@ -14,14 +14,16 @@ import { messageOf } from "../ui/message.ts";
 import { Empty, Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section, View } from "../ui/View.tsx";
+import { useMay } from "../workspace/use-may.ts";
 import { Bars } from "./Bars.tsx";
 import { DayChart } from "./DayChart.tsx";
 import { Ledger } from "./Ledger.tsx";
 
 export function Credits() {
   const query = useQuery(billingQuery);
+  const mayManage = useMay("manage");
   return (
-    <View title="Credits" actions={query.data?.canTopUp && <TopUp />}>
+    <View title="Credits" actions={query.data?.canTopUp && mayManage && <TopUp />}>
       <Loaded query={query}>{(billing) => <Balance billing={billing} />}</Loaded>
       <Spending />
       <Ledger />
@@ -30,13 +32,14 @@ export function Credits() {
 }
 
 function Balance({ billing }: { billing: Billing }) {
+  const mayManage = useMay("manage");
   const { balance, held, spentThisMonth, monthlyLimit } = billing;
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Figure label="Balance">{credits(balance)}</Figure>
       <Figure label="Held for running turns">{credits(held)}</Figure>
       <Figure label="Spent this month">{credits(spentThisMonth)}</Figure>
-      <Figure label="Monthly limit" action={<LimitEditor limit={monthlyLimit} />}>
+      <Figure label="Monthly limit" action={mayManage && <LimitEditor limit={monthlyLimit} />}>
         {monthlyLimit === null ? "none" : credits(monthlyLimit)}
       </Figure>
     </div>

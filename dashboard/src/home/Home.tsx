@@ -13,6 +13,7 @@ import { Empty } from "../ui/Notice.tsx";
 import { Older } from "../ui/Older.tsx";
 import { Time } from "../ui/Time.tsx";
 import { Section, View } from "../ui/View.tsx";
+import { useMay } from "../workspace/use-may.ts";
 
 /** Below this part of what was spent this month, credits are low. */
 const lowPart = 0.1;
@@ -31,16 +32,19 @@ export function Home() {
 }
 
 function Welcome() {
+  const mayUse = useMay("use");
   return (
     <Empty
       title="Welcome. There are no agents yet."
       action={
-        <Link to="/create-agent" className={buttonClasses("primary")}>
-          Create your first agent
-        </Link>
+        mayUse && (
+          <Link to="/create-agent" className={buttonClasses("primary")}>
+            Create your first agent
+          </Link>
+        )
       }
     >
-      An agent works in its own machine. Create one, give it a task, and see the result here.
+      An agent works in its own machine. {mayUse && "Create one, give it a task, and see the result here."}
     </Empty>
   );
 }
@@ -48,16 +52,17 @@ function Welcome() {
 function Overview({ agents }: { agents: readonly Agent[] }) {
   const [looked, look] = useLooked();
   const turns = useInfiniteQuery(recentTurnsQuery(looked));
-  const refused = useQuery(refusedQuery(looked));
-  const billing = useQuery(billingQuery);
-  const keys = useQuery(keysQuery);
+  const mayUse = useMay("use");
+  const refused = useQuery({ ...refusedQuery(looked), enabled: mayUse });
+  const billing = useQuery({ ...billingQuery, enabled: mayUse });
+  const keys = useQuery({ ...keysQuery, enabled: mayUse });
   const known = turns.data?.pages.flatMap(({ data }) => data) ?? [];
   const ended = grouped(
     known.filter(({ status }) => status !== "running"),
     ({ agent, status }) => `${agent} ${status}`,
   );
   const refusals = grouped(refused.data ?? [], ({ agent, host }) => `${agent} ${host}`);
-  const isKnown = turns.isSuccess && refused.isSuccess && billing.isSuccess && keys.isSuccess;
+  const isKnown = turns.isSuccess && (!mayUse || (refused.isSuccess && billing.isSuccess && keys.isSuccess));
   const needs = [
     ...creditNeeds(billing.data),
     ...agents.filter(({ status }) => status === "failed").map(failedNeed),

@@ -28,8 +28,8 @@ export function Keys() {
           ) : (
             <Table
               label="Keys"
-              onlyWide={["Agents", "Begins with", "Limit", "Last used", "Expires"]}
-              head={["Name", "Kind", "Agents", "Begins with", "Limit", "Last used", "Expires", ""]}
+              onlyWide={["Role", "Agents", "Begins with", "Limit", "Last used", "Expires"]}
+              head={["Name", "Kind", "Role", "Agents", "Begins with", "Limit", "Last used", "Expires", ""]}
             >
               {keys.map((key) => (
                 <Row key={key.id} of={key} />
@@ -43,7 +43,7 @@ export function Keys() {
   );
 }
 
-function Row({ of: { id, name, kind, agents, keyPrefix, creditLimit, lastUsedAt, expiresAt } }: { of: Key }) {
+function Row({ of: { id, name, kind, role, agents, keyPrefix, creditLimit, lastUsedAt, expiresAt } }: { of: Key }) {
   const queries = useQueryClient();
   const isExpired = expiresAt !== null && Date.parse(expiresAt) < Date.now();
   return (
@@ -52,6 +52,7 @@ function Row({ of: { id, name, kind, agents, keyPrefix, creditLimit, lastUsedAt,
       <td>
         <Badge tone={kind === "full" ? "warn" : "neutral"}>{kind === "full" ? "everything" : "some agents"}</Badge>
       </td>
+      <td className="text-muted">{role}</td>
       <td className="text-muted">{agents?.join(", ") ?? "all"}</td>
       <td className="font-mono text-[13px]">{keyPrefix}…</td>
       <td className="whitespace-nowrap text-muted">

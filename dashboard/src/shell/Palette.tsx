@@ -2,10 +2,11 @@ import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { agentTabs } from "../agent/tabs.ts";
+import { type AgentTab, useAgentTabs } from "../agent/tabs.ts";
 import { statuses } from "../agents/status.tsx";
 import { session } from "../api/client.ts";
 import { agentsQuery } from "../api/queries.ts";
+import { useMay } from "../workspace/use-may.ts";
 import type { Place } from "./places.ts";
 import { useTheme } from "./theme.ts";
 
@@ -85,7 +86,9 @@ function useGroups(places: readonly Place[]): Group[] {
   const { data: agents = [] } = useQuery(agentsQuery);
   const { name: shown } = useParams({ strict: false });
   const [, setTheme] = useTheme();
-  const ofAgent = shown === undefined ? [] : [{ value: shown, items: agentCommands(shown, navigate) }];
+  const mayUse = useMay("use");
+  const tabs = useAgentTabs();
+  const ofAgent = shown === undefined ? [] : [{ value: shown, items: agentCommands(shown, tabs, navigate) }];
   const themes = (["light", "dark", "system"] as const).map((theme) => ({
     label: theme === "system" ? "Theme as the system" : `${theme === "light" ? "Light" : "Dark"} theme`,
     hint: "",
@@ -100,7 +103,7 @@ function useGroups(places: readonly Place[]): Group[] {
     {
       value: "Do",
       items: [
-        { label: "Create an agent", hint: "c", go: () => void navigate({ to: "/create-agent" }) },
+        ...(mayUse ? [{ label: "Create an agent", hint: "c", go: () => void navigate({ to: "/create-agent" }) }] : []),
         ...themes,
         { label: "Sign out", hint: "", go: () => void session.signOut(false) },
       ],
@@ -116,8 +119,8 @@ function useGroups(places: readonly Place[]): Group[] {
   ].filter(({ items }) => items.length > 0);
 }
 
-function agentCommands(name: string, navigate: ReturnType<typeof useNavigate>): Command[] {
-  return agentTabs.map(({ to, name: tab }) => ({
+function agentCommands(name: string, tabs: readonly AgentTab[], navigate: ReturnType<typeof useNavigate>): Command[] {
+  return tabs.map(({ to, name: tab }) => ({
     label: `${name}: ${tab}`,
     hint: "",
     go: () => void navigate({ to, params: { name } }),

@@ -6,6 +6,7 @@ import { lazy, Suspense, useState } from "react";
 import { accountQuery, meQuery } from "../api/queries.ts";
 import { useIsReachable, useLiveQueries } from "../api/use-live.ts";
 import { classes } from "../ui/classes.ts";
+import { may } from "../workspace/roles.ts";
 import { WorkspaceMenu } from "../workspace/WorkspaceMenu.tsx";
 import { AccountMenu } from "./AccountMenu.tsx";
 import { type Place, placesOf } from "./places.ts";
@@ -13,15 +14,18 @@ import { useShortcuts } from "./shortcuts.ts";
 
 const Palette = lazy(async () => ({ default: (await import("./Palette.tsx")).Palette }));
 
+/** No event tells of a changed role. */
+const roleEveryMs = 30_000;
+
 /** The frame around each view. */
 export function Shell() {
   const { data: account } = useSuspenseQuery(accountQuery);
-  const { data: me } = useSuspenseQuery(meQuery);
-  const places = placesOf(account);
+  const { data: me } = useSuspenseQuery({ ...meQuery, refetchInterval: roleEveryMs });
+  const places = placesOf(me.workspace.role, account);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const openPalette = () => setPaletteOpen(true);
   useLiveQueries();
-  useShortcuts(places, openPalette);
+  useShortcuts(places, openPalette, may(me.workspace.role, "use"));
   // A conversation on a phone has use for the whole screen; its header leads back.
   const isAgent = useMatchRoute()({ to: "/agents/$name", fuzzy: true }) !== false;
   return (

@@ -1,4 +1,6 @@
+import type { Role } from "@berth/client";
 import { Bot, Coins, House, KeyRound, type LucideIcon, ScrollText, Users, Wrench } from "lucide-react";
+import { may, type Need } from "../workspace/roles.ts";
 
 export interface Place {
   to: "/" | "/agents" | "/keys" | "/credits" | "/audit" | "/members" | "/operator";
@@ -6,19 +8,22 @@ export interface Place {
   icon: LucideIcon;
   /** Goes there after `g`. */
   key: string;
+  /** The permission that the place needs; undefined: none. */
+  need?: Need;
 }
 
 const all: readonly Place[] = [
   { to: "/", name: "Home", icon: House, key: "h" },
   { to: "/agents", name: "Agents", icon: Bot, key: "a" },
-  { to: "/keys", name: "Keys", icon: KeyRound, key: "k" },
-  { to: "/credits", name: "Credits", icon: Coins, key: "m" },
-  { to: "/audit", name: "Audit", icon: ScrollText, key: "l" },
+  { to: "/keys", name: "Keys", icon: KeyRound, key: "k", need: "use" },
+  { to: "/credits", name: "Credits", icon: Coins, key: "m", need: "use" },
+  { to: "/audit", name: "Audit", icon: ScrollText, key: "l", need: "use" },
   { to: "/members", name: "Members", icon: Users, key: "p" },
 ];
 const operator: Place = { to: "/operator", name: "Operator", icon: Wrench, key: "o" };
 
-/** The views that this account has. */
-export function placesOf(account: { operator: boolean }): readonly Place[] {
-  return account.operator ? [...all, operator] : all;
+/** The views that a person with this role has. */
+export function placesOf(role: Role, account: { operator: boolean }): readonly Place[] {
+  const allowed = all.filter(({ need }) => need === undefined || may(role, need));
+  return account.operator ? [...allowed, operator] : allowed;
 }

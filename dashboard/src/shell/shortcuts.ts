@@ -6,7 +6,7 @@ import type { Place } from "./places.ts";
 const prefixMs = 1_500;
 
 /** Keys that work wherever nothing is being typed: `g` and a view's letter, `c` to create an agent, ⌘K or Ctrl-K. */
-export function useShortcuts(places: readonly Place[], openPalette: () => void): void {
+export function useShortcuts(places: readonly Place[], openPalette: () => void, mayCreate: boolean): void {
   const navigate = useNavigate();
   const prefixedAt = useRef(0);
   const press = useEffectEvent((event: KeyboardEvent) => {
@@ -20,7 +20,7 @@ export function useShortcuts(places: readonly Place[], openPalette: () => void):
     prefixedAt.current = key === "g" ? Date.now() : 0;
     const place = isPrefixed && places.find((each) => each.key === key);
     if (place) void navigate({ to: place.to });
-    else if (key === "c") void navigate({ to: "/create-agent" });
+    else if (key === "c" && mayCreate) void navigate({ to: "/create-agent" });
     else if (key === "?") openPalette();
     else return;
     event.preventDefault();
