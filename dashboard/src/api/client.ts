@@ -39,8 +39,12 @@ async function send(request: Request): Promise<Response> {
     reachability.report(true);
     if (response.status === 401) session.discard();
     if (response.status === 404 && workspace !== null) {
-      const { code } = (await response.clone().json()) as { code?: string };
-      if (code === "workspace_not_found") abandonWorkspace(workspace);
+      // A proxy's 404 is not JSON.
+      const body: unknown = await response
+        .clone()
+        .json()
+        .catch(() => null);
+      if ((body as { code?: string } | null)?.code === "workspace_not_found") abandonWorkspace(workspace);
     }
     return response;
   } catch (error) {
