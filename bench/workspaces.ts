@@ -7,7 +7,7 @@ import { Issuer, newSigningKey } from "../test/support/issuer.ts";
 import { quantile } from "./relay/streams.ts";
 
 // `node bench/workspaces.ts [rounds]`: how long requests of one person take on a server with 200 people in 50 workspaces
-// with 5,000 agents, beside a server with that person alone. Both list 100 agents. The requests alternate.
+// with 5,000 agents, and next to it on a server with that person alone. Both list 100 agents. The requests alternate.
 
 const rounds = Number(process.argv[2] ?? 400);
 const people = 200;
