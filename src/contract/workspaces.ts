@@ -106,7 +106,7 @@ export type Member = z.infer<typeof Member>;
 
 export const MemberList = z
   .object({ data: z.array(Member), nextCursor: z.string().nullable() })
-  .meta({ id: "MemberList", description: "The workspace's members, the first first." });
+  .meta({ id: "MemberList", description: "The workspace's members, oldest first." });
 
 export const MemberParams = WorkspaceParams.extend({ id: z.string().meta({ description: "The person's id." }) });
 export const UpdateMember = z.strictObject({ role: RoleName }).meta({ id: "UpdateMember" });

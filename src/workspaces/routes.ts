@@ -1,16 +1,15 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { AppContext } from "../context.ts";
-import { uuidPattern } from "../contract/ids.ts";
 import { routes } from "../contract/routes.ts";
 import { dashboardPrefix } from "../contract/sign-in.ts";
 import type { Invitation, Member, Person, Workspace } from "../contract/workspaces.ts";
 import { handle } from "../core/http/handle.ts";
-import { fromCursor, pageOf } from "../core/http/paging.ts";
+import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
 import type { InvitationState, MemberState, PersonState, WorkspaceState } from "./workspaces.ts";
 
 /** `/me`, `/workspaces` and `/invitations`. */
 export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
-  const { workspaces, address } = context;
+  const { workspaces, address, audit } = context;
   return async (app) => {
     handle(app, routes.getMe, async ({ caller }) => {
       const [person, workspace, memberships] = await Promise.all([
@@ -45,8 +44,9 @@ export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
     });
 
     handle(app, routes.listMembers, async ({ caller, query: { limit, cursor } }) => {
-      const found = await workspaces.members(caller, limit + 1, fromCursor(cursor, uuidPattern));
-      return pageOf(found.map(toMemberView), limit, ({ id }) => id);
+      const found = await workspaces.members(caller, limit + 1, fromCursor(cursor, timedPattern));
+      const keyOf = ({ id, joinedAt }: Member) => timedKey({ id, createdAt: joinedAt });
+      return pageOf(found.map(toMemberView), limit, keyOf);
     });
 
     handle(app, routes.changeMember, async ({ caller, params, body }) =>
@@ -74,9 +74,18 @@ export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
       return null;
     });
 
-    handle(app, routes.acceptInvitation, async ({ caller, params }) =>
-      toWorkspaceView(await workspaces.accept(caller, params.token)),
-    );
+    handle(app, routes.acceptInvitation, async ({ caller, params, ip, id, log }) => {
+      const workspace = await workspaces.accept(caller, params.token);
+      // The request itself is in the audit log of the workspace from which the person came.
+      const joined = { caller: { ...caller, accountId: workspace.id }, ip, id, log };
+      await audit.logOperation(joined, routes.acceptInvitation, {
+        agent: null,
+        agentId: null,
+        status: 200,
+        code: null,
+      });
+      return toWorkspaceView(workspace);
+    });
   };
 }
 

@@ -117,15 +117,10 @@ export class WorkspaceStore {
     });
   }
 
-  /** Up to `limit` members after the person `after`, the first first. */
+  /** Up to `limit` members after the cursor `PERSON@MILLISECONDS`, oldest first. */
   async members(accountId: string, limit: number, after: string | null): Promise<MemberState[]> {
     const rows = await this.#members(accountId)
-      .$if(after !== null, (query) =>
-        query.where(
-          sql<boolean>`(memberships.created_at, memberships.person_id) > (
-            select created_at, person_id from memberships where account_id = ${accountId} and person_id = ${after})`,
-        ),
-      )
+      .$if(after !== null, (query) => query.where(laterThan(accountId, after!)))
       .orderBy("memberships.created_at")
       .orderBy("memberships.person_id")
       .limit(limit)
@@ -304,6 +299,14 @@ export class WorkspaceStore {
       .select(["accounts.id", "accounts.name", "accounts.created_at", "memberships.role"])
       .select(sql<boolean>`accounts.id = (select account_id from people where id = ${personId})`.as("personal"));
   }
+}
+
+/** The condition that a member comes after a cursor. That of a removed one counts as the first microsecond of its millisecond. */
+function laterThan(accountId: string, cursor: string) {
+  const [personId, milliseconds] = cursor.split("@");
+  const exact = sql`(select created_at from memberships where account_id = ${accountId} and person_id = ${personId})`;
+  const about = sql`to_timestamp(${milliseconds}::bigint / 1000.0)`;
+  return sql<boolean>`(memberships.created_at, memberships.person_id) > (coalesce(${exact}, ${about}), ${personId}::uuid)`;
 }
 
 /** Throws `invitation_ended` also if who made it may no longer grant its role. */

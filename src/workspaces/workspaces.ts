@@ -90,7 +90,7 @@ export class Workspaces {
     await this.#rows.remove(accountId);
   }
 
-  /** Up to `limit` members after the person `after`, the first first. */
+  /** Up to `limit` members after the cursor `PERSON@MILLISECONDS`, oldest first. */
   members({ accountId }: Caller, limit: number, after: string | null): Promise<MemberState[]> {
     return this.#rows.members(accountId, limit, after);
   }

@@ -200,6 +200,17 @@ describe("an invitation", () => {
     expect((await accept(bob, "no-such-token")).status).toBe(404);
   });
 
+  test("is in the audit log of both workspaces when it is accepted", async () => {
+    const ada = await person();
+    const name = await newWorkspace(ada);
+    const bob = await person();
+    await accept(bob, await invite(ada, name));
+    for (const client of [inside(ada, name), bob]) {
+      const { data } = (await client.call("GET", "/audit?limit=1")).body;
+      expect(data).toMatchObject([{ operation: "POST /invitations/{token}/accept", status: 200 }]);
+    }
+  });
+
   test("is good once for several who use it in the same moment", async () => {
     const ada = await person();
     const token = await invite(ada, await newWorkspace(ada));
@@ -361,6 +372,10 @@ describe("a member", () => {
       cursor = body.nextCursor;
     }
     expect(new Set(seen).size).toBe(5);
+    const { nextCursor } = (await ada.call("GET", `${members(name)}?limit=2`)).body;
+    expect((await ada.call("DELETE", `${members(name)}/${seen[1]}`)).status).toBe(204);
+    const { data } = (await ada.call("GET", `${members(name)}?limit=10&cursor=${nextCursor}`)).body;
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(seen.slice(2));
   });
 
   test("who is a viewer gets events of agents and turns, and none of credits or keys", async () => {

@@ -1494,7 +1494,7 @@ export type Member = {
 };
 
 /**
- * The workspace's members, the first first.
+ * The workspace's members, oldest first.
  */
 export type MemberList = {
     data: Array<Member>;
