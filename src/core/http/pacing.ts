@@ -9,8 +9,8 @@ const maximumDelayMs = 2_000;
 const maximumHolders = 10_000;
 /** Refusals of one account: 50 a second after a burst of 100. */
 const refusals = { everyMs: 20, burst: 100 };
-/** KiB of JSON from one account: 8 MiB a second after a burst of as much. */
-const kibibytes = { everyMs: 1000 / 8192, burst: 8192 };
+/** KiB of JSON from one account: 2 MiB a second after a burst of 8 MiB. */
+const kibibytes = { everyMs: 1000 / 2048, burst: 8192 };
 
 /**
  * Delays refusals (4xx) of an account that causes more than 50 a second, by up to two seconds, so that a client which
@@ -26,8 +26,8 @@ export function paceRefusals(app: FastifyInstance): void {
 }
 
 /**
- * Delays the JSON bodies of an account that sends more than 8 MiB a second, by up to two seconds: receiving and parsing
- * them occupies the thread that all share. A body of unknown size counts as the largest that is allowed.
+ * Delays the JSON bodies of an account that sends more than 2 MiB a second, by up to two seconds: receiving and parsing
+ * them occupies the thread that all share, and their memory makes the garbage collector stop it for 10 to 20 ms. A body of unknown size counts as the largest that is allowed.
  */
 export function paceBodies(app: FastifyInstance): void {
   const pace = new Pace(kibibytes);
