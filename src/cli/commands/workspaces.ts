@@ -52,6 +52,7 @@ export function register(program: ToolCommand): void {
 function addMemberCommands(workspaces: ToolCommand): void {
   workspaces.add("members <workspace>", "list a workspace's members", { workspace: workspaceHelp }).lists({
     list: (workspace: string) => connect().workspaces.members(workspace).take(),
+    empty: "The workspace has no members: nobody has signed in to it yet.",
     columns: {
       NAME: "name",
       "E-MAIL": ({ email }) => email ?? "-",

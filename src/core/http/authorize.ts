@@ -1,5 +1,6 @@
 import { BerthError } from "../../contract/errors.ts";
-import type { Route } from "../../contract/route.ts";
+import type { Credential } from "../../contract/keys.ts";
+import type { Permission, Route } from "../../contract/route.ts";
 import { allows, type Need, roles } from "../../contract/workspaces.ts";
 import { type Caller, mayUseTurn } from "./caller.ts";
 
@@ -7,7 +8,7 @@ export function requirePermission({ operation, permission }: Route, caller: Call
   if (permission === "public") return;
   const rule = permission[caller.credential];
   const isAllowed = rule === "all" || rule === "named" || (rule === "operator" && caller.operator);
-  if (!isAllowed) throw new BerthError("forbidden", `${nameOf(caller)} may not do this: ${operation}.`);
+  if (!isAllowed) throw new BerthError("forbidden", `${reasonFor(caller, rule)}: ${operation}.`);
   requireRole(caller, permission.needs, operation);
 }
 
@@ -19,9 +20,10 @@ export function requireRole({ role }: Caller, need: Need, operation: string): vo
   throw new BerthError("forbidden", message);
 }
 
-function nameOf({ credential, operator }: Caller): string {
-  if (credential === "agent") return "An external agent key";
-  return operator ? "A key" : "An account that is not the operator's";
+function reasonFor({ credential }: Caller, rule: Permission[Credential]): string {
+  if (credential === "agent") return "An external agent key may not do this";
+  if (rule === "operator") return "An account that is not the operator's may not do this";
+  return "This is for people who have signed in, not for keys";
 }
 
 export function requireNamed(caller: Caller, agent: { id: string; name: string }): void {
