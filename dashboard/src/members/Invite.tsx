@@ -70,7 +70,10 @@ function InviteForm({ workspace, onMade, onCancel }: FormProps) {
       <Field label="Role" hint={roleHint}>
         {(props) => <RoleSelect {...props} upTo={workspace.role} value={role} onChoose={setRole} />}
       </Field>
-      <Field label="E-mail address" hint="Only a person with this address can join. Empty: anyone who has the link.">
+      <Field
+        label="E-mail address"
+        hint="If set, only the person with this address can join. Otherwise anyone with the link can."
+      >
         {(props) => (
           <Input
             {...props}
