@@ -29,6 +29,7 @@ import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
 import { ForkStore } from "./snapshots/fork-store.ts";
 import { SnapshotStore } from "./snapshots/store.ts";
 import { TurnStore } from "./turns/store.ts";
+import { InvitationStore } from "./workspaces/invitation-store.ts";
 import { WorkspaceStore } from "./workspaces/store.ts";
 
 export type Stores = ReturnType<typeof openStores>;
@@ -54,6 +55,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     hostFiles: new HostFileStore(database, host),
     histories: new HistoryStore(database, agentStore, turnStore),
     idempotency: new IdempotencyStore(database, sealer),
+    invitations: new InvitationStore(database),
     keys: new KeyStore(database),
     lifecycle: new LifecycleStore(database, host, machinePrice),
     limiters: {

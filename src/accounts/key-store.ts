@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import { lesserRole, type Role } from "../contract/workspaces.ts";
 import type { Database } from "../core/database/database.ts";
+import { lockAccount } from "../core/database/lock-account.ts";
 import { olderThan } from "../core/database/paging.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Caller } from "../core/http/caller.ts";
@@ -82,7 +83,7 @@ export class KeyStore {
   async insert(key: KeyState): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
       // One at a time, so that their count is correct.
-      await transaction.selectFrom("accounts").select("id").where("id", "=", key.accountId).forNoKeyUpdate().execute();
+      await lockAccount(transaction, key.accountId);
       const { count } = await transaction
         .selectFrom("api_keys")
         .select(({ fn }) => fn.countAll<string>().as("count"))

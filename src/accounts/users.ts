@@ -2,7 +2,7 @@ import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { UserRecord } from "../contract/users.ts";
 import type { LocalSignIn } from "../sign-in/local-sign-in.ts";
-import { createLink } from "./links.ts";
+import { createLink, passwordLinkMs } from "./links.ts";
 import type { UserStore } from "./user-store.ts";
 
 /** A user of the built-in identity provider. */
@@ -85,7 +85,7 @@ export class Users {
 
   #newLink(): { stored: LinkState; link: string } {
     const provider = this.#requireLocal();
-    const { token, ...stored } = createLink();
+    const { token, ...stored } = createLink(passwordLinkMs);
     return { stored, link: provider.linkFor(token) };
   }
 

@@ -4,6 +4,7 @@ import type { AgentSettings } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
+import { lockAccount } from "../core/database/lock-account.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { AgentState } from "./agent.ts";
 import { agentColumns, toColumns, toState } from "./rows.ts";
@@ -39,8 +40,7 @@ export class AgentStore {
       // Last: settlements of the account's credits wait for this lock, and `then` may take minutes.
       const accounts = [...new Set(agents.map(({ accountId }) => accountId))].toSorted();
       for (const accountId of accounts) {
-        const account = transaction.selectFrom("accounts").select("id").where("id", "=", accountId);
-        await account.forNoKeyUpdate().execute();
+        await lockAccount(transaction, accountId);
         await this.#requireFew(transaction, accountId, 0);
       }
     });

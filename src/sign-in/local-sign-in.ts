@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createLink } from "../accounts/links.ts";
+import { createLink, passwordLinkMs } from "../accounts/links.ts";
 import { SerialQueue } from "../core/locks.ts";
 import { LocalProvider, type LocalProviderParts } from "./provider.ts";
 import type { Identity, TokenAudience } from "./tokens.ts";
@@ -37,7 +37,7 @@ export class LocalSignIn {
   async open(publicUrl: string): Promise<string | null> {
     this.#publicUrl = publicUrl;
     await this.refreshKeys();
-    const { token, ...stored } = createLink();
+    const { token, ...stored } = createLink(passwordLinkMs);
     return (await this.#parts.offerFirst(stored)) ? this.linkFor(token) : null;
   }
 

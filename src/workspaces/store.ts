@@ -3,18 +3,13 @@ import { BerthError } from "../contract/errors.ts";
 import { userNameKey } from "../contract/users.ts";
 import { isWithin, type Role } from "../contract/workspaces.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
+import { lockAccount } from "../core/database/lock-account.ts";
 import type { Tables } from "../core/database/tables.ts";
-import type { InvitationState, MemberState, PersonState, WorkspaceState } from "./workspaces.ts";
+import type { MemberState, PersonState, WorkspaceState } from "./workspaces.ts";
 
 /** Workspaces of one person. */
 const maximumWorkspaces = 100;
-const maximumMembers = 1_000;
-/** Open invitations of one workspace. */
-const maximumInvitations = 100;
-/** Invitations that one workspace creates within a day, so that their rows are bounded. */
-const maximumInvitationsADay = 500;
-
-/** People's workspaces, their members and invitations. */
+/** People's workspaces and their members. */
 export class WorkspaceStore {
   readonly #database: Database;
 
@@ -177,7 +172,7 @@ export class WorkspaceStore {
     role: Role | null,
     by: Role,
   ): Promise<void> {
-    await transaction.selectFrom("accounts").select("id").where("id", "=", accountId).forNoKeyUpdate().execute();
+    await lockAccount(transaction, accountId);
     const members = transaction.selectFrom("memberships").where("account_id", "=", accountId);
     const member = await members.select("role").where("person_id", "=", personId).executeTakeFirst();
     if (!member) throw new BerthError("member_not_found", "The workspace has no such member.");
@@ -191,96 +186,6 @@ export class WorkspaceStore {
     const owners = await members.select("person_id").where("role", "=", "owner").limit(2).execute();
     if (owners.length < 2)
       throw new BerthError("last_owner", "The last owner stays. Make another member an owner first.");
-  }
-
-  /** The open invitations, the newest first. */
-  async invitations(accountId: string): Promise<InvitationState[]> {
-    const rows = await this.#database
-      .selectFrom("invitations")
-      .selectAll()
-      .where("account_id", "=", accountId)
-      .where("accepted_at", "is", null)
-      .where("revoked_at", "is", null)
-      .where("expires_at", ">", new Date())
-      .orderBy("created_at", "desc")
-      .orderBy("id")
-      .limit(maximumInvitations)
-      .execute();
-    return rows.map(toInvitation);
-  }
-
-  /** Throws `too_many_invitations`. */
-  async insertInvitation(
-    accountId: string,
-    personId: string | null,
-    tokenHash: Buffer,
-    { id, role, email, createdAt, expiresAt }: InvitationState,
-  ): Promise<void> {
-    await this.#database.transaction().execute(async (transaction) => {
-      await transaction.selectFrom("accounts").select("id").where("id", "=", accountId).forNoKeyUpdate().execute();
-      const { rows } = await sql<{ open: number; today: number }>`
-        select count(*) filter (where accepted_at is null and revoked_at is null and expires_at > now())::int as open,
-          count(*) filter (where created_at > now() - interval '1 day')::int as today
-        from invitations where account_id = ${accountId}`.execute(transaction);
-      const { open, today } = rows[0]!;
-      if (open >= maximumInvitations || today >= maximumInvitationsADay) {
-        const message = `A workspace can have ${maximumInvitations} open invitations, and create ${maximumInvitationsADay} a day.`;
-        throw new BerthError("too_many_invitations", message);
-      }
-      await transaction
-        .insertInto("invitations")
-        .values({
-          id,
-          account_id: accountId,
-          token_hash: tokenHash,
-          role,
-          email,
-          person_id: personId,
-          created_at: createdAt,
-          expires_at: expiresAt,
-        })
-        .execute();
-    });
-  }
-
-  /** False if the workspace has no such open invitation. */
-  async revokeInvitation(accountId: string, id: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#database
-      .updateTable("invitations")
-      .set({ revoked_at: new Date() })
-      .where("account_id", "=", accountId)
-      .where("id", "=", id)
-      .where("accepted_at", "is", null)
-      .where("revoked_at", "is", null)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
-  }
-
-  /**
-   * Makes the person a member. Returns the workspace's id. Throws `invitation_not_found`, `invitation_ended`,
-   * `forbidden`, `member_exists`, `too_many_members`, `too_many_workspaces`.
-   */
-  async accept(tokenHash: Buffer, personId: string): Promise<string> {
-    return this.#database.transaction().execute(async (transaction) => {
-      const invitation = await transaction
-        .selectFrom("invitations")
-        .selectAll()
-        .where("token_hash", "=", tokenHash)
-        .forUpdate()
-        .executeTakeFirst();
-      if (!invitation) throw new BerthError("invitation_not_found", "There is no such invitation.");
-      const { id, account_id: accountId, role } = invitation;
-      await requireOpen(transaction, invitation);
-      await requireAddress(transaction, personId, invitation.email);
-      await transaction.selectFrom("accounts").select("id").where("id", "=", accountId).forNoKeyUpdate().execute();
-      await requireRoom(transaction, accountId, personId);
-      await transaction
-        .insertInto("memberships")
-        .values({ person_id: personId, account_id: accountId, role })
-        .execute();
-      await transaction.updateTable("invitations").set({ accepted_at: new Date() }).where("id", "=", id).execute();
-      return accountId;
-    });
   }
 
   #members(accountId: string, database: Database = this.#database) {
@@ -309,49 +214,8 @@ function laterThan(accountId: string, cursor: string) {
   return sql<boolean>`(memberships.created_at, memberships.person_id) > (coalesce(${exact}, ${about}), ${personId}::uuid)`;
 }
 
-/** Throws `invitation_ended` also if who made it may no longer grant its role. */
-async function requireOpen(transaction: Transaction<Tables>, row: Selectable<Tables["invitations"]>): Promise<void> {
-  const isOpen = row.accepted_at === null && row.revoked_at === null && row.expires_at > new Date();
-  if (!isOpen) throw new BerthError("invitation_ended", "The invitation was used or revoked, or has expired.");
-  if (row.person_id === null) return;
-  const maker = await transaction
-    .selectFrom("memberships")
-    .select("role")
-    .where("person_id", "=", row.person_id)
-    .where("account_id", "=", row.account_id)
-    .executeTakeFirst();
-  if (maker && isWithin("admin", maker.role) && isWithin(row.role, maker.role)) return;
-  throw new BerthError(
-    "invitation_ended",
-    "The person who made the invitation may no longer invite to this workspace.",
-  );
-}
-
-async function requireAddress(transaction: Transaction<Tables>, personId: string, email: string | null): Promise<void> {
-  if (email === null) return;
-  const person = await transaction
-    .selectFrom("people")
-    .select(["email", "email_verified"])
-    .where("id", "=", personId)
-    .executeTakeFirstOrThrow();
-  if (person.email_verified && person.email?.toLowerCase() === email.toLowerCase()) return;
-  throw new BerthError("forbidden", "The invitation is for a person with another verified e-mail address.");
-}
-
-async function requireRoom(transaction: Transaction<Tables>, accountId: string, personId: string): Promise<void> {
-  const members = transaction.selectFrom("memberships").where("account_id", "=", accountId);
-  if (await members.select("role").where("person_id", "=", personId).executeTakeFirst()) {
-    throw new BerthError("member_exists", "You are already a member of this workspace.");
-  }
-  const { count } = await members.select(({ fn }) => fn.countAll<string>().as("count")).executeTakeFirstOrThrow();
-  if (Number(count) >= maximumMembers) {
-    throw new BerthError("too_many_members", `A workspace can have at most ${maximumMembers} members.`);
-  }
-  await requireFewWorkspaces(transaction, personId);
-}
-
 /** Concurrent calls for one person wait for each other. */
-async function requireFewWorkspaces(transaction: Transaction<Tables>, personId: string): Promise<void> {
+export async function requireFewWorkspaces(transaction: Transaction<Tables>, personId: string): Promise<void> {
   await transaction.selectFrom("people").select("id").where("id", "=", personId).forNoKeyUpdate().execute();
   const { count } = await transaction
     .selectFrom("memberships")
@@ -416,9 +280,4 @@ function toMember(row: {
 }): MemberState {
   const { id, name, email, role } = row;
   return { id, name, email, role, joinedAt: row.created_at, lastSeenAt: row.last_seen_at };
-}
-
-function toInvitation(row: Selectable<Tables["invitations"]>): InvitationState {
-  const { id, role, email } = row;
-  return { id, role, email, createdAt: row.created_at, expiresAt: row.expires_at };
 }

@@ -1,9 +1,11 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
+import { createLink, hashLinkToken } from "../accounts/links.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
 import { isWithin, type Role } from "../contract/workspaces.ts";
 import type { Caller } from "../core/http/caller.ts";
+import type { InvitationStore } from "./invitation-store.ts";
 import type { WorkspaceStore } from "./store.ts";
 
 /** How long an invitation is good. */
@@ -50,9 +52,11 @@ export interface InvitationState {
 /** Workspaces, their members and invitations. `caller.accountId` is the workspace that a call is about. */
 export class Workspaces {
   readonly #rows: WorkspaceStore;
+  readonly #invitations: InvitationStore;
 
   constructor(context: AppContext) {
     this.#rows = context.stores.workspaces;
+    this.#invitations = context.stores.invitations;
   }
 
   /** Null for a key without a maker. */
@@ -110,7 +114,7 @@ export class Workspaces {
   }
 
   invitations({ accountId }: Caller): Promise<InvitationState[]> {
-    return this.#rows.invitations(accountId);
+    return this.#invitations.list(accountId);
   }
 
   /** Returns the invitation with its token. Throws `forbidden` for a role above the caller's, `too_many_invitations`. */
@@ -121,23 +125,22 @@ export class Workspaces {
     if (!isWithin(role, own)) {
       throw new BerthError("forbidden", `Your role in this workspace is ${own}: you cannot invite an ${role}.`);
     }
-    const token = randomBytes(32).toString("base64url");
-    const createdAt = new Date();
-    const expiresAt = new Date(createdAt.getTime() + invitationMs);
+    const { token, tokenHash, expiresAt } = createLink(invitationMs);
+    const createdAt = new Date(expiresAt.getTime() - invitationMs);
     const invitation = { id: randomUUID(), role, email, createdAt, expiresAt };
-    await this.#rows.insertInvitation(accountId, personId, hashOf(token), invitation);
+    await this.#invitations.insert(accountId, personId, tokenHash, invitation);
     return { invitation, token };
   }
 
   /** Throws `invitation_not_found`. */
   async revokeInvitation({ accountId }: Caller, id: string): Promise<void> {
-    if (isUuid(id) && (await this.#rows.revokeInvitation(accountId, id))) return;
+    if (isUuid(id) && (await this.#invitations.revoke(accountId, id))) return;
     throw new BerthError("invitation_not_found", "The workspace has no such open invitation.");
   }
 
-  /** Joins the workspace of an invitation. Throws as `WorkspaceStore.accept`. */
+  /** Joins the workspace of an invitation. Throws as `InvitationStore.accept`. */
   async accept({ personId }: Caller, token: string): Promise<WorkspaceState> {
-    const accountId = await this.#rows.accept(hashOf(token), personId!);
+    const accountId = await this.#invitations.accept(hashLinkToken(token), personId!);
     return (await this.#rows.find(personId!, accountId))!;
   }
 }
@@ -145,8 +148,4 @@ export class Workspaces {
 function requireId(personId: string): string {
   if (isUuid(personId)) return personId;
   throw new BerthError("member_not_found", "The workspace has no such member.");
-}
-
-function hashOf(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
 }

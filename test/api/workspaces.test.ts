@@ -243,6 +243,23 @@ describe("an invitation", () => {
     expect((await accept(await person(), theirs)).status).toBe(410);
   });
 
+  test("is accepted or has ended when its maker is removed in the same moment", async () => {
+    const ada = await person();
+    const name = await newWorkspace(ada);
+    for (let round = 0; round < 3; round++) {
+      const admin = await join(ada, name, "admin");
+      const guests = await Promise.all(Array.from({ length: 4 }, () => person()));
+      const tokens = await Promise.all(guests.map(() => invite(admin, name)));
+      const path = `${members(name)}/${await idOf(admin)}`;
+      const [removed, ...accepted] = await Promise.all([
+        ada.call("DELETE", path),
+        ...guests.map((guest, at) => accept(guest, tokens[at]!)),
+      ]);
+      expect(removed.status).toBe(204);
+      for (const { status } of accepted) expect([200, 410]).toContain(status);
+    }
+  });
+
   test("for an address is refused to people with another, or with the same unverified", async () => {
     const ada = await person();
     const token = await invite(ada, await newWorkspace(ada), { email: "Bob@Example.com" });
