@@ -1,15 +1,13 @@
 import type { Key } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { keysQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
-import { Once } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
-import { Dialog } from "../ui/Dialog.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
+import { MakeOnce } from "../ui/MakeOnce.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
@@ -84,32 +82,13 @@ function Row({ of: { id, name, kind, role, agents, keyPrefix, creditLimit, lastU
 }
 
 function MakeKey() {
-  const [isOpen, setOpen] = useState(false);
-  const [secret, setSecret] = useState<string | null>(null);
-  const close = () => {
-    setOpen(false);
-    setSecret(null);
-  };
   return (
-    <>
-      <Button kind="primary" onClick={() => setOpen(true)}>
-        Make a key
-      </Button>
-      <Dialog isOpen={isOpen} onClose={close} title={secret === null ? "Make a key" : "Copy the key now"}>
-        {secret === null ? (
-          <KeyForm onMade={setSecret} onCancel={close} />
-        ) : (
-          <div className="grid gap-4">
-            <p className="text-sm text-muted">
-              It is shown only once. Anyone who has it can use all rights of the key.
-            </p>
-            <Once text={secret} label="Copy the key" />
-            <Button kind="primary" onClick={close}>
-              Done
-            </Button>
-          </div>
-        )}
-      </Dialog>
-    </>
+    <MakeOnce
+      action="Make a key"
+      title="Make a key"
+      what="key"
+      note="It is shown only once. Anyone who has it can use all rights of the key."
+      form={(onMade, onCancel) => <KeyForm onMade={onMade} onCancel={onCancel} />}
+    />
   );
 }

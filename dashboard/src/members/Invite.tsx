@@ -3,48 +3,23 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { invitationsQuery } from "../api/queries.ts";
-import { Button } from "../ui/Button.tsx";
-import { Once } from "../ui/CopyButton.tsx";
-import { Dialog } from "../ui/Dialog.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
+import { MakeOnce } from "../ui/MakeOnce.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { RoleSelect } from "./RoleSelect.tsx";
 
 /** Makes an invitation and shows its link once. */
 export function Invite({ workspace }: { workspace: Workspace }) {
-  const [isOpen, setOpen] = useState(false);
-  const [link, setLink] = useState<string | null>(null);
-  const close = () => {
-    setOpen(false);
-    setLink(null);
-  };
   return (
-    <>
-      <Button kind="primary" onClick={() => setOpen(true)}>
-        Invite
-      </Button>
-      <Dialog
-        isOpen={isOpen}
-        onClose={close}
-        title={link === null ? `Invite a person to ${workspace.name}` : "Copy the link now"}
-      >
-        {link === null ? (
-          <InviteForm workspace={workspace} onMade={setLink} onCancel={close} />
-        ) : (
-          <div className="grid gap-4">
-            <p className="text-sm text-muted">
-              Send it to the person. It is shown only once, and is good for one person and seven days.
-            </p>
-            <Once text={link} label="Copy the link" />
-            <Button kind="primary" onClick={close}>
-              Done
-            </Button>
-          </div>
-        )}
-      </Dialog>
-    </>
+    <MakeOnce
+      action="Invite"
+      title={`Invite a person to ${workspace.name}`}
+      what="link"
+      note="Send it to the person. It is shown only once, and is good for one person and seven days."
+      form={(onMade, onCancel) => <InviteForm workspace={workspace} onMade={onMade} onCancel={onCancel} />}
+    />
   );
 }
 
