@@ -7,7 +7,7 @@ interface Props {
   /** The text of the button that opens the dialog. */
   action: string;
   title: string;
-  /** What is made: `key`. */
+  /** The name of the thing, such as `key`. */
   what: string;
   /** A note below the title, once it is made. */
   note: string;
