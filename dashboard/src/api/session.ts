@@ -15,6 +15,7 @@ interface Token {
 export class BrowserSession {
   #token: Token | null = null;
   #renewing: Promise<Token | null> | null = null;
+  #isSigningOut = false;
 
   /** The access token; null if nobody is signed in. Throws `NoAnswerError`. */
   async accessToken(): Promise<string | null> {
@@ -32,8 +33,9 @@ export class BrowserSession {
     this.#token = null;
   }
 
-  /** Opens the identity provider's page, which leads back here. */
+  /** Opens the identity provider's page, which leads back here. A sign-out under way opens its own page instead. */
   signIn(): void {
+    if (this.#isSigningOut) return;
     const { pathname, search } = location;
     const to = pathname.startsWith("/-/") && !pathname.startsWith("/-/signed-out") ? pathname + search : "/-/";
     location.assign(`/dashboard/sign-in?${new URLSearchParams({ to })}`);
@@ -41,9 +43,13 @@ export class BrowserSession {
 
   /** Signs out in this browser, or in all of the account's. Throws `NoAnswerError`. */
   async signOut(everywhere: boolean): Promise<void> {
+    this.#isSigningOut = true;
     const init = { method: "DELETE" };
     const response = await fetch(`/dashboard/session?everywhere=${everywhere}`, init).catch(() => null);
-    if (!response?.ok) throw new NoAnswerError("The service is not responding. You are still signed in.");
+    if (!response?.ok) {
+      this.#isSigningOut = false;
+      throw new NoAnswerError("The service is not responding. You are still signed in.");
+    }
     const { signOutUrl } = (await response.json()) as { signOutUrl: string | null };
     this.#token = null;
     location.assign(signOutUrl ?? "/-/signed-out");
