@@ -112,7 +112,7 @@ export class AppContext extends Foundation {
   readonly exports = new Exports(this);
   readonly imports = new Imports(this);
   readonly files = new Files(this.leases);
-  readonly commands = new Commands(this.leases);
+  readonly commands = new Commands(this.leases, this.stores.commandAuthors);
   readonly ports = new Ports(this.leases);
   readonly ssh = new Ssh(this.leases, this.sshAuthority);
   readonly secrets = new Secrets(this);

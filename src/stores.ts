@@ -11,6 +11,7 @@ import { fromCredits } from "./billing/credits.ts";
 import { MachineTime } from "./billing/machine-time-store.ts";
 import { Payments } from "./billing/payment-store.ts";
 import { BillingStore } from "./billing/store.ts";
+import { CommandAuthorStore } from "./commands/author-store.ts";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./core/database/database.ts";
 import { openRateLimiter } from "./core/database/rate-limiter.ts";
@@ -57,6 +58,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     idempotency: new IdempotencyStore(database, sealer),
     invitations: new InvitationStore(database),
     keys: new KeyStore(database),
+    commandAuthors: new CommandAuthorStore(database),
     lifecycle: new LifecycleStore(database, host, machinePrice),
     limiters: {
       /** Requests of a key or a signed-in user. */

@@ -59,6 +59,12 @@ export class PeopleStore {
     return { personId: found.id, accountId: found.account_id, role: found.role!, operator: found.operator };
   }
 
+  /** The person whose personal workspace this is; null before the first sign-in. */
+  async idOf(accountId: string): Promise<string | null> {
+    const rows = this.#database.selectFrom("people").select("id").where("account_id", "=", accountId);
+    return (await rows.executeTakeFirst())?.id ?? null;
+  }
+
   /** The person's role in the workspace; null if they are not a member, or may not use tokens of this age. */
   async roleIn(personId: string, accountId: string, issuedAt: Date | null): Promise<Role | null> {
     const { rows } = await sql<{ role: Role; tokens_from: Date | null }>`

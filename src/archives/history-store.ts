@@ -3,6 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { AgentState } from "../agents/agent.ts";
 import type { AgentStore } from "../agents/store.ts";
 import type { TurnEvent } from "../contract/chat.ts";
+import { authorColumns, nobody } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
@@ -94,7 +95,7 @@ export class HistoryStore {
   /** Stores an agent with what comes with it and a whole history: all of it or nothing. Throws `agent_exists`. */
   async insert(agent: AgentState, settings: ImportedSettings, history: AsyncIterable<ImportedItem>): Promise<void> {
     await this.#agents.insertWith([agent], async (transaction) => {
-      await new EgressRuleStore(transaction).set(agent.id, settings.network);
+      await new EgressRuleStore(transaction).set(agent.id, settings.network, nobody);
       await keepRetelling(transaction, agent.id, settings.retold);
       const detail = { import_detail: JSON.stringify(settings.detail) };
       await transaction.updateTable("agents").set(detail).where("id", "=", agent.id).execute();
@@ -115,7 +116,7 @@ async function insertTurn(transaction: Database, agentId: string, turn: Imported
     .values({
       id,
       agent_id: agentId,
-      key_id: null,
+      ...authorColumns(nobody),
       conversation,
       message,
       model,

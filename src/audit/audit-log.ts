@@ -42,10 +42,11 @@ export class AuditLog {
     answered: Pick<AuditEntryState, "agent" | "agentId" | "status" | "code">,
   ): Promise<void> {
     if (!isWritten(route, answered.status)) return;
-    const { accountId, credential, keyId } = caller;
+    const { accountId, credential, keyId, personId } = caller;
     const { operation } = route;
     try {
-      await this.#rows.write({ accountId, credential, keyId, address: ip, operation, ...answered, requestId: id });
+      const who = { accountId, credential, keyId, personId };
+      await this.#rows.write({ ...who, address: ip, operation, ...answered, requestId: id });
     } catch (error) {
       log.error({ err: error }, "an audit entry could not be written");
     }

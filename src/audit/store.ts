@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
+import { type AuthorIds, authorColumns, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import { maximumSought, type Sought } from "../core/http/paging.ts";
@@ -14,7 +15,7 @@ export class AuditStore {
   }
 
   /** Adds an entry with the current time. */
-  async write(entry: Omit<AuditEntryState, "id" | "at">): Promise<void> {
+  async write(entry: Omit<AuditEntryState, "id" | "at" | "createdBy"> & AuthorIds): Promise<void> {
     await this.#database
       .insertInto("audit_entries")
       .values({
@@ -22,7 +23,7 @@ export class AuditStore {
         at: new Date(),
         account_id: entry.accountId,
         credential: entry.credential,
-        key_id: entry.keyId,
+        ...authorColumns(entry),
         address: entry.address,
         operation: entry.operation,
         agent_id: entry.agentId,
@@ -61,6 +62,7 @@ export class AuditStore {
           .executeTakeFirst();
     const rows = await entries
       .selectAll()
+      .select(authorOf("audit_entries").as("createdBy"))
       .$if(outcome !== null, (query) => query.where("status", outcome === "done" ? "<" : ">=", 400))
       .$if(search !== null, (query) => query.where(contains(search!)))
       .$if(last != null, (query) =>
@@ -77,13 +79,14 @@ function contains(text: string) {
   return sql<boolean>`position(lower(${text}) in lower(concat_ws(' ', operation, agent_name, address, code))) > 0`;
 }
 
-function fromRow(row: Selectable<Tables["audit_entries"]>): AuditEntryState {
+function fromRow(row: Selectable<Tables["audit_entries"]> & Pick<AuditEntryState, "createdBy">): AuditEntryState {
   return {
     id: row.id,
     accountId: row.account_id,
     at: row.at,
     credential: row.credential,
     keyId: row.key_id,
+    createdBy: row.createdBy,
     address: row.address,
     operation: row.operation,
     agent: row.agent_name,

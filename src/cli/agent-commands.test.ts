@@ -216,6 +216,7 @@ function turn(message: string, changes: Partial<Turn> = {}): Turn {
     status: "completed",
     error: null,
     askedBy: null,
+    createdBy: null,
     undone: false,
     model: null,
     usage: { ...usage, credits: "1" },

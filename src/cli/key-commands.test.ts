@@ -124,6 +124,7 @@ test("the audit log is shown with the newest last, of one agent where that is as
     at: "2026-01-02T03:04:05.678Z",
     credential: "full",
     keyId: id,
+    createdBy: null,
     address: "127.0.0.1",
     operation: "DELETE /agents/{name}",
     agent: "ada",
@@ -133,15 +134,20 @@ test("the audit log is shown with the newest last, of one agent where that is as
     requestId: id,
     ...changes,
   });
+  const createdBy = { kind: "key", id, name: "laptop", person: "Bob\u001b" } as const;
   const refused = { operation: "GET /keys", agent: null, agentId: null, status: 403, code: "forbidden" };
-  const data = [entry(refused), entry({ credential: null, keyId: null, operation: "sign-in", agent: null }), entry({})];
+  const data = [
+    entry(refused),
+    entry({ credential: null, keyId: null, operation: "sign-in", agent: null }),
+    entry({ createdBy }),
+  ];
   api.answers["GET /audit?limit=50"] = [json({ data, nextCursor: null })];
   const { stdout, stderr } = await api.berth(["audit"]);
   expect(stdout.split("\n").map((line) => line.replaceAll(id, "ID").replaceAll(/ +/g, " "))).toEqual([
     "TIME BY ADDRESS OPERATION AGENT OUTCOME",
-    "2026-01-02 03:04 full ID 127.0.0.1 DELETE /agents/{name} ada 204",
+    "2026-01-02 03:04 laptop (of Bob�) 127.0.0.1 DELETE /agents/{name} ada 204",
     "2026-01-02 03:04 sign-in 127.0.0.1 sign-in 204",
-    "2026-01-02 03:04 full ID 127.0.0.1 GET /keys 403 forbidden",
+    "2026-01-02 03:04 full 127.0.0.1 GET /keys 403 forbidden",
     "",
   ]);
   expect(stderr).toBe("");

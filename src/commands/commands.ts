@@ -11,11 +11,13 @@ import type {
 } from "../contract/commands.ts";
 import { bytesOf, maximumAnswerBytes } from "../contract/commands.ts";
 import { BerthError } from "../contract/errors.ts";
+import { isUuid } from "../contract/ids.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { pause } from "../core/retry.ts";
 import { type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
+import type { CommandAuthorStore } from "./author-store.ts";
 
-type Owner = Pick<Caller, "accountId" | "keyId">;
+type Owner = Pick<Caller, "accountId" | "personId" | "keyId">;
 
 /** One input: `inputId` identifies it, so that it is accepted once however often it is sent. */
 export interface CommandInput {
@@ -43,21 +45,28 @@ const inputRetryMs = 250;
 /** Commands that an agent's owner runs in its machine. They belong to the machine, which keeps their output. */
 export class Commands {
   readonly #leases: GuestLeases;
+  readonly #authors: CommandAuthorStore;
 
-  constructor(leases: GuestLeases) {
+  constructor(leases: GuestLeases, authors: CommandAuthorStore) {
     this.#leases = leases;
+    this.#authors = authors;
   }
 
   /**
    * Starts the command, or finds the started command with this id. Throws `too_many_commands`, `command_not_runnable`.
    */
-  start(id: string, agent: AgentState, run: RunCommand, caller: Owner): Promise<CommandRecord> {
-    return this.#leases.use(agent, caller, (guest) => guest.startCommand({ id, run }), "again");
+  async start(id: string, agent: AgentState, run: RunCommand, caller: Owner): Promise<CommandRecord> {
+    const createdBy = await this.#authors.insert(agent.id, id, caller);
+    const command = await this.#leases.use(agent, caller, (guest) => guest.startCommand({ id, run }), "again");
+    return { ...command, createdBy };
   }
 
   /** Running commands and the last finished ones, newest first. */
   async list(agent: AgentState, caller: Owner): Promise<CommandRecord[]> {
-    return (await this.#leases.use(agent, caller, (guest) => guest.listCommands({}), "again")).commands;
+    const { commands } = await this.#leases.use(agent, caller, (guest) => guest.listCommands({}), "again");
+    const ids = commands.map(({ id }) => id).filter(isUuid);
+    const authors = await this.#authors.of(agent.id, ids);
+    return commands.map((command) => ({ ...command, createdBy: authors.get(command.id) ?? null }));
   }
 
   /** Throws `command_not_found`. */

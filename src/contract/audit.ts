@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentName, ListQuery } from "./agents.ts";
+import { CreatedBy } from "./authors.ts";
 import { credentials } from "./keys.ts";
 
 const auditOutcomes = ["done", "refused"] as const;
@@ -27,6 +28,7 @@ export const AuditEntry = z
     at: z.iso.datetime(),
     credential: z.enum(credentials).nullable().meta({ description: "The credential used; null for a sign-in." }),
     keyId: z.uuid().nullable(),
+    createdBy: CreatedBy,
     address: z.string().meta({ description: "The client's IP address, as seen by the service." }),
     operation: z.string().meta({
       description: "Method and path, or the name of the action.",

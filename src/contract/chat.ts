@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Fault, ListQuery } from "./agents.ts";
+import { CreatedBy } from "./authors.ts";
 import { safeParseValue, textOf } from "./validation.ts";
 
 /** The maximum size of a message, in bytes of UTF-8. */
@@ -172,6 +173,7 @@ export const TurnRecord = z
       .object({ agent: z.string(), turnId: z.string() })
       .nullable()
       .meta({ description: "The turn of another agent that started this one; null: a client did." }),
+    createdBy: CreatedBy,
     undone: z.boolean().meta({
       description:
         "Whether the agent was rolled back to a point before the turn's end, so that it does not remember the turn.",
@@ -198,6 +200,7 @@ export const TurnSummary = TurnRecord.pick({
   reply: true,
   status: true,
   error: true,
+  createdBy: true,
   createdAt: true,
   finishedAt: true,
 })

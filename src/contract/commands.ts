@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CreatedBy } from "./authors.ts";
 import { uuidPattern } from "./ids.ts";
 import { limitedRecord } from "./validation.ts";
 
@@ -100,24 +101,26 @@ const Exit = {
 export const CommandExit = z.object(Exit);
 export type CommandExit = z.infer<typeof CommandExit>;
 
-export const CommandRecord = z
-  .object({
-    id: z.string(),
-    command: z.union([z.string(), z.array(z.string()).max(1_000)]),
-    cwd: z.string(),
-    user: MachineUser,
-    detached: z.boolean(),
-    terminal: z.boolean(),
-    status: z.enum(["running", "exited"]),
-    startedAt: time,
-    exitedAt: time.nullable(),
-    exitCode: Exit.exitCode,
-    signal: Exit.signal,
-    timedOut: Exit.timedOut,
-    lost: Exit.lost,
-    outputBytes: z.int().meta({ description: "The amount of output, including dropped output." }),
-  })
-  .meta({ id: "Command" });
+/** A command, as its machine keeps it. */
+export const MachineCommand = z.object({
+  id: z.string(),
+  command: z.union([z.string(), z.array(z.string()).max(1_000)]),
+  cwd: z.string(),
+  user: MachineUser,
+  detached: z.boolean(),
+  terminal: z.boolean(),
+  status: z.enum(["running", "exited"]),
+  startedAt: time,
+  exitedAt: time.nullable(),
+  exitCode: Exit.exitCode,
+  signal: Exit.signal,
+  timedOut: Exit.timedOut,
+  lost: Exit.lost,
+  outputBytes: z.int().meta({ description: "The amount of output, including dropped output." }),
+});
+export type MachineCommand = z.infer<typeof MachineCommand>;
+
+export const CommandRecord = MachineCommand.extend({ createdBy: CreatedBy }).meta({ id: "Command" });
 export type CommandRecord = z.infer<typeof CommandRecord>;
 
 export const CommandList = z

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ListQuery } from "./agents.ts";
+import { CreatedBy } from "./authors.ts";
 import { parseRule, ruleForms, ruleText } from "./egress-rules.ts";
 
 /** The maximum number of rules in a list. */
@@ -36,6 +37,7 @@ export const EgressPolicy = z
   .object({
     allow: shown,
     deny: shown,
+    createdBy: CreatedBy.meta({ description: "The author of the lists; null also while they are the default." }),
     operator: z
       .object({ allow: shown, deny: shown })
       .meta({ description: "The installation's own lists, which override every agent's." }),

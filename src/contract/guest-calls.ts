@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { z } from "zod";
 import { AgentFolder, Installed } from "./archives.ts";
 import {
-  CommandRecord,
+  MachineCommand,
   maximumEnded,
   maximumRunning,
   NumberedCommandEvent,
@@ -199,14 +199,14 @@ export const guestCalls = {
    */
   startCommand: call({
     request: z.object({ id: commandId, run: RunCommand }),
-    response: CommandRecord,
+    response: MachineCommand,
     timeoutMs: spawnTimeoutMs,
     maximumBytes: commandBytes,
   }),
   /** Running commands and the last finished ones, newest first. */
   listCommands: call({
     request: nothing,
-    response: z.object({ commands: z.array(CommandRecord).max(maximumRunning + maximumEnded) }),
+    response: z.object({ commands: z.array(MachineCommand).max(maximumRunning + maximumEnded) }),
     timeoutMs: quickTimeoutMs,
     maximumBytes: mostBytes,
   }),

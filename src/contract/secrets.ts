@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CreatedBy } from "./authors.ts";
 import { type EgressRule, parseRule, ruleText } from "./egress-rules.ts";
 
 const maximumHosts = 50;
@@ -90,6 +91,7 @@ export const SecretRecord = z
     placeholder: z
       .string()
       .meta({ description: "The placeholder that the agent's programs see and send in place of the value." }),
+    createdBy: CreatedBy.meta({ description: "The author of the last change." }),
     createdAt: time,
     updatedAt: time,
   })

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentParams } from "./agents.ts";
+import { CreatedBy } from "./authors.ts";
 import { uuidPattern } from "./ids.ts";
 
 /** The most shares that an agent may have at once. */
@@ -19,6 +20,7 @@ export type CreateShare = z.infer<typeof CreateShare>;
 const ShareRecord = z.object({
   id: z.string(),
   port: z.int(),
+  createdBy: CreatedBy,
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
 });

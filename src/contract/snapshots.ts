@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentParams, SnapshotReference } from "./agents.ts";
+import { CreatedBy } from "./authors.ts";
 import { isUuid } from "./ids.ts";
 
 /** The most snapshots that an agent may have. */
@@ -33,6 +34,7 @@ export const Snapshot = z
   .object({
     id: z.string(),
     name: z.string(),
+    createdBy: CreatedBy.meta({ description: "Null also for one that the service made before a turn." }),
     createdAt: z.iso.datetime(),
     reason: z.enum(snapshotReasons).meta({
       description:

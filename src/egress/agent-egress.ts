@@ -1,5 +1,6 @@
 import type { AppContext } from "../context.ts";
 import type { AccountConnection, ChangeEgress, EgressLogEntry, EgressPolicy } from "../contract/egress.ts";
+import type { AuthorIds } from "../core/database/authors.ts";
 
 /** An agent's own lists of allowed and denied destinations. */
 export type EgressLists = ChangeEgress;
@@ -49,12 +50,17 @@ export class AgentEgress {
 
   /** The agent's lists, and the operator's. */
   async policy(agentId: string): Promise<EgressPolicy> {
-    return { ...(await this.#context.stores.egressRules.of(agentId)), operator: this.#context.config.egress };
+    const { config, stores } = this.#context;
+    const [lists, createdBy] = await Promise.all([
+      stores.egressRules.of(agentId),
+      stores.egressRules.authorOf(agentId),
+    ]);
+    return { ...lists, createdBy, operator: config.egress };
   }
 
   /** Sets the agent's lists, and closes connections that they do not allow. */
-  async setRules(agentId: string, lists: EgressLists): Promise<void> {
-    await this.#context.stores.egressRules.set(agentId, lists);
+  async setRules(agentId: string, lists: EgressLists, by: AuthorIds): Promise<void> {
+    await this.#context.stores.egressRules.set(agentId, lists, by);
     await this.#context.egress.recheck(agentId);
   }
 

@@ -18,7 +18,7 @@ export function egressRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.setNetwork, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       requireAllowed("change", agent);
-      await egress.setRules(agent.id, request.body);
+      await egress.setRules(agent.id, request.body, request.caller);
       return egress.policy(agent.id);
     });
 

@@ -32,7 +32,7 @@ export function portRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.createShare, async (request, reply) => {
       const { name, port } = request.params;
       const agent = await findAgent(agents, request, name);
-      const { share, secret } = await shares.create(agent, port, request.body);
+      const { share, secret } = await shares.create(agent, port, request.body, request.caller);
       reply.header("cache-control", "no-store");
       return { ...toShareView(share), url: hosts.url(previewLabel(agent, port), shareLink(secret)) };
     });

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from "kysely";
+import { type AuthorIds, authorColumns, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { ShareState } from "./shares.ts";
@@ -14,7 +15,8 @@ export class ShareStore {
   /** Null if the agent has `most` shares already, or has gone. */
   async insert(
     agentId: string,
-    { id, port, expiresAt }: Omit<ShareState, "createdAt">,
+    { id, port, expiresAt }: Omit<ShareState, "createdBy" | "createdAt">,
+    by: AuthorIds,
     hash: Buffer,
     most: number,
   ): Promise<ShareState | null> {
@@ -30,15 +32,16 @@ export class ShareStore {
       const own = transaction.selectFrom("port_shares").where("agent_id", "=", agentId);
       const { count } = await own.select(({ fn }) => fn.countAll<string>().as("count")).executeTakeFirstOrThrow();
       if (Number(count) >= most) return null;
-      const row = { id, agent_id: agentId, port, secret_hash: hash, expires_at: expiresAt };
-      return fromRow(await transaction.insertInto("port_shares").values(row).returningAll().executeTakeFirstOrThrow());
+      const row = { id, agent_id: agentId, port, secret_hash: hash, expires_at: expiresAt, ...authorColumns(by) };
+      const inserted = transaction.insertInto("port_shares").values(row).returningAll().returning(author);
+      return fromRow(await inserted.executeTakeFirstOrThrow());
     });
   }
 
   /** The oldest first. */
   async list(agentId: string): Promise<ShareState[]> {
-    const rows = await this.#open().selectAll().where("agent_id", "=", agentId).orderBy("created_at").execute();
-    return rows.map(fromRow);
+    const rows = this.#open().selectAll().select(author).where("agent_id", "=", agentId);
+    return (await rows.orderBy("created_at").execute()).map(fromRow);
   }
 
   /** False if the agent has no such share. */
@@ -73,6 +76,10 @@ export class ShareStore {
   }
 }
 
-function fromRow({ id, port, created_at, expires_at }: Selectable<Tables["port_shares"]>): ShareState {
-  return { id, port, createdAt: created_at, expiresAt: expires_at };
+const author = authorOf("port_shares").as("createdBy");
+
+type ShareRow = Selectable<Tables["port_shares"]> & Pick<ShareState, "createdBy">;
+
+function fromRow({ id, port, createdBy, created_at, expires_at }: ShareRow): ShareState {
+  return { id, port, createdBy, createdAt: created_at, expiresAt: expires_at };
 }

@@ -1,20 +1,23 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { AgentState } from "../agents/agent.ts";
+import type { Author } from "../contract/authors.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type CreateShare, maximumShares, type ShareRecord } from "../contract/shares.ts";
+import type { AuthorIds } from "../core/database/authors.ts";
 import type { ShareStore } from "./share-store.ts";
 
 /** A public link to a port, without its secret. */
 export interface ShareState {
   id: string;
   port: number;
+  createdBy: Author | null;
   createdAt: Date;
   expiresAt: Date | null;
 }
 
 /** The share as its owner sees it. */
-export function toShareView({ id, port, createdAt, expiresAt }: ShareState): ShareRecord {
-  return { id, port, createdAt: createdAt.toISOString(), expiresAt: expiresAt?.toISOString() ?? null };
+export function toShareView({ id, port, createdBy, createdAt, expiresAt }: ShareState): ShareRecord {
+  return { id, port, createdBy, createdAt: createdAt.toISOString(), expiresAt: expiresAt?.toISOString() ?? null };
 }
 
 /** Public links to ports: each is good for one port, until it expires or is removed. */
@@ -30,13 +33,14 @@ export class Shares {
     agent: AgentState,
     port: number,
     { expiresAt }: CreateShare,
+    by: AuthorIds,
   ): Promise<{ share: ShareState; secret: string }> {
     const expires = expiresAt === undefined ? null : new Date(expiresAt);
     if (expires && expires.getTime() <= Date.now())
       throw new BerthError("request_invalid", "expiresAt: a time that has passed.");
     const secret = randomBytes(32).toString("base64url");
     const share = { id: randomUUID(), port, expiresAt: expires };
-    const inserted = await this.#rows.insert(agent.id, share, hashOf(secret), maximumShares);
+    const inserted = await this.#rows.insert(agent.id, share, by, hashOf(secret), maximumShares);
     if (inserted) return { share: inserted, secret };
     throw new BerthError("request_invalid", `An agent can have at most ${maximumShares} shares: remove one.`);
   }

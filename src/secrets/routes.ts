@@ -19,7 +19,7 @@ export function secretRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.setSecret, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       requireAllowed("change", agent);
-      const { secret, made } = await secrets.set(agent.id, request.params.secret, request.body);
+      const { secret, made } = await secrets.set(agent.id, request.params.secret, request.body, request.caller);
       return reply.code(made ? 201 : 200).send(toSecretView(secret));
     });
 

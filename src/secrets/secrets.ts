@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { AppContext } from "../context.ts";
+import type { Author } from "../contract/authors.ts";
 import type { GuestSecrets } from "../contract/guest.ts";
 import type { SecretRecord, SetSecret } from "../contract/secrets.ts";
+import type { AuthorIds } from "../core/database/authors.ts";
 import type { SecretStore } from "./store.ts";
 
 /** How many secrets an agent may have. */
@@ -13,6 +15,7 @@ export interface SecretState {
   hosts: string[];
   headers: string[];
   placeholder: string;
+  createdBy: Author | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -59,8 +62,13 @@ export class Secrets {
   }
 
   /** Creates or changes a secret. Throws `request_invalid` if there are too many, `agent_not_found`. */
-  async set(agentId: string, name: string, secret: SetSecret): Promise<{ secret: SecretState; made: boolean }> {
-    const set = await this.#context.stores.secrets.set(agentId, name, secret);
+  async set(
+    agentId: string,
+    name: string,
+    secret: SetSecret,
+    by: AuthorIds,
+  ): Promise<{ secret: SecretState; made: boolean }> {
+    const set = await this.#context.stores.secrets.set(agentId, name, secret, by);
     await this.#provide(agentId);
     return set;
   }

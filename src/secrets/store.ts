@@ -1,6 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import type { SetSecret } from "../contract/secrets.ts";
+import { type AuthorIds, authorColumns, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
@@ -38,7 +39,8 @@ export class SecretStore {
   /** By name. */
   async list(agentId: string): Promise<SecretState[]> {
     const rows = this.#database.selectFrom("agent_secrets").selectAll().where("agent_id", "=", agentId);
-    return (await rows.orderBy("name").execute()).map(fromRow);
+    const author = authorOf("agent_secrets").as("createdBy");
+    return (await rows.select(author).orderBy("name").execute()).map(fromRow);
   }
 
   /**
@@ -49,6 +51,7 @@ export class SecretStore {
     agentId: string,
     name: string,
     { value, hosts, headers }: SetSecret,
+    by: AuthorIds,
   ): Promise<{ secret: SecretState; made: boolean }> {
     const sealed = this.#sealing.seal(value, contextOf("agent_secrets", agentId, name));
     // Before the transaction: it takes some time to make one.
@@ -73,6 +76,7 @@ export class SecretStore {
           value: sealed,
           hosts: JSON.stringify(hosts),
           headers: JSON.stringify(headers),
+          ...authorColumns(by),
         })
         .onConflict((conflict) =>
           conflict.columns(["agent_id", "name"]).doUpdateSet({
@@ -80,9 +84,11 @@ export class SecretStore {
             hosts: JSON.stringify(hosts),
             headers: JSON.stringify(headers),
             updated_at: sql`now()`,
+            ...authorColumns(by),
           }),
         )
         .returningAll()
+        .returning(authorOf("agent_secrets").as("createdBy"))
         .executeTakeFirstOrThrow();
       await this.#insertAuthority(transaction, agentId, authority);
       return { secret: fromRow(row), made: row.created_at.getTime() === row.updated_at.getTime() };
@@ -98,7 +104,7 @@ export class SecretStore {
     return secrets.length === 0 ? null : { secrets, authority: await this.#makeAuthority(to) };
   }
 
-  /** Gives a new agent secrets, with placeholders of its own. */
+  /** Gives a new agent secrets, with placeholders of its own and without an author. */
   async insertCopy(transaction: Database, agentId: string, { secrets, authority }: CopiedSecrets): Promise<void> {
     const rows = secrets.map(({ name, value, hosts, headers }) => ({
       agent_id: agentId,
@@ -173,7 +179,7 @@ function contextOf(table: "agent_secrets" | "agent_authorities", agentId: string
   return JSON.stringify([table, agentId, name]);
 }
 
-function fromRow(row: Selectable<Tables["agent_secrets"]>): SecretState {
-  const { name, hosts, headers, placeholder, created_at: createdAt, updated_at: updatedAt } = row;
-  return { name, hosts, headers, placeholder, createdAt, updatedAt };
+function fromRow(row: Selectable<Tables["agent_secrets"]> & Pick<SecretState, "createdBy">): SecretState {
+  const { name, hosts, headers, placeholder, createdBy, created_at: createdAt, updated_at: updatedAt } = row;
+  return { name, hosts, headers, placeholder, createdBy, createdAt, updatedAt };
 }

@@ -1,11 +1,11 @@
-import { localIssuer, type UserStore } from "../accounts/user-store.ts";
-import type { AuditStore } from "../audit/store.ts";
+import { localIssuer } from "../accounts/user-store.ts";
 import type { AppContext } from "../context.ts";
 import { dashboardClient, type ProtectedResource, signInPrefix, toolClient } from "../contract/sign-in.ts";
 import type { Database } from "../core/database/database.ts";
 import { clientOf } from "../core/http/rate-limits.ts";
 import type { Sealer } from "../core/sealing.ts";
 import type { Foundation } from "../foundation.ts";
+import type { Stores } from "../stores.ts";
 import { SignInAttempts } from "./attempt-store.ts";
 import { fetchInProcess } from "./in-process.ts";
 import { LocalSignIn } from "./local-sign-in.ts";
@@ -17,14 +17,14 @@ import { WebSignIn } from "./web-sign-in.ts";
 
 /** The built-in identity provider. */
 export function openLocalSignIn({ config, database, stores, sealer, log, fetchDocument }: Foundation): LocalSignIn {
-  const { users, audit } = stores;
+  const { users } = stores;
   const warn = (message: string, error: unknown) => log(message, { error });
   return new LocalSignIn({
     accountIssuer: localIssuer,
     records: new ProviderRecords(database),
     users,
     attempts: new SignInAttempts(database, config.signInAttempts, clientOf),
-    record: recorder(audit, users, warn),
+    record: recorder(stores, warn),
     offerFirst: (link) => users.offerFirst(link),
     keys: keysIn(database, sealer),
     fetchDocument: config.clientDocuments ? fetchDocument : null,
@@ -75,13 +75,17 @@ export function webProvider({ config: { oidc }, signIn, address }: AppContext): 
 }
 
 /** Writes users' actions to their accounts' audit log. Never rejects. */
-function recorder(auditLog: AuditStore, users: UserStore, log: (message: string, error: unknown) => void) {
+function recorder(
+  { audit, people, users }: Pick<Stores, "audit" | "people" | "users">,
+  log: (message: string, error: unknown) => void,
+) {
   return async ({ userId, ...action }: SignInAction) => {
     try {
       const { accountId } = (await users.byId(userId))!;
+      const personId = await people.idOf(accountId);
       const code = action.status === 401 ? "credentials_invalid" : null;
       const nothing = { credential: null, keyId: null, agent: null, agentId: null };
-      await auditLog.write({ ...nothing, ...action, accountId, code });
+      await audit.write({ ...nothing, ...action, accountId, personId, code });
     } catch (error) {
       log("an audit entry could not be written", error);
     }

@@ -1,5 +1,6 @@
 import type { AgentState } from "../agents/agent.ts";
 import type { AgentStore } from "../agents/store.ts";
+import { nobody } from "../core/database/authors.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
 import type { SecretStore } from "../secrets/store.ts";
 
@@ -29,7 +30,7 @@ export class ForkStore {
       const rules = new EgressRuleStore(transaction);
       const lists = await rules.of(source);
       for (const [index, { id }] of forks.entries()) {
-        await rules.set(id, lists);
+        await rules.set(id, lists, nobody);
         const copy = copies[index];
         if (copy) await this.#secrets.insertCopy(transaction, id, copy);
       }

@@ -11,7 +11,7 @@ export function snapshotRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.createSnapshot, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      return toSnapshotView(await snapshots.take(agent, request.body, request.attempt));
+      return toSnapshotView(await snapshots.take(agent, request.body, request.attempt, request.caller));
     });
 
     handle(app, routes.listSnapshots, async (request) => {
@@ -27,13 +27,13 @@ export function snapshotRoutes(context: AppContext): FastifyPluginAsync {
 
     handle(app, routes.upgradeAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      const upgraded = await snapshots.upgrade(agent);
+      const upgraded = await snapshots.upgrade(agent, request.caller);
       return agents.view(request.query.wait ? await agents.settled(upgraded) : upgraded);
     });
 
     handle(app, routes.rollBack, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      const rolledBack = await snapshots.rollBack(agent, request.body.snapshot, request.attempt);
+      const rolledBack = await snapshots.rollBack(agent, request.body.snapshot, request.attempt, request.caller);
       return agents.view(request.query.wait ? await agents.settled(rolledBack) : rolledBack);
     });
   };

@@ -1,7 +1,9 @@
+import type { Author } from "../contract/authors.ts";
 import type { Snapshot, SnapshotReason } from "../contract/snapshots.ts";
+import type { AuthorIds } from "../core/database/authors.ts";
 
 /** A kept moment of an agent. */
-export interface SnapshotState {
+export interface SnapshotState extends AuthorIds {
   id: string;
   agentId: string;
   name: string;
@@ -19,7 +21,13 @@ export interface SnapshotState {
   createdAt: Date;
 }
 
+/** A snapshot that is stored. */
+export interface StoredSnapshot extends SnapshotState {
+  createdBy: Author | null;
+}
+
 /** The snapshot as its owner sees it. */
-export function toSnapshotView({ agentId: _, retold: __, createdAt, ...snapshot }: SnapshotState): Snapshot {
+export function toSnapshotView(stored: StoredSnapshot): Snapshot {
+  const { agentId: _, retold: __, personId: ___, keyId: ____, createdAt, ...snapshot } = stored;
   return { ...snapshot, createdAt: createdAt.toISOString() };
 }

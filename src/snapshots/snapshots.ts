@@ -3,8 +3,9 @@ import { type AgentState, requireAllowed } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type CreateSnapshot, maximumSnapshots, type SnapshotReason } from "../contract/snapshots.ts";
+import { type AuthorIds, nobody } from "../core/database/authors.ts";
 import { type Attempt, retriedAs } from "../core/http/attempt.ts";
-import type { SnapshotState } from "./snapshot.ts";
+import type { SnapshotState, StoredSnapshot } from "./snapshot.ts";
 import type { SnapshotStore } from "./store.ts";
 
 /** How many snapshots that were made before rollbacks an agent keeps: the newest. */
@@ -21,6 +22,21 @@ export interface HeldSnapshot extends Disposable {
   at: Date;
 }
 
+interface Asked {
+  name: string;
+  reason: SnapshotReason;
+  memory: boolean;
+  by: AuthorIds;
+}
+
+/** A snapshot that is made before something that restarts the agent. */
+interface Before {
+  id: string;
+  reason: SnapshotReason;
+  label: string;
+  by: AuthorIds;
+}
+
 /** Moments of agents: kept, gone back to, and removed. */
 export class Snapshots {
   readonly #context: AppContext;
@@ -34,12 +50,12 @@ export class Snapshots {
   }
 
   /** The oldest first. */
-  list(agent: AgentState): Promise<SnapshotState[]> {
+  list(agent: AgentState): Promise<StoredSnapshot[]> {
     return this.#rows.list(agent.id);
   }
 
   /** By name or id. Throws `snapshot_not_found`. */
-  async find(agent: AgentState, reference: string): Promise<SnapshotState> {
+  async find(agent: AgentState, reference: string): Promise<StoredSnapshot> {
     const found = await this.#rows.find(agent.id, reference);
     if (found) return found;
     throw new BerthError("snapshot_not_found", `The agent ${agent.name} has no snapshot ${reference}.`);
@@ -49,7 +65,12 @@ export class Snapshots {
    * Creates a snapshot of the agent's current state; a running turn continues. Throws `snapshot_exists`, `too_many_snapshots`, `disk_full`,
    * `machine_lost`.
    */
-  async take(agent: AgentState, asked: CreateSnapshot, { resourceId, earlier }: Attempt): Promise<SnapshotState> {
+  async take(
+    agent: AgentState,
+    asked: CreateSnapshot,
+    { resourceId, earlier }: Attempt,
+    by: AuthorIds,
+  ): Promise<StoredSnapshot> {
     requireAllowed("change", agent);
     const { reserve } = this.#context;
     const made = earlier === "none" ? null : await this.#rows.find(agent.id, resourceId);
@@ -58,7 +79,8 @@ export class Snapshots {
     return this.#context.lifecycle.alone(agent.id, async (current) => {
       await this.#requireFew(current, asked.name);
       const name = asked.name ?? new Date().toISOString();
-      return this.#keep(current, resourceId, { name, reason: "asked", memory: asked.memory });
+      await this.#keep(current, resourceId, { name, reason: "asked", memory: asked.memory, by });
+      return this.find(current, resourceId);
     });
   }
 
@@ -83,7 +105,7 @@ export class Snapshots {
       await reserve.require();
       const name = `before the turn of ${new Date().toISOString()}`;
       const agent = await lifecycle.alone(agentId, async (current) => {
-        await this.#keep(current, randomUUID(), { name, reason: "turn", memory: true });
+        await this.#keep(current, randomUUID(), { name, reason: "turn", memory: true, by: nobody });
         return current;
       });
       await this.#removeOldest(agent, "turn", kept);
@@ -164,7 +186,7 @@ export class Snapshots {
    * state as a snapshot. Returns the agent's state in the meantime. Throws `turn_in_progress`, `snapshot_not_found`,
    * `insufficient_credits`.
    */
-  async rollBack(agent: AgentState, reference: string, attempt: Attempt): Promise<AgentState> {
+  async rollBack(agent: AgentState, reference: string, attempt: Attempt, by: AuthorIds): Promise<AgentState> {
     requireAllowed("restart", agent);
     const { lifecycle } = this.#context;
     if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
@@ -172,7 +194,7 @@ export class Snapshots {
     return this.using(agent, reference, (snapshot) => {
       const label = `before the rollback to ${snapshot.name}`;
       const { resourceId: id } = attempt;
-      const before = { id, reason: "rollback", label, kept: keptBeforeRollbacks } as const;
+      const before = { id, reason: "rollback", label, kept: keptBeforeRollbacks, by } as const;
       return this.#restarted(agent, before, (kept) => lifecycle.rollBack(agent.id, snapshot, kept, retriedAs(attempt)));
     });
   }
@@ -181,14 +203,14 @@ export class Snapshots {
    * Boots the agent's machine with the newest image. Saves the state before as a snapshot. Returns the agent's state in
    * the meantime; unchanged if it already has that image. Throws `turn_in_progress`, `insufficient_credits`.
    */
-  async upgrade(agent: AgentState): Promise<AgentState> {
+  async upgrade(agent: AgentState, by: AuthorIds): Promise<AgentState> {
     requireAllowed("restart", agent);
     await this.#requireStartable(agent);
     const { machines, lifecycle } = this.#context;
     const hasNewest = ({ image }: AgentState) => image === machines.newestImage;
     if (hasNewest(agent)) return agent;
     const label = "before the upgrade";
-    const before = { id: randomUUID(), reason: "upgrade", label, kept: keptBeforeUpgrades } as const;
+    const before = { id: randomUUID(), reason: "upgrade", label, kept: keptBeforeUpgrades, by } as const;
     // Another request may have upgraded it while this one waited for its machine.
     return this.#restarted(agent, before, (kept) => lifecycle.upgrade(agent.id, kept), hasNewest);
   }
@@ -206,7 +228,7 @@ export class Snapshots {
    */
   async #restarted(
     agent: AgentState,
-    { id, reason, label, kept }: { id: string; reason: SnapshotReason; label: string; kept: number },
+    { kept, ...asked }: Before & { kept: number },
     begin: (before: SnapshotState | null) => Promise<AgentState | null>,
     isSo: (current: AgentState) => boolean = () => false,
   ): Promise<AgentState> {
@@ -214,14 +236,15 @@ export class Snapshots {
     if ((await this.#rows.moment(agent.id)).turnId) return turns.refuseAnother(agent.id);
     const begun = await lifecycle.alone(agent.id, async (current) => {
       if (isSo(current)) return current;
+      const { id } = asked;
       await hostFiles.expect(id);
       using _ = this.#use(id);
-      const before = await this.#before(current, id, reason, label);
+      const before = await this.#before(current, asked);
       const anew = await begin(before);
       if (!anew && before) await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
       return anew;
     });
-    await this.#removeOldest(agent, reason, kept);
+    await this.#removeOldest(agent, asked.reason, kept);
     return begun ?? turns.refuseAnother(agent.id);
   }
 
@@ -254,11 +277,7 @@ export class Snapshots {
     await this.#rows.resize(found);
   }
 
-  async #keep(
-    agent: AgentState,
-    id: string,
-    asked: { name: string; reason: SnapshotReason; memory: boolean },
-  ): Promise<SnapshotState> {
+  async #keep(agent: AgentState, id: string, asked: Asked): Promise<SnapshotState> {
     const { machines } = this.#context;
     using _ = this.#use(id);
     const snapshot = await this.#filesOf(agent, id, asked);
@@ -277,21 +296,21 @@ export class Snapshots {
   async #filesOf(
     agent: AgentState,
     id: string,
-    { name, reason, memory }: { name: string; reason: SnapshotReason; memory: boolean },
+    { name, reason, memory, by: { personId, keyId } }: Asked,
   ): Promise<SnapshotState> {
     const { machines } = this.#context;
     const { at, turnId } = await this.#rows.moment(agent.id);
     const facts = await machines.snapshot(agent.id, id, { memory });
     const { runtime, conversation, retold } = agent;
-    const then = { runtime, conversation, retold, turnId, createdAt: at };
+    const then = { runtime, conversation, retold, turnId, personId, keyId, createdAt: at };
     return { id, agentId: agent.id, name, reason, ...then, ...facts };
   }
 
   /** An agent's state before a restart; null if its machine is lost, so that there is nothing to save. */
-  async #before(agent: AgentState, id: string, reason: SnapshotReason, label: string): Promise<SnapshotState | null> {
+  async #before(agent: AgentState, { id, reason, label, by }: Before): Promise<SnapshotState | null> {
     // A cut may leave half of a character at the end.
     const name = `${label.slice(0, 70).replace(/\p{Surrogate}$/u, "")}, ${new Date().toISOString()}`;
-    return this.#filesOf(agent, id, { name, reason, memory: true }).catch((error: unknown) => {
+    return this.#filesOf(agent, id, { name, reason, memory: true, by }).catch((error: unknown) => {
       if (error instanceof BerthError && error.code === "machine_lost") return null;
       throw error;
     });

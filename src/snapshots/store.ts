@@ -2,9 +2,10 @@ import { type Selectable, sql } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
 import type { SnapshotReason } from "../contract/snapshots.ts";
+import { authorColumns, authorOf } from "../core/database/authors.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
-import type { SnapshotState } from "./snapshot.ts";
+import type { SnapshotState, StoredSnapshot } from "./snapshot.ts";
 
 /** The agents' snapshots. */
 export class SnapshotStore {
@@ -40,6 +41,7 @@ export class SnapshotStore {
           bytes,
           turn_id: turnId,
           created_at: createdAt,
+          ...authorColumns(snapshot),
           undone: sql<string[]>`array(select id from turns where agent_id = ${agentId} and undone)`,
         })
         .execute();
@@ -50,16 +52,17 @@ export class SnapshotStore {
   }
 
   /** The oldest first. */
-  async list(agentId: string): Promise<SnapshotState[]> {
-    const rows = this.#database.selectFrom("snapshots").selectAll().where("agent_id", "=", agentId);
+  async list(agentId: string): Promise<StoredSnapshot[]> {
+    const rows = this.#database.selectFrom("snapshots").selectAll().select(author).where("agent_id", "=", agentId);
     return (await rows.orderBy("created_at").execute()).map(fromRow);
   }
 
   /** By name or id. */
-  async find(agentId: string, reference: string): Promise<SnapshotState | null> {
+  async find(agentId: string, reference: string): Promise<StoredSnapshot | null> {
     const row = await this.#database
       .selectFrom("snapshots")
       .selectAll()
+      .select(author)
       .where("agent_id", "=", agentId)
       .where(isUuid(reference) ? "id" : "name", "=", reference)
       .executeTakeFirst();
@@ -82,7 +85,9 @@ export class SnapshotStore {
   }
 }
 
-function fromRow(row: Selectable<Tables["snapshots"]>): SnapshotState {
+const author = authorOf("snapshots").as("createdBy");
+
+function fromRow(row: Selectable<Tables["snapshots"]> & Pick<StoredSnapshot, "createdBy">): StoredSnapshot {
   return {
     id: row.id,
     agentId: row.agent_id,
@@ -94,6 +99,9 @@ function fromRow(row: Selectable<Tables["snapshots"]>): SnapshotState {
     hasMemory: row.has_memory,
     bytes: Number(row.bytes),
     turnId: row.turn_id,
+    personId: row.person_id,
+    keyId: row.key_id,
+    createdBy: row.createdBy,
     createdAt: row.created_at,
   };
 }

@@ -48,12 +48,12 @@ export class Asking {
     if (!own || own.ending) throw refused("An agent can call others only during a turn of its own.");
     const theirs = running.ofAgent(agent.id)?.turn;
     if (theirs?.asked?.byTurn === own.turn.id && theirs.message === message) return { agent, turn: theirs };
-    const { id: byTurn, keyId, asked } = own.turn;
+    const { id: byTurn, keyId, personId, asked } = own.turn;
     const depth = (asked?.depth ?? 0) + 1;
     if (depth > maximumDepth) throw refused(`Agents can call each other up to ${maximumDepth} levels deep.`);
     const firstTurn = asked?.firstTurn ?? byTurn;
     const span = own.trace?.span;
-    const caller = { accountId: agent.accountId, keyId, ...(span ? { span } : {}) };
+    const caller = { accountId: agent.accountId, keyId, personId, ...(span ? { span } : {}) };
     const turn = await this.#beginning.run(firstTurn, async () => {
       const { turns: count } = await this.#requireCost(firstTurn);
       if (count >= maximumTurns) throw refused(`One message can cause up to ${maximumTurns} turns.`);

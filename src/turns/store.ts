@@ -1,9 +1,11 @@
 import { type Selectable, sql } from "kysely";
 import type { UsageState } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
+import type { Author } from "../contract/authors.ts";
 import { type SequencedEvent, summaryCharacters, type TurnStatus } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
+import { authorColumns, authorOf } from "../core/database/authors.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
 import { olderThan } from "../core/database/paging.ts";
 import type { Tables } from "../core/database/tables.ts";
@@ -56,7 +58,7 @@ export class TurnStore {
           .values({
             id: turn.id,
             agent_id: turn.agentId,
-            key_id: turn.keyId,
+            ...authorColumns(turn),
             conversation: turn.conversation,
             message: turn.message,
             instructions: turn.instructions,
@@ -150,7 +152,7 @@ export class TurnStore {
     // newest that ended before `since` ends its part of the list.
     const { rows } = await sql<RecentTurn>`
       select turns.id, turns.agent, left(turns.message, ${summaryCharacters.message}) as message, turns.status, (${replyOf(summaryCharacters.reply)}) ->> 'text' as reply,
-        (${faultOf}) as error, turns.created_at as "createdAt", turns.finished_at as "finishedAt"
+        (${faultOf}) as error, ${turnAuthor} as "createdBy", turns.created_at as "createdAt", turns.finished_at as "finishedAt"
       from (
         select own.*, agents.name as agent from agents cross join lateral (
           select * from turns where agent_id = agents.id
@@ -180,6 +182,7 @@ export class TurnStore {
       .select(replyOf(maximumReply).as("reply"))
       .select(faultOf.as("error"))
       .select(askerOf.as("askedBy"))
+      .select(turnAuthor.as("createdBy"))
       .where("agent_id", "=", agentId);
   }
 
@@ -293,7 +296,7 @@ function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn,
 
 type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: number } } & Pick<
     PastTurn,
-    "error" | "askedBy"
+    "error" | "askedBy" | "createdBy"
   >;
 
 function toPast(row: PastRow): PastTurn {
@@ -302,6 +305,7 @@ function toPast(row: PastRow): PastTurn {
     ...cut(row.reply),
     error: row.error,
     askedBy: row.askedBy,
+    createdBy: row.createdBy,
     undone: row.undone,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
@@ -318,11 +322,18 @@ const askerOf = sql<PastTurn["askedBy"]>`(
   select json_build_object('agent', agents.name, 'turnId', asker.id) from turns asker
   join agents on agents.id = asker.agent_id where asker.id = turns.asked_by)`;
 
+/** A turn that an agent started is the agent's. */
+const turnAuthor = sql<Author | null>`(case when turns.asked_by is null then ${authorOf("turns")} else (
+  select json_build_object('kind', 'automation', 'id', agents.id, 'name', agents.name,
+    'person', (select name from people where id = turns.person_id))
+  from turns asker join agents on agents.id = asker.agent_id where asker.id = turns.asked_by) end)`;
+
 export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
   return {
     id: row.id,
     agentId: row.agent_id,
     keyId: row.key_id,
+    personId: row.person_id,
     conversation: row.conversation,
     message: row.message,
     instructions: row.instructions,

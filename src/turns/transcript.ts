@@ -6,7 +6,9 @@ import { storable, storableValue } from "./storable.ts";
 import type { PastTurn } from "./turn.ts";
 
 /** A finished turn without its content. */
-export type FinishedTurn = Omit<PastTurn, "reply" | "replyTruncated" | "askedBy" | "finishedAt"> & { finishedAt: Date };
+export type FinishedTurn = Omit<PastTurn, "reply" | "replyTruncated" | "askedBy" | "createdBy" | "finishedAt"> & {
+  finishedAt: Date;
+};
 
 type TurnLine = Extract<TranscriptLine, { type: "turn" }>;
 type ContentLine = Exclude<TranscriptLine, TurnLine>;
@@ -78,7 +80,7 @@ function merged(before: ToolCall | undefined, event: Extract<TurnEvent, { id: st
 
 /** Parses a transcript's lines: a turn, then its events in batches, then the next turn. */
 export type ImportedItem =
-  | { turn: Omit<FinishedTurn, "id" | "agentId" | "keyId" | "instructions" | "functions" | "asked"> }
+  | { turn: Omit<FinishedTurn, "id" | "agentId" | "keyId" | "personId" | "instructions" | "functions" | "asked"> }
   | { events: StorableEvent[] };
 
 /** An event with its number in its turn, as JSON in a form that can be stored. */

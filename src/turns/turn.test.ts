@@ -11,6 +11,7 @@ test("a summary is cut between characters", () => {
     reply: longer(summaryCharacters.reply),
     status: "completed",
     error: null,
+    createdBy: null,
     createdAt: new Date(),
     finishedAt: null,
   };

@@ -1,6 +1,7 @@
 import type { AgentState } from "../agents/agent.ts";
 import { toUsage, type UsageState } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
+import type { Author } from "../contract/authors.ts";
 import { summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
@@ -10,6 +11,8 @@ export interface TurnState {
   agentId: string;
   /** The key that started it; null for a signed-in user, and once the key's record is deleted. */
   keyId: string | null;
+  /** The signed-in person, or the key's maker; for a turn that another agent started, those of the turn at the root. */
+  personId: string | null;
   /** The number of the agent's conversation: 1, 2, …. */
   conversation: number;
   message: string;
@@ -43,6 +46,7 @@ export interface PastTurn extends TurnState {
   error: Fault | null;
   /** The agent whose turn started this one; null if a client did, or once that agent is deleted. */
   askedBy: { agent: string; turnId: string } | null;
+  createdBy: Author | null;
   /** The agent was rolled back to a point before the turn's end. */
   undone: boolean;
   createdAt: Date;
@@ -52,6 +56,7 @@ export interface PastTurn extends TurnState {
 export function toTurnView({
   agentId: _,
   keyId: _key,
+  personId: _person,
   instructions: _instructions,
   functions: _functions,
   asked: _asked,
@@ -69,7 +74,8 @@ export function toTurnView({
 }
 
 /** A turn in the list of all of an account's agents. */
-export interface RecentTurn extends Pick<PastTurn, "id" | "message" | "status" | "error" | "createdAt" | "finishedAt"> {
+export interface RecentTurn
+  extends Pick<PastTurn, "id" | "message" | "status" | "error" | "createdBy" | "createdAt" | "finishedAt"> {
   agent: string;
   /** The reply's beginning. */
   reply: string;

@@ -107,7 +107,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
 }
 
 const moment = { conversation: 1, runtime: "claude-code", restores: 0 };
-const caller = { accountId: "account", keyId: null };
+const caller = { accountId: "account", keyId: null, personId: null };
 const agentOf = (id: string) => ({
   id,
   isHere: true,
@@ -123,6 +123,7 @@ function runningTurn(id: string, agentId: string): TurnState {
     id,
     agentId,
     keyId: null,
+    personId: null,
     conversation: 1,
     message: "hi",
     model: null,

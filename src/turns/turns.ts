@@ -84,7 +84,7 @@ export class Turns {
     id: string,
     agent: AgentState,
     message: string,
-    caller: Pick<Caller, "accountId" | "keyId" | "span">,
+    caller: Pick<Caller, "accountId" | "keyId" | "personId" | "span">,
     { instructions: added = null, functions = null, asked = null, follows = false }: TurnAdditions = {},
   ): Promise<TurnState> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
@@ -109,7 +109,7 @@ export class Turns {
     id: string,
     agent: AgentState,
     message: string,
-    caller: Pick<Caller, "accountId" | "keyId" | "span">,
+    caller: Pick<Caller, "accountId" | "keyId" | "personId" | "span">,
     { instructions: added, functions, asked }: Pick<TurnState, "instructions" | "functions" | "asked">,
   ): Promise<TurnState> {
     await this.#context.leases.admit(agent, caller);
@@ -119,6 +119,7 @@ export class Turns {
       id,
       agentId,
       keyId: caller.keyId,
+      personId: caller.personId,
       conversation,
       message,
       instructions: added,

@@ -82,6 +82,21 @@ export function keysBeyond(kept: number): RawBuilder<unknown> {
   );
 }
 
+/** How many commands of an agent keep their author: the newest. */
+const keptCommandAuthors = 1_000;
+
+/** The authors of commands beyond those that each agent keeps, the oldest first. */
+const commandAuthorsBeyond = removal(
+  "command_authors",
+  sql`command_id in (
+    select command_id from (
+      select command_id, row_number() over (partition by agent_id order by created_at desc) as place
+      from command_authors
+    ) placed
+    where place > ${keptCommandAuthors}::integer
+  )`,
+);
+
 /** One step per table, by name. */
 function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, RawBuilder<unknown>][] {
   const old = (days: number) => sql`now() - make_interval(days => ${days}::integer)`;
@@ -107,6 +122,8 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
         sql`created_at < now() - interval '1 hour' and not exists (select from turns where id = turn_id)`,
       ),
     ],
+    // Machines keep the last 100 commands that have ended, and few that run.
+    ["authors of commands", commandAuthorsBeyond],
     ["audit entries", removal("audit_entries", sql`at < ${old(auditDays)}`)],
     ["connections", removal("network_log", sql`started_at < ${old(networkLogDays)}`)],
     ["keys", oldKeys(auditDays)],

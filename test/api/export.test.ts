@@ -77,7 +77,8 @@ test("an agent moves with files, settings, history and conversation", async () =
   const [first, second] = await turns("eve");
   expect(first).toMatchObject({ message: "Grüße aus Köln, 你好", status: "completed", usage: { credits: null } });
   const before = (await turns("ada"))[1];
-  expect({ ...second, id: before.id, usage: before.usage }).toEqual(before);
+  expect(second.createdBy).toBeNull();
+  expect({ ...second, id: before.id, usage: before.usage, createdBy: before.createdBy }).toEqual(before);
   const { events } = await client.events("eve", second.id);
   expect(events.map(({ event }) => event.type)).toEqual([
     "response.created",

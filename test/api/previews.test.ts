@@ -320,7 +320,7 @@ test("a share is a link to one port for anybody, until it ends", async () => {
   expect((await ask(`${origin.replace(/\/\d+--/, "/1--")}/`, { headers: { cookie } })).status).toBe(401);
   expect((await ask(share.url.replace(/\/\/\d+--/, "//1--"))).status).toBe(410);
   expect(await ports.shares()).toEqual([
-    { id: share.id, port: program.port, createdAt: share.createdAt, expiresAt: null },
+    { id: share.id, port: program.port, createdBy: share.createdBy, createdAt: share.createdAt, expiresAt: null },
   ]);
 
   // A request that is under way is cut off, too.

@@ -23,6 +23,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   api_keys: "clean-up",
   audit_entries: "clean-up",
   begun_requests: "clean-up",
+  command_authors: "clean-up",
   credit_entries: "each is paid for, by minutes and turns",
   credit_holds: "one for each running turn and machine",
   credit_usage: "one row for each day, model, agent and key that was charged",

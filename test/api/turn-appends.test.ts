@@ -50,6 +50,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     id,
     agentId,
     keyId: null,
+    personId: null,
     conversation: 1,
     message: "Hello",
     model: null,

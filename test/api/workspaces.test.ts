@@ -2,64 +2,29 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/core/database/database.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
-import { Issuer, newSigningKey } from "../support/issuer.ts";
+import { accept, inside, PeoplesService } from "../support/people.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-let issuer: Issuer;
+let people: PeoplesService;
 let service: ScriptedService;
 let database: Database;
 beforeAll(async () => {
-  issuer = await Issuer.start([await newSigningKey("first")]);
-  service = await ScriptedService.start({
-    oidc: { issuer: issuer.url, audience: issuer.audience, clientId: "berth", unknownKeyMs: 600_000 },
-    startingCredits: "100",
-  });
+  people = await PeoplesService.start();
+  ({ service } = people);
   database = await databaseOf(service);
 });
 afterAll(async () => {
   await database.destroy();
-  await service[Symbol.asyncDispose]();
-  await issuer[Symbol.asyncDispose]();
+  await people[Symbol.asyncDispose]();
 });
 
-let count = 0;
-/** A person who signs in for the first time. */
-async function person(claims: Record<string, unknown> = {}): Promise<TestClient> {
-  return new TestClient(service.server.url, await issuer.sign({ sub: `person ${count++}`, ...claims }));
-}
-
-const inside = ({ url, key }: TestClient, workspace: string) => new TestClient(url, key, workspace);
 const idOf = async (client: TestClient) => (await client.call("GET", "/me")).body.person.id as string;
-const newName = (prefix = "team") => `${prefix} ${count++}`;
-
-/** A new workspace of the person. Returns its name. */
-async function newWorkspace(owner: TestClient, name = newName(), credits = "100"): Promise<string> {
-  const { status, body } = await owner.call("POST", "/workspaces", { name });
-  expect(status).toBe(201);
-  if (credits !== "0") await service.client.call("POST", "/admin/credits/grants", { account: body.id, credits });
-  return name;
-}
-
-async function invite(from: TestClient, workspace: string, asked: object = {}): Promise<string> {
-  const { status, body } = await from.call("POST", `/workspaces/${encodeURIComponent(workspace)}/invitations`, asked);
-  expect([status, body.code]).toEqual([201, undefined]);
-  return body.token;
-}
-
-const accept = (client: TestClient, token: string) => client.call("POST", `/invitations/${token}/accept`);
-
-/** A person who joins the workspace with this role: their client there. */
-async function join(owner: TestClient, workspace: string, role: string): Promise<TestClient> {
-  const member = await person();
-  expect((await accept(member, await invite(owner, workspace, { role }))).body).toMatchObject({ role });
-  return inside(member, workspace);
-}
-
+const newName = (prefix?: string) => people.newName(prefix);
 const members = (workspace: string) => `/workspaces/${encodeURIComponent(workspace)}/members`;
 
 describe("people", () => {
   test("have a personal workspace with starting credits from their first request on", async () => {
-    const ada = await person({
+    const ada = await people.person({
       name: "Ada Lövelace",
       email: "ada@example.com",
       email_verified: true,
@@ -79,8 +44,8 @@ describe("people", () => {
 
   test("keep their row when their name or address changes", async () => {
     const sub = newName("subject");
-    const before = await idOf(await person({ sub, name: "Ada" }));
-    const after = await person({ sub, name: "Ada King", email: "king@example.com" });
+    const before = await idOf(await people.person({ sub, name: "Ada" }));
+    const after = await people.person({ sub, name: "Ada King", email: "king@example.com" });
     expect(await idOf(after)).toBe(before);
     await expect
       .poll(async () => (await after.call("GET", "/me")).body.person)
@@ -88,7 +53,7 @@ describe("people", () => {
   });
 
   test("are created once by concurrent first requests", async () => {
-    const token = await issuer.sign({ sub: "hasty" });
+    const token = await people.issuer.sign({ sub: "hasty" });
     const client = new TestClient(service.server.url, token);
     const ids = await Promise.all(Array.from({ length: 8 }, () => idOf(client)));
     expect(new Set(ids).size).toBe(1);
@@ -97,8 +62,8 @@ describe("people", () => {
 
 describe("a workspace", () => {
   test("is chosen by its name in any case, or by its id; a key needs no choice", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada, "Übung 東京");
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada, "Übung 東京");
     const { body: me } = await inside(ada, "übung 東京").call("GET", "/me");
     expect(me.workspace).toMatchObject({ name, personal: false, role: "owner" });
     expect((await inside(ada, me.workspace.id).call("POST", "/agents", { name: "inside" })).status).toBe(201);
@@ -112,8 +77,8 @@ describe("a workspace", () => {
   });
 
   test("that the caller is not in cannot be chosen, and looks like one that does not exist", async () => {
-    const name = await newWorkspace(await person());
-    const stranger = await person();
+    const name = await people.newWorkspace(await people.person());
+    const stranger = await people.person();
     const [foreign, missing] = [name, "no such workspace"].map((each) => inside(stranger, each).call("GET", "/agents"));
     expect([(await foreign!).status, (await foreign!).body]).toEqual([404, (await missing!).body]);
     const { status, body } = await stranger.call("GET", "/agents", undefined, { "berth-workspace": "%E0%A4%A" });
@@ -121,8 +86,8 @@ describe("a workspace", () => {
   });
 
   test("begins without credits, and gets none when the server restarts", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada, newName(), "0");
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada, newName(), "0");
     expect((await inside(ada, name).call("GET", "/billing")).body.balance).toBe("0");
     await service.restart();
     const again = new TestClient(service.server.url, ada.key, name);
@@ -131,11 +96,11 @@ describe("a workspace", () => {
   });
 
   test("has a name that no other has, in any case", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada, newName("Ops"));
-    const bob = await person();
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada, newName("Ops"));
+    const bob = await people.person();
     expect((await bob.call("POST", "/workspaces", { name: name.toUpperCase() })).body.code).toBe("workspace_exists");
-    const other = await newWorkspace(bob);
+    const other = await people.newWorkspace(bob);
     const path = `/workspaces/${encodeURIComponent(other)}`;
     expect((await bob.call("PATCH", path, { name })).body.code).toBe("workspace_exists");
     const renamed = newName("renamed");
@@ -149,7 +114,7 @@ describe("a workspace", () => {
   });
 
   test("is created once for one Idempotency-Key", async () => {
-    const ada = await person();
+    const ada = await people.person();
     const name = newName();
     const send = () => ada.call("POST", "/workspaces", { name }, { "idempotency-key": "once" });
     const [first, second] = [await send(), await send()];
@@ -157,8 +122,8 @@ describe("a workspace", () => {
   });
 
   test("is deleted when it has no agents; its keys end and its name is free", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
     const team = inside(ada, name);
     const { key } = (await team.call("POST", "/keys", {})).body;
     await team.createAgent("ada");
@@ -169,13 +134,15 @@ describe("a workspace", () => {
     expect((await ada.call("DELETE", path)).status).toBe(404);
     expect((await new TestClient(ada.url, key).call("GET", "/agents")).status).toBe(401);
     expect((await team.call("GET", "/agents")).status).toBe(404);
-    expect(await newWorkspace(await person(), name)).toBe(name);
+    expect(await people.newWorkspace(await people.person(), name)).toBe(name);
     expect((await ada.call("DELETE", "/workspaces/personal")).body.code).toBe("workspace_is_personal");
   });
 
   test("has agents, keys, turns, audit log and credits of its own", async () => {
-    const ada = await person();
-    const [one, two] = [await newWorkspace(ada), await newWorkspace(ada)].map((name) => inside(ada, name));
+    const ada = await people.person();
+    const [one, two] = [await people.newWorkspace(ada), await people.newWorkspace(ada)].map((name) =>
+      inside(ada, name),
+    );
     await one!.createAgent("same");
     await two!.createAgent("same");
     await one!.call("POST", "/keys", { name: "key of one" });
@@ -190,21 +157,24 @@ describe("a workspace", () => {
 
 describe("an invitation", () => {
   test("is good once", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
-    const token = await invite(ada, name, { role: "viewer" });
-    const bob = await person();
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
+    const token = await people.invite(ada, name, { role: "viewer" });
+    const bob = await people.person();
     expect((await accept(bob, token)).body).toMatchObject({ name, role: "viewer", personal: false });
-    expect((await accept(await person(), token)).body).toMatchObject({ statusCode: 410, code: "invitation_ended" });
-    expect((await accept(bob, await invite(ada, name))).body.code).toBe("member_exists");
+    expect((await accept(await people.person(), token)).body).toMatchObject({
+      statusCode: 410,
+      code: "invitation_ended",
+    });
+    expect((await accept(bob, await people.invite(ada, name))).body.code).toBe("member_exists");
     expect((await accept(bob, "no-such-token")).status).toBe(404);
   });
 
   test("is in the audit log of both workspaces when it is accepted", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
-    const bob = await person();
-    await accept(bob, await invite(ada, name));
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
+    const bob = await people.person();
+    await accept(bob, await people.invite(ada, name));
     for (const client of [inside(ada, name), bob]) {
       const { data } = (await client.call("GET", "/audit?limit=1")).body;
       expect(data).toMatchObject([{ operation: "POST /invitations/{token}/accept", status: 200 }]);
@@ -212,16 +182,16 @@ describe("an invitation", () => {
   });
 
   test("is good once for several who use it in the same moment", async () => {
-    const ada = await person();
-    const token = await invite(ada, await newWorkspace(ada));
-    const people = await Promise.all(Array.from({ length: 5 }, () => person()));
-    const statuses = await Promise.all(people.map(async (each) => (await accept(each, token)).status));
+    const ada = await people.person();
+    const token = await people.invite(ada, await people.newWorkspace(ada));
+    const guests = await Promise.all(Array.from({ length: 5 }, () => people.person()));
+    const statuses = await Promise.all(guests.map(async (each) => (await accept(each, token)).status));
     expect(statuses.toSorted()).toEqual([200, 410, 410, 410, 410]);
   });
 
   test("ends when it is revoked, after seven days, and with the rights of who made it", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
     const path = `/workspaces/${encodeURIComponent(name)}/invitations`;
     const revoked = await ada.call("POST", path, {});
     expect((await ada.call("GET", path)).body.data).toMatchObject([
@@ -229,27 +199,27 @@ describe("an invitation", () => {
     ]);
     expect((await ada.call("DELETE", `${path}/${revoked.body.id}`)).status).toBe(204);
     expect((await ada.call("DELETE", `${path}/${revoked.body.id}`)).status).toBe(404);
-    expect((await accept(await person(), revoked.body.token)).status).toBe(410);
+    expect((await accept(await people.person(), revoked.body.token)).status).toBe(410);
 
     const old = await ada.call("POST", path, {});
     expect(Date.parse(old.body.expiresAt) - Date.parse(old.body.createdAt)).toBe(7 * 24 * 3_600_000);
     await database.updateTable("invitations").set({ expires_at: new Date() }).where("id", "=", old.body.id).execute();
-    expect((await accept(await person(), old.body.token)).status).toBe(410);
+    expect((await accept(await people.person(), old.body.token)).status).toBe(410);
     expect((await ada.call("GET", path)).body.data).toEqual([]);
 
-    const admin = await join(ada, name, "admin");
-    const theirs = await invite(admin, name);
+    const admin = await people.join(ada, name, "admin");
+    const theirs = await people.invite(admin, name);
     await ada.call("PATCH", `${members(name)}/${await idOf(admin)}`, { role: "member" });
-    expect((await accept(await person(), theirs)).status).toBe(410);
+    expect((await accept(await people.person(), theirs)).status).toBe(410);
   });
 
   test("is accepted or has ended when its maker is removed in the same moment", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
     for (let round = 0; round < 3; round++) {
-      const admin = await join(ada, name, "admin");
-      const guests = await Promise.all(Array.from({ length: 4 }, () => person()));
-      const tokens = await Promise.all(guests.map(() => invite(admin, name)));
+      const admin = await people.join(ada, name, "admin");
+      const guests = await Promise.all(Array.from({ length: 4 }, () => people.person()));
+      const tokens = await Promise.all(guests.map(() => people.invite(admin, name)));
       const path = `${members(name)}/${await idOf(admin)}`;
       const [removed, ...accepted] = await Promise.all([
         ada.call("DELETE", path),
@@ -261,8 +231,8 @@ describe("an invitation", () => {
   });
 
   test("for an address is refused to people with another, or with the same unverified", async () => {
-    const ada = await person();
-    const token = await invite(ada, await newWorkspace(ada), { email: "Bob@Example.com" });
+    const ada = await people.person();
+    const token = await people.invite(ada, await people.newWorkspace(ada), { email: "Bob@Example.com" });
     const email = "bob@example.com";
     for (const claims of [
       {},
@@ -270,9 +240,9 @@ describe("an invitation", () => {
       { email, email_verified: false },
       { email },
     ]) {
-      expect((await accept(await person(claims), token)).status).toBe(403);
+      expect((await accept(await people.person(claims), token)).status).toBe(403);
     }
-    expect((await accept(await person({ email, email_verified: true }), token)).status).toBe(200);
+    expect((await accept(await people.person({ email, email_verified: true }), token)).status).toBe(200);
     const wrong = await ada.call("POST", "/workspaces/personal/invitations", { email: "bob" });
     expect([wrong.status, wrong.body.message]).toEqual([400, "email: Must be an e-mail address."]);
   });
@@ -280,10 +250,10 @@ describe("an invitation", () => {
 
 describe("a member", () => {
   test("grants nobody more than they have", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
-    const admin = await join(ada, name, "admin");
-    const member = await join(ada, name, "member");
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
+    const admin = await people.join(ada, name, "admin");
+    const member = await people.join(ada, name, "member");
     const path = `/workspaces/${encodeURIComponent(name)}/invitations`;
     expect((await admin.call("POST", path, { role: "owner" })).status).toBe(403);
     expect((await admin.call("PATCH", `${members(name)}/${await idOf(member)}`, { role: "owner" })).status).toBe(403);
@@ -298,10 +268,10 @@ describe("a member", () => {
   });
 
   test("has keys with no higher role than their own, now and later", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
     await inside(ada, name).createAgent("ada");
-    const admin = await join(ada, name, "admin");
+    const admin = await people.join(ada, name, "admin");
     const full = new TestClient(ada.url, (await admin.call("POST", "/keys", {})).body.key);
     const narrow = new TestClient(
       ada.url,
@@ -317,9 +287,9 @@ describe("a member", () => {
   });
 
   test("who is no admin sees and revokes their own keys only", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
-    const [one, two] = [await join(ada, name, "member"), await join(ada, name, "member")];
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
+    const [one, two] = [await people.join(ada, name, "member"), await people.join(ada, name, "member")];
     const { id } = (await one.call("POST", "/keys", { name: "of one" })).body;
     expect((await two.call("GET", "/keys")).body.data).toEqual([]);
     expect((await two.call("DELETE", `/keys/${id}`)).status).toBe(404);
@@ -329,9 +299,9 @@ describe("a member", () => {
   });
 
   test("can leave, but the last owner cannot, nor become less", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
-    const viewer = await join(ada, name, "viewer");
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
+    const viewer = await people.join(ada, name, "viewer");
     const { data } = (await viewer.call("GET", members(name))).body;
     expect(data.map(({ role }: { role: string }) => role)).toEqual(["owner", "viewer"]);
     const [own, theirs] = [`${members(name)}/${await idOf(ada)}`, `${members(name)}/${await idOf(viewer)}`];
@@ -345,18 +315,18 @@ describe("a member", () => {
   });
 
   test("one of two owners who leave in the same moment stays", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
-    const bob = await join(ada, name, "owner");
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
+    const bob = await people.join(ada, name, "owner");
     const paths = [`${members(name)}/${await idOf(ada)}`, `${members(name)}/${await idOf(bob)}`];
     const [first, second] = await Promise.all([ada.call("DELETE", paths[0]!), bob.call("DELETE", paths[1]!)]);
     expect([first.status, second.status].toSorted()).toEqual([204, 409]);
   });
 
   test("always owns their personal workspace", async () => {
-    const ada = await person();
+    const ada = await people.person();
     const { id } = (await ada.call("GET", "/me")).body.workspace;
-    const bob = await join(ada, id, "owner");
+    const bob = await people.join(ada, id, "owner");
     expect((await bob.call("DELETE", `/workspaces/${id}/members/${await idOf(ada)}`)).body.code).toBe(
       "workspace_is_personal",
     );
@@ -364,24 +334,24 @@ describe("a member", () => {
   });
 
   test("takes their keys and invitations with them", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
-    const admin = await join(ada, name, "admin");
-    const token = await invite(admin, name);
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
+    const admin = await people.join(ada, name, "admin");
+    const token = await people.invite(admin, name);
     const { key } = (await admin.call("POST", "/keys", {})).body;
     const personal = new TestClient(ada.url, admin.key);
     const { key: own } = (await personal.call("POST", "/keys", {})).body;
     expect((await ada.call("DELETE", `${members(name)}/${await idOf(admin)}`)).status).toBe(204);
     expect((await new TestClient(ada.url, key).call("GET", "/agents")).status).toBe(401);
     expect((await new TestClient(ada.url, own).call("GET", "/agents")).status).toBe(200);
-    expect((await accept(await person(), token)).status).toBe(410);
+    expect((await accept(await people.person(), token)).status).toBe(410);
     expect((await inside(ada, name).call("GET", "/keys")).body.data).toEqual([]);
   });
 
   test("of a page of members is followed by the next page", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
-    for (let each = 0; each < 4; each++) await join(ada, name, "viewer");
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
+    for (let each = 0; each < 4; each++) await people.join(ada, name, "viewer");
     const seen: string[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
       const { body } = await ada.call("GET", `${members(name)}?limit=2${cursor && `&cursor=${cursor}`}`);
@@ -396,9 +366,9 @@ describe("a member", () => {
   });
 
   test("who is a viewer gets events of agents and turns, and none of credits or keys", async () => {
-    const ada = await person();
+    const ada = await people.person();
     const { id } = (await ada.call("GET", "/me")).body.workspace;
-    const viewer = await join(ada, id, "viewer");
+    const viewer = await people.join(ada, id, "viewer");
     const response = await viewer.fetch("GET", "/events");
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let text = (await reader.read()).value ?? "";
@@ -412,9 +382,9 @@ describe("a member", () => {
   });
 
   test("gets nothing of another's answer by using the same Idempotency-Key", async () => {
-    const ada = await person();
-    const name = await newWorkspace(ada);
-    const [one, two] = [await join(ada, name, "member"), await join(ada, name, "member")];
+    const ada = await people.person();
+    const name = await people.newWorkspace(ada);
+    const [one, two] = [await people.join(ada, name, "member"), await people.join(ada, name, "member")];
     const made = await Promise.all(
       [one, two].map((each) => each.call("POST", "/keys", {}, { "idempotency-key": "same" })),
     );
@@ -423,13 +393,13 @@ describe("a member", () => {
   });
 
   test("who is a viewer sees no names of secrets, and only the MCP tools that read", async () => {
-    const ada = await person();
+    const ada = await people.person();
     const { id } = (await ada.call("GET", "/me")).body.workspace;
     const mcpServers = {
       tracker: { url: "https://example.com", headers: { authorization: "Bearer \u0024{TRACKER_TOKEN}" } },
     };
     await ada.createAgent("ada", { mcpServers });
-    const viewer = await join(ada, id, "viewer");
+    const viewer = await people.join(ada, id, "viewer");
     for (const path of ["/agents", "/agents/ada"]) {
       expect(JSON.stringify((await viewer.call("GET", path)).body)).not.toContain("TRACKER_TOKEN");
     }
@@ -442,11 +412,11 @@ describe("a member", () => {
   });
 
   test("who is a viewer reads files with a ticket, and gets no ticket for anything else", async () => {
-    const ada = await person();
+    const ada = await people.person();
     const { id } = (await ada.call("GET", "/me")).body.workspace;
     await ada.createAgent("ada");
     await ada.call("PUT", "/agents/ada/files/note.txt", "hello", { "content-type": "application/octet-stream" });
-    const viewer = await join(ada, id, "viewer");
+    const viewer = await people.join(ada, id, "viewer");
     const tickets = "/agents/ada/tickets";
     const { ticket } = (await viewer.call("POST", tickets, { for: "file", path: "note.txt" })).body;
     expect(await (await fetch(`${ada.url}/agents/ada/files/note.txt?ticket=${ticket}`)).text()).toBe("hello");
@@ -458,7 +428,7 @@ describe("a member", () => {
 
 test("a member of the operator's workspace does not administer the installation", async () => {
   const { id } = (await service.client.call("GET", "/me")).body.workspace;
-  const admin = await join(service.client, id, "owner");
+  const admin = await people.join(service.client, id, "owner");
   expect((await admin.call("GET", "/account")).body).toMatchObject({ operator: false });
   expect((await admin.call("GET", "/admin/capacity")).status).toBe(403);
   const { key } = (await admin.call("POST", "/keys", {})).body;
@@ -467,10 +437,10 @@ test("a member of the operator's workspace does not administer the installation"
 
 test("a signed-in person who guesses names of workspaces is limited like one who guesses keys", async () => {
   await using limited = await ScriptedService.start({
-    oidc: { issuer: issuer.url, audience: issuer.audience, clientId: "berth", unknownKeyMs: 600_000 },
+    oidc: { issuer: people.issuer.url, audience: people.issuer.audience, clientId: "berth", unknownKeyMs: 600_000 },
     rateLimits: { ...service.config.rateLimits, address: 3 },
   });
-  const eve = new TestClient(limited.server.url, await issuer.sign({ sub: "eve" }));
+  const eve = new TestClient(limited.server.url, await people.issuer.sign({ sub: "eve" }));
   const statuses: number[] = [];
   for (let each = 0; each < 5; each++)
     statuses.push((await inside(eve, `guess ${each}`).call("GET", "/agents")).status);

@@ -96,10 +96,21 @@ test("a person who follows an invitation joins after the sign-in, by a click", a
   await other.getByRole("button", { name: `Workspace ${own}` }).waitFor();
   await other.goto(`${dashboard.url}/-/agents/mine`);
   await other.getByRole("article", { name: /a word of Ulla's/ }).waitFor();
+  const said = (on: Page, words: string) => on.getByRole("article", { name: new RegExp(words) });
+  await said(other, "a word of Ulla's").getByText("Ulla", { exact: true }).waitFor();
+  await page.goto(`${dashboard.url}/-/agents/mine`);
+  await said(page, "a word of Ulla's").getByText("You", { exact: true }).waitFor();
+  // Both have the conversation open.
   await other.getByLabel("Message to mine").fill("a word of Simon's");
   await other.keyboard.press("Enter");
-  await page.goto(`${dashboard.url}/-/agents/mine`);
-  await page.getByRole("article", { name: /a word of Simon's/ }).waitFor();
+  await said(page, "a word of Simon's").getByText("simon", { exact: true }).waitFor();
+  await said(page, "a word of Simon's").getByRole("button", { name: "Copy the answer" }).waitFor();
+  await page.getByLabel("Message to mine").fill("an answer to Simon");
+  await page.keyboard.press("Enter");
+  await said(other, "an answer to Simon").getByText("Ulla", { exact: true }).waitFor();
+  await said(other, "an answer to Simon").getByRole("button", { name: "Copy the answer" }).waitFor();
+  await page.goto(`${dashboard.url}/-/audit`);
+  await page.getByRole("row").filter({ hasText: "simon" }).getByText("POST /agents/{name}/chat").waitFor();
 
   await other.goto(link);
   await other.getByRole("button", { name: "Join" }).click();

@@ -1,4 +1,4 @@
-import type { Turn } from "@berth/client";
+import { authorText, type Turn } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
@@ -61,7 +61,7 @@ function Whole({ agent: name, turn }: { agent: string; turn: Turn }) {
 }
 
 function Facts({ turn }: { turn: Turn }) {
-  const { id, status, undone, model, conversation, createdAt, finishedAt, usage, error, askedBy } = turn;
+  const { id, status, undone, model, conversation, createdAt, finishedAt, usage, error, askedBy, createdBy } = turn;
   const facts: [string, ReactNode][] = [
     ["Status", <TurnBadge key="status" status={status} undone={undone} />],
     ["Model", model ?? "the runtime's default"],
@@ -84,6 +84,7 @@ function Facts({ turn }: { turn: Turn }) {
         </Link>
       ),
     ],
+    ["Created by", askedBy === null && createdBy && authorText(createdBy)],
     ["Error", error && <code className="font-mono text-[13px]">{error.code}</code>],
     [
       "Id",

@@ -47,6 +47,14 @@ export function membersQuery(workspace: string) {
   });
 }
 
+/** Whether the workspace has more than one member, by its id. */
+export function hasOthersQuery(workspace: string) {
+  return queryOptions({
+    queryKey: ["members", workspace, "others"],
+    queryFn: async () => (await berth.workspaces.members(workspace).take(2)).data.length > 1,
+  });
+}
+
 /** By the workspace's id. */
 export function invitationsQuery(workspace: string) {
   return queryOptions({

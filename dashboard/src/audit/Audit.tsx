@@ -1,4 +1,4 @@
-import type { AuditEntry } from "@berth/client";
+import { type AuditEntry, authorText } from "@berth/client";
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
@@ -18,7 +18,7 @@ type Outcome = NonNullable<AuditFilter["outcome"]>;
 /** How long a search waits for its next letter. */
 const typingMs = 300;
 
-/** The audit log: actor, operation, address and outcome. */
+/** The audit log: author, operation, address and outcome. */
 export function Audit() {
   const { agent } = useSearch({ from: "/shell/audit" });
   const [search, setSearch] = useState("");
@@ -92,8 +92,8 @@ function Entries({ entries, hasMore }: { entries: readonly AuditEntry[]; hasMore
   return (
     <Table
       label="Audit"
-      onlyWide={["Agent", "With", "From", "Request"]}
-      head={["When", "What", "Agent", "Outcome", "With", "From", "Request"]}
+      onlyWide={["Agent", "From", "Request"]}
+      head={["When", "Who", "What", "Agent", "Outcome", "From", "Request"]}
     >
       {entries.map((entry) => (
         <Row key={entry.id} entry={entry} />
@@ -103,19 +103,19 @@ function Entries({ entries, hasMore }: { entries: readonly AuditEntry[]; hasMore
 }
 
 function Row({ entry }: { entry: AuditEntry }) {
-  const { at, operation, agent, status, code, credential, keyId, address, requestId } = entry;
+  const { at, operation, agent, status, code, address, requestId } = entry;
   return (
     <tr>
       <td className="whitespace-nowrap text-muted">
         <Time at={at} />
       </td>
+      <td className="wrap-anywhere" title={entry.keyId ?? undefined}>
+        {whoOf(entry)}
+      </td>
       <td className="wrap-anywhere">{breakable(operation)}</td>
       <td className="text-muted">{agent}</td>
       <td>
         <Badge tone={status < 400 ? "good" : "bad"}>{code ?? "done"}</Badge>
-      </td>
-      <td className="whitespace-nowrap text-muted" title={keyId ?? undefined}>
-        {credential === "token" ? "a sign-in" : credential === null ? "" : "a key"}
       </td>
       <td className="font-mono text-[13px] text-muted">{address}</td>
       <td className="font-mono text-[13px] text-muted" title={requestId}>
@@ -123,6 +123,12 @@ function Row({ entry }: { entry: AuditEntry }) {
       </td>
     </tr>
   );
+}
+
+/** Older entries do not say which person signed in. */
+function whoOf({ createdBy, credential }: AuditEntry): string {
+  if (createdBy) return authorText(createdBy);
+  return credential === "full" || credential === "agent" ? "a key" : "a person";
 }
 
 /** A path breaks after a slash where its column is narrow. */

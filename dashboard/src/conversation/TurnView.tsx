@@ -7,6 +7,7 @@ import { CopyButton } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { duration, Time } from "../ui/Time.tsx";
+import { useAuthor } from "../workspace/use-author.ts";
 import { useMay } from "../workspace/use-may.ts";
 import { FunctionCall } from "./FunctionCall.tsx";
 import { useLiveTurn } from "./live-turns.ts";
@@ -39,6 +40,7 @@ const passingMs = 300;
 export const TurnView = memo(
   function TurnView({ agent, turn, isAsleep, isPassing = false, onEnded, onEdit, onSendAgain }: TurnProps) {
     const mayUse = useMay("use");
+    const author = useAuthor()(turn.createdBy);
     const stays = useStays(isPassing);
     const { state, isBroken, error } = useLiveTurn(agent, turn.id, turn.status === "running", stays);
     const hasJustEnded = isOver(state.phase) && turn.status === "running";
@@ -54,6 +56,7 @@ export const TurnView = memo(
     const phase = isOver(state.phase) ? state.phase : phaseOf(turn, state.phase);
     return (
       <article aria-label={`Turn: ${turn.message.slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
+        {author && <p className="-mb-2 truncate text-right text-xs text-muted">{author}</p>}
         <div className="flex items-start justify-end gap-1">
           {mayUse && (
             <Button

@@ -70,6 +70,7 @@ function justBegun(id: string, message: string, conversation: number): Turn {
     status: "running",
     error: null,
     askedBy: null,
+    createdBy: null,
     undone: false,
     model: null,
     usage: {

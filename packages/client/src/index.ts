@@ -1,4 +1,5 @@
 export { AgentHandle } from "./agent.ts";
+export { authorText } from "./authors.ts";
 export { Berth } from "./berth.ts";
 export {
   type AgentCommands,

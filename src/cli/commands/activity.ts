@@ -1,4 +1,4 @@
-import type { AccountEvent, AuditEntry } from "@berth/client";
+import { type AccountEvent, type AuditEntry, authorText } from "@berth/client";
 import { InvalidArgumentError, Option } from "commander";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
@@ -24,7 +24,9 @@ export function register(program: ToolCommand): void {
     .addOption(outcomes.choices(["done", "refused"]))
     .option("-s, --search <text>", "only entries with this text in their operation, agent, address or code")
     .addOption(limitOption(50))
-    .after("BY is the kind of credential, with the key's id. --json has all fields, the newest first.")
+    .after(
+      "BY is the person, the key, or the kind of credential if neither is known. --json has all fields, the newest first.",
+    )
     .lists({
       list: ({ limit, agent, outcome, search }: AuditOptions) =>
         connect().audit({ agent, outcome, search }).take(limit),
@@ -33,7 +35,7 @@ export function register(program: ToolCommand): void {
       older: "There are older entries: --limit shows more.",
       columns: {
         TIME: ({ at }) => localTime(at),
-        BY: ({ credential, keyId }) => [credential ?? "sign-in", keyId].filter((part) => part !== null).join(" "),
+        BY: ({ createdBy, credential }) => (createdBy ? printable(authorText(createdBy)) : (credential ?? "sign-in")),
         ADDRESS: "address",
         OPERATION: "operation",
         AGENT: "agent",

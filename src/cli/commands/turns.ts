@@ -1,4 +1,4 @@
-import type { AgentHandle, Inclusion, Turn, TurnSummary } from "@berth/client";
+import { type AgentHandle, authorText, type Inclusion, type Turn, type TurnSummary } from "@berth/client";
 import { Option } from "commander";
 import type { ToolCommand } from "../command.ts";
 import { agentOf, connect } from "../connect.ts";
@@ -84,6 +84,7 @@ async function showTurn(agent: AgentHandle, turn: Turn): Promise<void> {
     status: statusCell(statusStyles, turn.status),
     ...(turn.error ? { error: faultText(turn.error) } : {}),
     model: turn.model ?? "default",
+    by: turn.createdBy ? printable(authorText(turn.createdBy)) : "unknown",
     begun: localTime(turn.createdAt),
     ended: localTime(turn.finishedAt, "not yet"),
     usage: usageText(turn.usage),

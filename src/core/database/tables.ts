@@ -102,6 +102,7 @@ export interface Tables {
     at: Date;
     credential: Credential | null;
     key_id: string | null;
+    person_id: string | null;
     address: string;
     operation: string;
     agent_id: string | null;
@@ -186,6 +187,7 @@ export interface Tables {
     id: string;
     agent_id: string;
     key_id: string | null;
+    person_id: string | null;
     conversation: number;
     message: string;
     instructions: string | null;
@@ -214,6 +216,8 @@ export interface Tables {
     bytes: number;
     turn_id: string | null;
     undone: string[];
+    person_id: string | null;
+    key_id: string | null;
     created_at: Generated<Date>;
   };
   retold_conversations: { id: string; text: string; created_at: Generated<Date> };
@@ -232,6 +236,8 @@ export interface Tables {
     agent_id: string;
     port: number;
     secret_hash: Buffer;
+    person_id: string | null;
+    key_id: string | null;
     created_at: Generated<Date>;
     expires_at: Date | null;
   };
@@ -250,6 +256,8 @@ export interface Tables {
     headers: JSONColumnType<string[]>;
     placeholder: string;
     value: Buffer;
+    person_id: string | null;
+    key_id: string | null;
     created_at: Generated<Date>;
     updated_at: Generated<Date>;
   };
@@ -282,7 +290,13 @@ export interface Tables {
     created_at: Generated<Date>;
     retires_at: Generated<Date | null>;
   };
-  network_rules: { agent_id: string; allow: JSONColumnType<string[]>; deny: JSONColumnType<string[]> };
+  network_rules: {
+    agent_id: string;
+    allow: JSONColumnType<string[]>;
+    deny: JSONColumnType<string[]>;
+    person_id: string | null;
+    key_id: string | null;
+  };
   network_log: {
     id: string;
     agent_id: string;
@@ -297,6 +311,13 @@ export interface Tables {
     bytes_sent: string;
     bytes_received: string;
     count: number;
+  };
+  command_authors: {
+    command_id: string;
+    agent_id: string;
+    person_id: string | null;
+    key_id: string | null;
+    created_at: Generated<Date>;
   };
   turn_events: { turn_id: string; seq: number; event: JSONColumnType<TurnEvent> };
   host_leases: {

@@ -2,8 +2,8 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type CommandExit,
-  type CommandRecord,
   type CommandSignal,
+  type MachineCommand,
   type RunCommand,
   type TerminalSize,
   timeoutOf,
@@ -18,28 +18,28 @@ import { OutputDecoder } from "./output-text.ts";
 const rememberedInputs = 1_000;
 
 interface Stored {
-  record: CommandRecord;
+  record: MachineCommand;
   /** The leader of the process group and its start time; null before the start. */
   leader: { pid: number; start: string } | null;
 }
 
 export class Command {
   readonly #folder: string;
-  #record: CommandRecord;
+  #record: MachineCommand;
   #output: CommandOutput | null;
   #process: CommandProcess | null = null;
   #timer: NodeJS.Timeout | undefined;
   #timedOut = false;
   readonly #inputs = new Set<string>();
 
-  private constructor(folder: string, record: CommandRecord, output: CommandOutput | null) {
+  private constructor(folder: string, record: MachineCommand, output: CommandOutput | null) {
     this.#folder = folder;
     this.#record = record;
     this.#output = output;
   }
 
   static async start(id: string, run: RunCommand, folder: string, context: RuntimeContext): Promise<Command> {
-    const record: CommandRecord = {
+    const record: MachineCommand = {
       id,
       command: shortened(run.command),
       cwd: folderOf(run, context),
@@ -78,7 +78,7 @@ export class Command {
     return command;
   }
 
-  get record(): CommandRecord {
+  get record(): MachineCommand {
     return this.#record;
   }
 

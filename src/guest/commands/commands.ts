@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type CommandRecord, maximumEnded, maximumRunning, type RunCommand } from "../../contract/commands.ts";
+import { type MachineCommand, maximumEnded, maximumRunning, type RunCommand } from "../../contract/commands.ts";
 import type { RuntimeContext } from "../../runtimes/runtime.ts";
 import { GuestError } from "../control.ts";
 import { Command } from "./command.ts";
@@ -23,7 +23,7 @@ export class Commands {
   }
 
   /** Starts a command, or returns the one with this id. Throws `too_many_commands`, `command_not_runnable`. */
-  async start(id: string, run: RunCommand): Promise<CommandRecord> {
+  async start(id: string, run: RunCommand): Promise<MachineCommand> {
     await this.#loaded;
     const known = this.#commands.get(id) ?? (await this.#starting.get(id));
     if (known) return known.record;
@@ -58,7 +58,7 @@ export class Commands {
   }
 
   /** Newest first. */
-  async list(): Promise<CommandRecord[]> {
+  async list(): Promise<MachineCommand[]> {
     await this.#loaded;
     let ended = 0;
     const all = [...this.#commands.values()].map(({ record }) => record).reverse();

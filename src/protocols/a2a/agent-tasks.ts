@@ -187,6 +187,7 @@ export class AgentTasks implements A2ARequestHandler {
       replyTruncated: false,
       error: null,
       askedBy: null,
+      createdBy: null,
       undone: false,
       createdAt: new Date(),
       finishedAt: null,

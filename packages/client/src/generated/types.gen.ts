@@ -374,6 +374,7 @@ export type AuditEntry = {
      */
     credential: 'full' | 'agent' | 'token' | null;
     keyId: string | null;
+    createdBy: Author | null;
     /**
      * The client's IP address, as seen by the service.
      */
@@ -410,6 +411,25 @@ export type AuditEntry = {
 export type AuditList = {
     data: Array<AuditEntry>;
     nextCursor: string | null;
+};
+
+/**
+ * A signed-in person, a key, or an agent that asked another.
+ */
+export type Author = {
+    kind: 'person' | 'key' | 'automation';
+    /**
+     * The id of the person, of the key, or of the agent that asked another.
+     */
+    id: string;
+    /**
+     * Its name; null: a key without a name, or one that is gone.
+     */
+    name: string | null;
+    /**
+     * The person's name; for a key its maker's, for an agent that of whoever started it. Null: unknown.
+     */
+    person: string | null;
 };
 
 export type Backup = {
@@ -593,6 +613,7 @@ export type Command = {
      * The amount of output, including dropped output.
      */
     outputBytes: number;
+    createdBy: Author | null;
 };
 
 export type CommandEvent = {
@@ -1536,6 +1557,10 @@ export type Network = {
     allow: Array<string>;
     deny: Array<string>;
     /**
+     * The author of the lists; null also while they are the default.
+     */
+    createdBy: Author | null;
+    /**
      * The installation's own lists, which override every agent's.
      */
     operator: {
@@ -1856,6 +1881,10 @@ export type Secret = {
      * The placeholder that the agent's programs see and send in place of the value.
      */
     placeholder: string;
+    /**
+     * The author of the last change.
+     */
+    createdBy: Author | null;
     createdAt: string;
     updatedAt: string;
 };
@@ -1886,6 +1915,7 @@ export type SetSecret = {
 export type Share = {
     id: string;
     port: number;
+    createdBy: Author | null;
     createdAt: string;
     expiresAt: string | null;
     /**
@@ -1901,6 +1931,7 @@ export type ShareList = {
 export type ShareRecord = {
     id: string;
     port: number;
+    createdBy: Author | null;
     createdAt: string;
     expiresAt: string | null;
 };
@@ -1919,6 +1950,10 @@ export type SigningKeysReplaced = {
 export type Snapshot = {
     id: string;
     name: string;
+    /**
+     * Null also for one that the service made before a turn.
+     */
+    createdBy: Author | null;
     createdAt: string;
     /**
      * `asked`: requested by the owner. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` requests. `upgrade`: made before an upgrade, so that it can be undone.
@@ -2048,6 +2083,7 @@ export type Turn = {
         agent: string;
         turnId: string;
     } | null;
+    createdBy: Author | null;
     /**
      * Whether the agent was rolled back to a point before the turn's end, so that it does not remember the turn.
      */
@@ -2156,6 +2192,7 @@ export type TurnSummary = {
     reply: string;
     status: 'running' | 'completed' | 'failed' | 'cancelled';
     error: Fault | null;
+    createdBy: Author | null;
     createdAt: string;
     finishedAt: string | null;
     /**
