@@ -56,6 +56,8 @@ const classes: readonly ClassRow[] = [
       create: "createWorkspace",
       rename: "renameWorkspace",
       remove: "deleteWorkspace",
+      deleted: "listDeletedWorkspaces",
+      restore: "restoreWorkspace",
       members: "listMembers",
       changeMember: "changeMember",
       removeMember: "removeMember",

@@ -58,6 +58,7 @@ import { Asking } from "./turns/asking.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
 import { Turns } from "./turns/turns.ts";
 import { startBackground } from "./upkeep/background.ts";
+import { DeletedWorkspaces } from "./workspaces/deleted.ts";
 import { Workspaces } from "./workspaces/workspaces.ts";
 
 const databaseTimeoutMs = 3_000;
@@ -123,6 +124,7 @@ export class AppContext extends Foundation {
   readonly principals = new Principals(this);
   readonly users = new Users(this);
   readonly workspaces = new Workspaces(this);
+  readonly deletedWorkspaces = new DeletedWorkspaces(this);
   readonly keys = new Keys(this);
   readonly programs = new Programs(this.signIn && this.stores.programs);
   readonly dashboardSessions = new DashboardSessions(this);

@@ -30,6 +30,7 @@ import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
 import { ForkStore } from "./snapshots/fork-store.ts";
 import { SnapshotStore } from "./snapshots/store.ts";
 import { TurnStore } from "./turns/store.ts";
+import { DeletedWorkspaceStore } from "./workspaces/deleted-store.ts";
 import { InvitationStore } from "./workspaces/invitation-store.ts";
 import { WorkspaceStore } from "./workspaces/store.ts";
 
@@ -59,6 +60,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     invitations: new InvitationStore(database),
     keys: new KeyStore(database),
     commandAuthors: new CommandAuthorStore(database),
+    deletedWorkspaces: new DeletedWorkspaceStore(database, host, config.quarantineDays),
     lifecycle: new LifecycleStore(database, host, machinePrice),
     limiters: {
       /** Requests of a key or a signed-in user. */

@@ -86,6 +86,8 @@ const commands: Record<string, string> = {
   "POST /workspaces": "workspaces create ops",
   "PATCH /workspaces/{name}": "workspaces rename ops team",
   "DELETE /workspaces/{name}": "workspaces delete ops --yes",
+  "GET /deleted-workspaces": "workspaces deleted",
+  "POST /deleted-workspaces/{id}/restore": `workspaces restore ${id}`,
   "GET /workspaces/{name}/members": "workspaces members ops",
   "PATCH /workspaces/{name}/members/{id}": `workspaces role ops ${id} viewer`,
   "DELETE /workspaces/{name}/members/{id}": `workspaces remove ops ${id} --yes`,

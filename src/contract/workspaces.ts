@@ -92,6 +92,30 @@ export const WorkspaceParams = z.object({
 export const CreateWorkspace = z.strictObject({ name: WorkspaceName }).meta({ id: "CreateWorkspace" });
 export const UpdateWorkspace = z.strictObject({ name: WorkspaceName }).meta({ id: "UpdateWorkspace" });
 
+export const DeleteWorkspaceQuery = z.strictObject({
+  force: z
+    .enum(["true", "false", ""], "force is true or false.")
+    .default("false")
+    .meta({ description: "Delete it with its agents. `?force` alone is `true`." }),
+});
+
+const DeletedWorkspace = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    deletedAt: time,
+    removedAt: time.meta({ description: "It can be restored until then." }),
+  })
+  .meta({ id: "DeletedWorkspace" });
+export type DeletedWorkspace = z.infer<typeof DeletedWorkspace>;
+
+export const DeletedWorkspaceList = z.object({ data: z.array(DeletedWorkspace) }).meta({
+  id: "DeletedWorkspaceList",
+  description: "The workspaces that were deleted with their agents, the newest first.",
+});
+
+export const DeletedWorkspaceParams = z.object({ id: z.string().meta({ description: "The workspace's id." }) });
+
 export const Member = z
   .object({
     id: z.uuid().meta({ description: "The person's id." }),

@@ -63,6 +63,7 @@ function listen(context: AppContext): Promise<void> {
         context.snapshots.sweep(),
         context.imports.sweep(),
         ledger.sweep(),
+        context.deletedWorkspaces.sweep(),
         signIn?.refreshKeys(),
       ]),
     cleanUp: () =>

@@ -1,15 +1,16 @@
-import type { FastifyPluginAsync } from "fastify";
+import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import type { AppContext } from "../context.ts";
 import { routes } from "../contract/routes.ts";
 import { dashboardPrefix } from "../contract/sign-in.ts";
-import type { Invitation, Member, Person, Workspace } from "../contract/workspaces.ts";
+import type { DeletedWorkspace, Invitation, Member, Person, Workspace } from "../contract/workspaces.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
+import type { DeletedWorkspaceState } from "./deleted-store.ts";
 import type { InvitationState, MemberState, PersonState, WorkspaceState } from "./workspaces.ts";
 
-/** `/me`, `/workspaces` and `/invitations`. */
+/** `/me`, `/workspaces`, `/deleted-workspaces` and `/invitations`. */
 export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
-  const { workspaces, address, audit } = context;
+  const { workspaces, deletedWorkspaces, address, audit } = context;
   return async (app) => {
     handle(app, routes.getMe, async ({ caller }) => {
       const [person, workspace, memberships] = await Promise.all([
@@ -38,9 +39,23 @@ export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
       toWorkspaceView(await workspaces.rename(caller, body.name)),
     );
 
-    handle(app, routes.deleteWorkspace, async ({ caller }) => {
-      await workspaces.remove(caller);
-      return null;
+    handle(app, routes.deleteWorkspace, async ({ caller, query, log }, reply) => {
+      const isKept = await workspaces.remove(caller, { force: query.force !== "false" });
+      if (!isKept) return reply.code(204).send(null);
+      // The timer's next sweep does what this one does not.
+      void deletedWorkspaces.sweep().catch((error: unknown) => log.error({ err: error }, "a sweep failed"));
+      return reply.code(202).send({});
+    });
+
+    handle(app, routes.listDeletedWorkspaces, async ({ caller }) => ({
+      data: (await deletedWorkspaces.list(caller)).map(toDeletedView),
+    }));
+
+    handle(app, routes.restoreWorkspace, async (request) => {
+      const { caller, params } = request;
+      await deletedWorkspaces.restore(caller, params.id);
+      await logIn(request, params.id);
+      return toWorkspaceView(await workspaces.ofPerson(caller, params.id));
     });
 
     handle(app, routes.listMembers, async ({ caller, query: { limit, cursor } }) => {
@@ -74,19 +89,23 @@ export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
       return null;
     });
 
-    handle(app, routes.acceptInvitation, async ({ caller, params, ip, id, log }) => {
-      const workspace = await workspaces.accept(caller, params.token);
-      // The request itself is in the audit log of the workspace from which the person came.
-      const joined = { caller: { ...caller, accountId: workspace.id }, ip, id, log };
-      await audit.logOperation(joined, routes.acceptInvitation, {
-        agent: null,
-        agentId: null,
-        status: 200,
-        code: null,
-      });
+    handle(app, routes.acceptInvitation, async (request) => {
+      const workspace = await workspaces.accept(request.caller, request.params.token);
+      await logIn(request, workspace.id);
       return toWorkspaceView(workspace);
     });
   };
+
+  /** Adds the request to the audit log of a workspace. It is in that of the workspace from which the person came. */
+  async function logIn({ caller, ip, id, log, routeOptions }: FastifyRequest, accountId: string): Promise<void> {
+    const within = { caller: { ...caller, accountId }, ip, id, log };
+    const answered = { agent: null, agentId: null, status: 200, code: null };
+    await audit.logOperation(within, routeOptions.config.route!, answered);
+  }
+}
+
+function toDeletedView({ deletedAt, removedAt, ...workspace }: DeletedWorkspaceState): DeletedWorkspace {
+  return { ...workspace, deletedAt: deletedAt.toISOString(), removedAt: removedAt.toISOString() };
 }
 
 function toPersonView({ createdAt, lastSeenAt, ...person }: PersonState): Person {

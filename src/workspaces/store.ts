@@ -80,11 +80,12 @@ export class WorkspaceStore {
   }
 
   /**
-   * Deletes a workspace with its members and keys; its name is free then. The row of one with a ledger stays. Throws
-   * `workspace_is_personal`, `workspace_not_empty`.
+   * Deletes a workspace with its members and keys; its name is free then. The row of one with a ledger stays. With
+   * `force`, one with agents is disabled and kept. Returns whether it was kept. Throws `workspace_is_personal`,
+   * `workspace_not_empty`.
    */
-  async remove(accountId: string): Promise<void> {
-    await this.#database.transaction().execute(async (transaction) => {
+  async remove(accountId: string, { force }: { force: boolean }): Promise<boolean> {
+    return this.#database.transaction().execute(async (transaction) => {
       // Waits for agents that are being inserted, and keeps others from being inserted.
       const { name_key: nameKey } = await transaction
         .selectFrom("accounts")
@@ -94,21 +95,26 @@ export class WorkspaceStore {
         .executeTakeFirstOrThrow();
       if (nameKey === null) throw new BerthError("workspace_is_personal", "A personal workspace cannot be deleted.");
       const agents = transaction.selectFrom("agents").select("name").where("account_id", "=", accountId).limit(1);
-      if (await agents.executeTakeFirst())
-        throw new BerthError("workspace_not_empty", "The workspace has agents. Delete them first.");
+      if (await agents.executeTakeFirst()) {
+        if (!force)
+          throw new BerthError("workspace_not_empty", "The workspace has agents. Delete them first, or use force.");
+        await disable(transaction, accountId);
+        return true;
+      }
       const entries = transaction.selectFrom("credit_entries").select("number").where("account_id", "=", accountId);
       if (!(await entries.limit(1).executeTakeFirst())) {
         await transaction.deleteFrom("accounts").where("id", "=", accountId).execute();
-        return;
+        return false;
       }
       await transaction
         .updateTable("accounts")
-        .set({ disabled_at: new Date(), name_key: accountId })
+        .set({ disabled_at: new Date(), deleted_at: null, name_key: accountId })
         .where("id", "=", accountId)
         .execute();
       await transaction.deleteFrom("memberships").where("account_id", "=", accountId).execute();
       await transaction.deleteFrom("invitations").where("account_id", "=", accountId).execute();
       await revokeKeys(transaction, accountId, null);
+      return false;
     });
   }
 
@@ -224,6 +230,15 @@ export async function requireFewWorkspaces(transaction: Transaction<Tables>, per
     .executeTakeFirstOrThrow();
   if (Number(count) < maximumWorkspaces) return;
   throw new BerthError("too_many_workspaces", `A person can be in at most ${maximumWorkspaces} workspaces.`);
+}
+
+/** Members, keys and invitations stay, and are good for nothing while the workspace is disabled. */
+async function disable(transaction: Transaction<Tables>, accountId: string): Promise<void> {
+  await transaction
+    .updateTable("accounts")
+    .set({ disabled_at: sql<Date>`now()`, deleted_at: sql<Date>`now()` })
+    .where("id", "=", accountId)
+    .execute();
 }
 
 /** The keys that the person made; null: all of the workspace's. */

@@ -71,6 +71,13 @@ export class Workspaces {
     return { ...(own ?? { ...(await this.#rows.byId(accountId)), personal: false }), role };
   }
 
+  /** Throws `workspace_not_found` if the person is not a member. */
+  async ofPerson({ personId }: Caller, id: string): Promise<WorkspaceState> {
+    const found = await this.#rows.find(personId!, id);
+    if (found) return found;
+    throw new BerthError("workspace_not_found", "You are in no such workspace.");
+  }
+
   /** All workspaces that the caller can choose: a key belongs to one. */
   async list(caller: Caller): Promise<WorkspaceState[]> {
     return caller.token === null ? [await this.current(caller)] : this.#rows.ofPerson(caller.personId!);
@@ -89,9 +96,12 @@ export class Workspaces {
     return this.current(caller);
   }
 
-  /** Throws `workspace_is_personal`, `workspace_not_empty`. */
-  async remove({ accountId }: Caller): Promise<void> {
-    await this.#rows.remove(accountId);
+  /**
+   * With `force`, a workspace with agents is disabled and kept. Returns whether it was kept. Throws
+   * `workspace_is_personal`, `workspace_not_empty`.
+   */
+  remove({ accountId }: Caller, options: { force: boolean }): Promise<boolean> {
+    return this.#rows.remove(accountId, options);
   }
 
   /** Up to `limit` members after the cursor `PERSON@MILLISECONDS`, oldest first. */

@@ -95,6 +95,8 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /workspaces/{name}/invitations": workspace(200),
   "DELETE /workspaces/{name}/invitations/{id}": workspace(404),
   "POST /invitations/{token}/accept": people(404),
+  "GET /deleted-workspaces": people(200),
+  "POST /deleted-workspaces/{id}/restore": people(404),
   // It is personal.
   "DELETE /workspaces/{name}": workspace(409),
   "GET /events": account(200, 200),
@@ -207,6 +209,8 @@ const viewersMay = [
   "GET /workspaces/{name}/members",
   "DELETE /workspaces/{name}/members/{id}",
   "POST /invitations/{token}/accept",
+  "GET /deleted-workspaces",
+  "POST /deleted-workspaces/{id}/restore",
   "GET /events",
   "GET /turns",
   "GET /models",

@@ -36,14 +36,29 @@ export function register(program: ToolCommand): void {
       ({ name }) => `The workspace is called ${printable(name)} now.`,
     );
   workspaces
-    .add("delete <workspace>", "delete a workspace that has no agents", { workspace: workspaceHelp })
-    .confirms(
-      (workspace: string) => `Delete the workspace ${printable(workspace)} permanently?`,
-      "Nothing was deleted.",
-    )
+    .add("delete <workspace>", "delete a workspace", { workspace: workspaceHelp })
+    .option("--force", "delete it with its agents; it can be restored for some days")
+    .confirms((workspace: string) => `Delete the workspace ${printable(workspace)}?`, "Nothing was deleted.")
     .prints(
-      (workspace: string) => connect().workspaces.remove(workspace),
+      (workspace: string, { force = false }: { force?: boolean }) =>
+        connect().workspaces.remove(workspace, force ? { force: "true" } : {}),
       (_, workspace) => `The workspace ${printable(workspace)} is deleted.`,
+    );
+  workspaces.add("deleted", "list deleted workspaces that you can restore").lists({
+    list: async () => ({ data: await connect().workspaces.deleted() }),
+    empty: "No deleted workspace can be restored.",
+    columns: {
+      NAME: "name",
+      DELETED: ({ deletedAt }) => localTime(deletedAt),
+      "REMOVED AT": ({ removedAt }) => localTime(removedAt),
+      ID: "id",
+    },
+  });
+  workspaces
+    .add("restore <id>", "restore a deleted workspace", { id: "the workspace's id (see berth workspaces deleted)" })
+    .prints(
+      (id: string) => connect().workspaces.restore(id),
+      ({ name }) => `The workspace ${printable(name)} is restored. Its agents are suspended.`,
     );
   addMemberCommands(workspaces);
   addInvitationCommands(workspaces);

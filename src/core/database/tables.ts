@@ -22,6 +22,7 @@ export interface Tables {
     created_at: Generated<Date>;
     operator: Generated<boolean>;
     disabled_at: Date | null;
+    deleted_at: Date | null;
     /** Null for a personal workspace. */
     name_key: string | null;
     /** Micro-credits, as bigints, which the driver returns as text. */

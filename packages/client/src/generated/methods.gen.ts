@@ -113,9 +113,19 @@ export class Workspaces {
     return this.connection.call("renameWorkspace", { path: { name }, body, ...options });
   }
 
-  /** Delete a workspace that has no agents. */
-  async remove(name: string, options: RequestOptions = {}): Promise<void> {
-    await this.connection.call("deleteWorkspace", { path: { name }, ...options });
+  /** Delete a workspace. */
+  async remove(name: string, query: Query<"deleteWorkspace"> = {}, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("deleteWorkspace", { path: { name }, query, ...options });
+  }
+
+  /** List the deleted workspaces that the caller can restore. */
+  async deleted(options: RequestOptions = {}): Promise<types.DeletedWorkspace[]> {
+    return (await this.connection.call("listDeletedWorkspaces", options)).data;
+  }
+
+  /** Restore a deleted workspace. */
+  restore(id: string, options: RequestOptions = {}): Promise<types.Workspace> {
+    return this.connection.call("restoreWorkspace", { path: { id }, ...options });
   }
 
   /** List a workspace's members. */

@@ -81,6 +81,8 @@ export const operations = {
   createWorkspace: { method: "POST", path: "/workspaces" },
   renameWorkspace: { method: "PATCH", path: "/workspaces/{name}" },
   deleteWorkspace: { method: "DELETE", path: "/workspaces/{name}" },
+  listDeletedWorkspaces: { method: "GET", path: "/deleted-workspaces" },
+  restoreWorkspace: { method: "POST", path: "/deleted-workspaces/{id}/restore" },
   listMembers: { method: "GET", path: "/workspaces/{name}/members" },
   changeMember: { method: "PATCH", path: "/workspaces/{name}/members/{id}" },
   removeMember: { method: "DELETE", path: "/workspaces/{name}/members/{id}" },
@@ -193,7 +195,9 @@ export interface Operations {
   listWorkspaces: { data: types.ListWorkspacesData; answer: types.WorkspaceList; event: null };
   createWorkspace: { data: types.CreateWorkspaceData; answer: types.Workspace; event: null };
   renameWorkspace: { data: types.RenameWorkspaceData; answer: types.Workspace; event: null };
-  deleteWorkspace: { data: types.DeleteWorkspaceData; answer: null; event: null };
+  deleteWorkspace: { data: types.DeleteWorkspaceData; answer: types.DeleteWorkspaceResponses[202]; event: null };
+  listDeletedWorkspaces: { data: types.ListDeletedWorkspacesData; answer: types.DeletedWorkspaceList; event: null };
+  restoreWorkspace: { data: types.RestoreWorkspaceData; answer: types.Workspace; event: null };
   listMembers: { data: types.ListMembersData; answer: types.MemberList; event: null };
   changeMember: { data: types.ChangeMemberData; answer: types.Member; event: null };
   removeMember: { data: types.RemoveMemberData; answer: null; event: null };

@@ -1194,6 +1194,23 @@ export type CreditGrant = {
     entry: CreditEntry;
 };
 
+export type DeletedWorkspace = {
+    id: string;
+    name: string;
+    deletedAt: string;
+    /**
+     * It can be restored until then.
+     */
+    removedAt: string;
+};
+
+/**
+ * The workspaces that were deleted with their agents, the newest first.
+ */
+export type DeletedWorkspaceList = {
+    data: Array<DeletedWorkspace>;
+};
+
 export type Error = {
     statusCode: number;
     message: string;
@@ -5136,7 +5153,12 @@ export type DeleteWorkspaceData = {
          */
         name: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Delete it with its agents. `?force` alone is `true`.
+         */
+        force?: 'true' | 'false' | '';
+    };
     url: '/workspaces/{name}';
 };
 
@@ -5150,6 +5172,12 @@ export type DeleteWorkspaceErrors = {
 export type DeleteWorkspaceError = DeleteWorkspaceErrors[keyof DeleteWorkspaceErrors];
 
 export type DeleteWorkspaceResponses = {
+    /**
+     * Default Response
+     */
+    202: {
+        [key: string]: never;
+    };
     /**
      * Default Response
      */
@@ -5187,6 +5215,67 @@ export type RenameWorkspaceResponses = {
 };
 
 export type RenameWorkspaceResponse = RenameWorkspaceResponses[keyof RenameWorkspaceResponses];
+
+export type ListDeletedWorkspacesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/deleted-workspaces';
+};
+
+export type ListDeletedWorkspacesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListDeletedWorkspacesError = ListDeletedWorkspacesErrors[keyof ListDeletedWorkspacesErrors];
+
+export type ListDeletedWorkspacesResponses = {
+    /**
+     * Default Response
+     */
+    200: DeletedWorkspaceList;
+};
+
+export type ListDeletedWorkspacesResponse = ListDeletedWorkspacesResponses[keyof ListDeletedWorkspacesResponses];
+
+export type RestoreWorkspaceData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The workspace's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/deleted-workspaces/{id}/restore';
+};
+
+export type RestoreWorkspaceErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RestoreWorkspaceError = RestoreWorkspaceErrors[keyof RestoreWorkspaceErrors];
+
+export type RestoreWorkspaceResponses = {
+    /**
+     * Default Response
+     */
+    200: Workspace;
+};
+
+export type RestoreWorkspaceResponse = RestoreWorkspaceResponses[keyof RestoreWorkspaceResponses];
 
 export type ListMembersData = {
     body?: never;
