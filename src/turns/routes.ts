@@ -79,7 +79,9 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
 
     handle(app, routes.getTurn, async (request) => {
       const { agent, turn } = await find(request);
-      return toTurnView(await turns.past(agent.id, turn.id));
+      const view = toTurnView(await turns.past(agent.id, turn.id));
+      // An external key's holder is told nothing of people and keys.
+      return request.caller.agentIds === null ? view : { ...view, createdBy: null };
     });
 
     handle(app, routes.getTurnEvents, async (request, reply) => {

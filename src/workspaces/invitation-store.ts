@@ -115,6 +115,9 @@ export class InvitationStore {
 async function requireOpen(transaction: Transaction<Tables>, row: Selectable<Tables["invitations"]>): Promise<void> {
   const hasEnded = row.accepted_at !== null || row.revoked_at !== null || row.expires_at <= new Date();
   if (hasEnded) throw new BerthError("invitation_ended", "The invitation was used or revoked, or has expired.");
+  const accounts = transaction.selectFrom("accounts").select("id").where("id", "=", row.account_id);
+  if (!(await accounts.where("disabled_at", "is", null).executeTakeFirst()))
+    throw new BerthError("invitation_ended", "The invitation's workspace was deleted or disabled.");
   if (row.person_id === null) return;
   const maker = await transaction
     .selectFrom("memberships")

@@ -134,6 +134,14 @@ test("the audit log says who did it, also what was refused", async () => {
   expect(await first("/audit")).toMatchObject({ status: 403, createdBy: byBob });
 });
 
+test("the holder of an external agent key is told no names", async () => {
+  const { body } = await ada.call("POST", "/keys", { name: "customer", kind: "agent", agents: ["ada"] });
+  const customer = new TestClient(ada.url, body.key);
+  const { turnId } = await customer.chat("ada", "hello");
+  expect((await customer.call("GET", `/agents/ada/turns/${turnId}`)).body.createdBy).toBeNull();
+  expect((await first("/agents/ada/turns")).createdBy).toMatchObject({ kind: "key", name: "customer" });
+});
+
 test("a revoked key keeps its name in what it did, and a removed person theirs", async () => {
   const { body: made } = await bob.call("POST", "/keys", {});
   await bob.ask("ada", "hello");

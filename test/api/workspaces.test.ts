@@ -152,12 +152,18 @@ describe("a workspace", () => {
     const turnId = (await team.fetch("POST", "/agents/ada/chat", { message: "hang" })).headers.get("x-turn-id");
     const path = `/workspaces/${encodeURIComponent(name)}`;
     const id = (await team.call("GET", "/me")).body.workspace.id;
+    const invitation = await people.invite(ada, name);
     expect((await bob.call("DELETE", `${path}?force`)).status).toBe(403);
     expect((await ada.call("DELETE", `${path}?force=perhaps`)).body.message).toMatch(/force is true or false/);
     expect((await ada.call("DELETE", `${path}?force`)).status).toBe(202);
     for (const client of [team, bob]) expect((await client.call("GET", "/agents")).status).toBe(404);
     expect((await withKey.call("GET", "/agents")).status).toBe(401);
     expect((await ada.call("DELETE", `${path}?force`)).status).toBe(404);
+    const cleo = await people.person();
+    expect((await accept(cleo, invitation)).body).toMatchObject({
+      code: "invitation_ended",
+      message: expect.stringMatching(/was deleted/),
+    });
     expect((await ada.call("POST", "/workspaces", { name })).body.code).toBe("workspace_exists");
     const states = database.selectFrom("agents").select("status").where("account_id", "=", id);
     await expect.poll(() => states.execute()).toEqual([{ status: "suspended" }]);
@@ -171,6 +177,7 @@ describe("a workspace", () => {
     expect((await restore(ada, "nothing")).body.code).toBe("workspace_not_found");
     expect((await restore(ada)).body).toMatchObject({ id, name, role: "owner" });
     expect((await restore(ada)).status).toBe(404);
+    expect((await accept(cleo, invitation)).status).toBe(200);
 
     expect((await team.call("GET", "/agents/ada")).body).toEqual({
       ...before,
