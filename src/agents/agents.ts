@@ -127,13 +127,13 @@ export class Agents {
     await this.#requireOthers(agent, agents);
     requireSmall({ ...agent, ...asked });
     const settings = givenSettings(asked);
-    if (isOther) return this.#goOnWith(runtime, agent, settings);
+    if (isOther) return this.#changeRuntime(runtime, agent, settings);
     if (Object.keys(settings).length === 0) return agent;
     return (await this.#context.stores.agents.configure(agent.id, settings)) ?? deleting(agent);
   }
 
   /** The machine boots with the runtime, and gets at least the memory that the runtime needs. */
-  async #goOnWith(runtime: string, agent: AgentState, settings: Partial<AgentSettings>): Promise<AgentState> {
+  async #changeRuntime(runtime: string, agent: AgentState, settings: Partial<AgentSettings>): Promise<AgentState> {
     const { lifecycle, turns, runtimes } = this.#context;
     const { resources } = agent;
     const memoryMiB = Math.max(resources.memoryMiB, resourcesOf(runtimes, runtime).memoryMiB);

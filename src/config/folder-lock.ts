@@ -52,7 +52,7 @@ export class FolderLock {
   }
 
   /** The server that had the folder, and whose process is certainly gone; null if there is none. */
-  async dead(): Promise<string | null> {
+  async goneHolder(): Promise<string | null> {
     const holder = await this.holder();
     return holder?.state === "gone" ? holder.server : null;
   }
@@ -63,7 +63,7 @@ export class FolderLock {
    */
   async take(server: string | null, before: string | null = null): Promise<void> {
     for (;;) {
-      if (await this.#written(server)) return;
+      if (await this.#write(server)) return;
       const holder = await this.holder();
       if (holder?.state === "alive") {
         const isReplaced = before !== null && holder.server === before && holder.pid !== process.pid;
@@ -79,7 +79,7 @@ export class FolderLock {
   }
 
   /** Writes the lock atomically. False if there is one. */
-  async #written(server: string | null): Promise<boolean> {
+  async #write(server: string | null): Promise<boolean> {
     const partial = `${this.#file}.${process.pid}`;
     const lines = [process.pid, startOf(process.pid), server ?? "", ownPlace()];
     await writeFile(partial, `${lines.join("\n")}\n`, { mode: 0o644 });

@@ -35,7 +35,7 @@ test("a server that ends while it takes over gives back the lease and the lock",
   const [asked, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let isLocked = false;
   const lock = {
-    dead: async () => null,
+    goneHolder: async () => null,
     take: async () => {
       asked.resolve();
       await free.promise;

@@ -21,7 +21,7 @@ export interface LeadershipOptions {
   /** A random id of this process. */
   server: string;
   rows: Pick<HostLeaseStore, "all" | "take" | "renew" | "release" | "endSessions" | "hostOf">;
-  lock: Pick<FolderLock, "dead" | "take" | "release">;
+  lock: Pick<FolderLock, "goneHolder" | "take" | "release">;
   /** Begins to lead. */
   lead: () => Promise<void>;
   log: Log;
@@ -55,7 +55,7 @@ export class Leadership {
   #renewing: Promise<void> | null = null;
   #leases: readonly HostLease[] = [];
   #reading: Promise<void> | null = null;
-  #told = "";
+  #lastLogged = "";
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: LeadershipOptions) {
@@ -161,12 +161,12 @@ export class Leadership {
       await this.#read();
       if (this.#lookingSince === Number.POSITIVE_INFINITY) this.#lookingSince = performance.now();
       if (this.#state === "standby") await this.#tryToLead();
-      this.#told = "";
+      this.#lastLogged = "";
     } catch (error) {
       this.#lookingSince = Number.POSITIVE_INFINITY;
       const { message } = asBerthError(error, "internal", String(error));
-      if (message !== this.#told) this.#log("the lease of the host cannot be seen to", { error });
-      this.#told = message;
+      if (message !== this.#lastLogged) this.#log("the lease of the host cannot be seen to", { error });
+      this.#lastLogged = message;
       if (!this.leads) await pause(refusedMs, this.#stop.signal);
     }
   }
@@ -186,7 +186,7 @@ export class Leadership {
   async #tryToLead(): Promise<void> {
     const { host, server, rows, lock, lead } = this.#options;
     const held = this.#leases.find((lease) => lease.host === host) ?? null;
-    const dead = await lock.dead();
+    const dead = await lock.goneHolder();
     if (held && !this.#isFree(held, dead)) return;
     const asked = performance.now();
     const epoch = await rows.take({ host, server, url: this.#url }, dead);

@@ -40,7 +40,7 @@ export class Idleness {
   }
 
   /** Called by the timer: suspends the agent if it was idle long enough, else schedules the next check. */
-  async look(id: string): Promise<void> {
+  async check(id: string): Promise<void> {
     const { stores, config, reconciler } = this.#context;
     const agent = await stores.agents.byId(id);
     if (agent?.desired !== "running" || agent.status !== "ready" || reconciler.stopped.aborted || config.idleMs === 0)
@@ -51,11 +51,11 @@ export class Idleness {
     // Counts from now: a busy agent must not stay first in line and keep the sweep from all others, and after the
     // host's clock was set back, an agent would stay awake until the old time is reached again.
     if (isDue || since < -clockToleranceMs) await stores.lifecycle.touch(id);
-    this.lookLater(id, since < 0 || isDue ? config.idleMs : config.idleMs - since);
+    this.scheduleCheck(id, since < 0 || isDue ? config.idleMs : config.idleMs - since);
   }
 
   /** Schedules a check for when the agent may have been idle long enough. */
-  lookLater(id: string, ms = this.#context.config.idleMs): void {
+  scheduleCheck(id: string, ms = this.#context.config.idleMs): void {
     const { timers, config, log } = this.#context;
     if (config.idleMs === 0) return;
     // If the timer cannot be set, the sweep finds the agent.
@@ -70,7 +70,7 @@ export class Idleness {
     if (config.idleMs === 0) return;
     for (const { id, lastActiveAt } of await stores.lifecycle.idle(null, sweepLimit)) {
       const since = Date.now() - lastActiveAt.getTime();
-      if (since > 2 * config.idleMs || since < -clockToleranceMs) await this.look(id);
+      if (since > 2 * config.idleMs || since < -clockToleranceMs) await this.check(id);
     }
   }
 

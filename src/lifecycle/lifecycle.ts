@@ -113,7 +113,7 @@ export class Lifecycle {
    * request's id. Returns the agent's state in the meantime; null if it is being deleted.
    */
   async restart(id: string, newMachine: boolean, by: string | null): Promise<AgentState | null> {
-    return this.#beginAnew(await this.#rows.beginRestart(id, newMachine, by));
+    return this.#reconcileChanged(await this.#rows.beginRestart(id, newMachine, by));
   }
 
   /** Whether an earlier attempt of this request has started a restart, a rollback or a conversation of the agent. */
@@ -139,7 +139,7 @@ export class Lifecycle {
    * null while a turn runs, or if it is being deleted.
    */
   async changeRuntime(id: string, change: RuntimeChange): Promise<AgentState | null> {
-    return this.#beginAnew(await this.#rows.beginRuntime(id, change));
+    return this.#reconcileChanged(await this.#rows.beginRuntime(id, change));
   }
 
   /**
@@ -153,7 +153,7 @@ export class Lifecycle {
     before: SnapshotState | null,
     by: string | null,
   ): Promise<AgentState | null> {
-    return this.#beginAnew(await this.#rows.beginRollback(id, snapshot, before, by));
+    return this.#reconcileChanged(await this.#rows.beginRollback(id, snapshot, before, by));
   }
 
   /**
@@ -161,7 +161,7 @@ export class Lifecycle {
    * Returns the agent's state in the meantime; null while a turn runs, or if it is being deleted.
    */
   async upgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
-    return this.#beginAnew(await this.#rows.beginUpgrade(id, before));
+    return this.#reconcileChanged(await this.#rows.beginUpgrade(id, before));
   }
 
   /** Suspends the agent. Returns its state when that is done or was superseded; null if it may not be suspended. */
@@ -325,8 +325,8 @@ export class Lifecycle {
     return this.#rows.change(id, generation, { status: "suspended", desired: "suspended", endUnknown: true });
   }
 
-  /** Resets its machine's count of losses. Returns the same agent. */
-  #beginAnew(agent: AgentState | null): AgentState | null {
+  /** Reconciles an agent whose row was changed, and resets its machine's count of losses. Returns the same agent. */
+  #reconcileChanged(agent: AgentState | null): AgentState | null {
     if (!agent) return null;
     this.#context.reconciler.forgetLosses(agent.id);
     this.noteChange(agent.id);

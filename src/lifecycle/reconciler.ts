@@ -228,7 +228,7 @@ export class Reconciler {
     }
     if (agent.status !== "ready")
       metrics.machine(agent.status === "suspended" ? "wake" : "create", (performance.now() - begun) / 1000);
-    idleness.lookLater(id);
+    idleness.scheduleCheck(id);
     this.#watch(agent);
   }
 

@@ -54,8 +54,8 @@ export class Charge {
   readonly #input: number;
   /** Answer tokens that credits are held for. */
   #covered: number;
-  #told: TokenCounts = {};
-  #toldMicro = 0;
+  #reported: TokenCounts = {};
+  #reportedMicro = 0;
 
   private constructor(asked: ChargedCall, payment: Promise<Payment>, input: number, covered: number) {
     this.#prices = asked.prices;
@@ -100,7 +100,7 @@ export class Charge {
 
   /** The usage so far, and its price in micro-credits, 0 when unknown. */
   get used(): { tokens: TokenCounts; microCredits: number } {
-    return { tokens: this.#told, microCredits: this.#toldMicro };
+    return { tokens: this.#reported, microCredits: this.#reportedMicro };
   }
 
   /** Reports the increment of the provider's counts since the last call. */
@@ -129,7 +129,7 @@ export class Charge {
     const payment = await this.#payment.catch(() => null);
     if (!payment) return; // Nothing was forwarded.
     if (meter?.begun) this.#add(this.#counted(meter));
-    await payment.settle(this.#toldMicro, this.#told);
+    await payment.settle(this.#reportedMicro, this.#reported);
   }
 
   /** The provider's counts; estimates from the received text where they are missing or not final. */
@@ -145,17 +145,17 @@ export class Charge {
   /** An answer's counts are growing totals; only the increments are reported. */
   #add(totals: TokenCounts): void {
     const added: TokenCounts = {};
-    const next = { ...this.#told };
+    const next = { ...this.#reported };
     for (const [name, total] of Object.entries(totals) as [keyof TokenCounts, number][]) {
-      const before = this.#told[name] ?? 0;
+      const before = this.#reported[name] ?? 0;
       next[name] = Math.max(before, total);
       added[name] = next[name] - before;
     }
     if (Object.values(added).every((value) => value === 0)) return;
     const cost = this.#prices.priceOf(this.#model, next);
-    this.#tell(added, cost === null ? null : cost - this.#toldMicro);
-    this.#told = next;
-    this.#toldMicro = cost ?? this.#toldMicro;
+    this.#tell(added, cost === null ? null : cost - this.#reportedMicro);
+    this.#reported = next;
+    this.#reportedMicro = cost ?? this.#reportedMicro;
   }
 }
 

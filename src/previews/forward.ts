@@ -41,7 +41,7 @@ export async function forward(
     const answer = await answerTo(sent);
     if (answer.upgraded && !upgrading) throw new Error("the program has changed to a protocol that nobody asked for");
     if (upgrading && answer.upgraded) await tunnel(upgrading, answer.answer, answer.upgraded);
-    else await pipeline(answer.answer, headed(response, answer.answer));
+    else await pipeline(answer.answer, withHeaders(response, answer.answer));
   } finally {
     connection.destroy();
   }
@@ -63,7 +63,7 @@ function answerTo(sent: ClientRequest): Promise<Answer> {
 }
 
 /** Omits the program's reason phrase: Node rejects some characters in it. */
-function headed(response: ServerResponse, answer: IncomingMessage): ServerResponse {
+function withHeaders(response: ServerResponse, answer: IncomingMessage): ServerResponse {
   response.writeHead(answer.statusCode!, responseHeaders(answer));
   flushHead(response);
   return response;

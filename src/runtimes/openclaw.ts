@@ -225,7 +225,7 @@ class RunReader {
   readonly #emit: (event: TurnEvent) => void;
   /** The current model message, and the part of it already emitted. */
   #item = "";
-  #told = "";
+  #sentText = "";
   silent = true;
 
   constructor(runId: string, emit: (event: TurnEvent) => void) {
@@ -259,12 +259,12 @@ class RunReader {
   /** Text that is corrected later cannot be taken back. Only what it adds is emitted, and nothing twice. */
   #takeText({ text, delta, itemId = "", replace }: Extract<RunEvent, { stream: "assistant" }>["data"]): void {
     const another = itemId !== this.#item;
-    if (another) [this.#item, this.#told] = [itemId, ""];
-    const whole = text ?? this.#told + (delta ?? "");
-    if (!whole.startsWith(this.#told)) return;
-    const more = whole.slice(this.#told.length);
+    if (another) [this.#item, this.#sentText] = [itemId, ""];
+    const whole = text ?? this.#sentText + (delta ?? "");
+    if (!whole.startsWith(this.#sentText)) return;
+    const more = whole.slice(this.#sentText.length);
     if (more === "") return;
-    this.#told = whole;
+    this.#sentText = whole;
     // Separates the model's messages before and after a tool, as OpenClaw's own HTTP responses do.
     this.say(another && !this.silent && !replace ? `\n\n${more}` : more);
   }

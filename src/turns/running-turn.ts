@@ -170,7 +170,7 @@ export class RunningTurn {
       return;
     }
     this.ending = statusAfter(event) !== "running";
-    const whole = storable(this.ending ? this.#last(event as LastEvent) : this.#told(event));
+    const whole = storable(this.ending ? this.#last(event as LastEvent) : this.#withSums(event));
     this.writer.add({ seq: this.#nextSeq++, event: whole });
     if (whole.type === "response.function_call") this.announced = this.writer.flushed();
     else if (!this.ending) this.log.append(whole);
@@ -258,7 +258,7 @@ export class RunningTurn {
   }
 
   /** Adds the fields of OpenAI's API to a guest's last event. */
-  #told(event: TurnEvent): TurnEvent {
+  #withSums(event: TurnEvent): TurnEvent {
     return event.type === "response.function_call" ? { ...event, ...this.#sums() } : event;
   }
 

@@ -54,7 +54,7 @@ function report({ logger }: AppContext, thrown: unknown): void {
 function listen(context: AppContext): Promise<void> {
   const { config, stores, ledger, signIn, timers, machines, lifecycle, idleness, log } = context;
   return timers.listen({
-    lookForIdleness: (agentId) => idleness.look(agentId),
+    checkIdleness: (agentId) => idleness.check(agentId),
     chargeMachines: () => chargeMachines(stores.machineTime, lifecycle, log),
     sweep: () =>
       Promise.all([

@@ -15,7 +15,7 @@ const everyHour = "0 * * * *";
 const everyDay = "17 3 * * *";
 
 interface TimerHandlers {
-  lookForIdleness(agentId: string): Promise<void>;
+  checkIdleness(agentId: string): Promise<void>;
   /** Once a minute: finishes whatever was left undone. */
   sweep(): Promise<unknown>;
   /** Every five minutes: charges running machines. */
@@ -74,7 +74,7 @@ export class Timers {
     const { idleChecks, sweeps, charges, tidies } = this.#queues;
     const options = { pollingIntervalSeconds: pollSeconds, batchSize: 20 };
     await this.#boss.work<{ agentId: string }>(idleChecks, options, async (jobs) => {
-      for (const { data } of jobs) await handlers.lookForIdleness(data.agentId);
+      for (const { data } of jobs) await handlers.checkIdleness(data.agentId);
     });
     await this.#boss.work(sweeps, { pollingIntervalSeconds: pollSeconds }, () => handlers.sweep());
     await this.#boss.schedule(sweeps, everyMinute);
@@ -86,7 +86,7 @@ export class Timers {
     await this.#boss.schedule(tidies, everyDay);
   }
 
-  /** Calls `lookForIdleness` for the agent after this many seconds. At most one check waits per agent. */
+  /** Calls `checkIdleness` for the agent after this many seconds. At most one check waits per agent. */
   async idleCheck(agentId: string, afterSeconds: number): Promise<void> {
     await this.#boss.send(this.#queues.idleChecks, { agentId }, { singletonKey: agentId, startAfter: afterSeconds });
   }

@@ -57,18 +57,18 @@ test("a server whose term is over can write nothing, in old sessions or new ones
 
   // In the middle of a transaction, which another takes over.
   const entered = Promise.withResolvers<void>();
-  const goesOn = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
   const paused = own.transaction().execute(async (transaction) => {
     await sql`insert into written values ('begun in its term')`.execute(transaction);
     entered.resolve();
-    await goesOn.promise;
+    await release.promise;
     await sql`insert into written values ('after its term')`.execute(transaction);
   });
   const refused = expect(paused).rejects.toThrow();
   await entered.promise;
   expect((await take("second", "new", "old"))?.epoch).toBe(2);
   await leases.endSessions("old");
-  goesOn.resolve();
+  release.resolve();
   await refused;
   // The first finds its connection broken, the next are refused.
   await expect(write("at once after")).rejects.toThrow();

@@ -21,7 +21,7 @@ test("a stop waits for a request that waited for this server to lead", async () 
       endSessions: async () => {},
       hostOf: async () => term.host,
     },
-    lock: { dead: async () => term.server, take: async () => {}, release: async () => {} },
+    lock: { goneHolder: async () => term.server, take: async () => {}, release: async () => {} },
     lead: async () => {},
     log: () => {},
   });

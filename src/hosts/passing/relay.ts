@@ -72,7 +72,7 @@ export async function relay(
     if (answer.message.headers[notLeadingHeader] !== undefined) return "refused";
     passage.begun();
     if (answer.socket) await tunnel(request.socket, response, answer.message, answer.socket);
-    else await pipeline(answer.message, headed(passage, answer.message)).catch(() => response.destroy());
+    else await pipeline(answer.message, withHeaders(passage, answer.message)).catch(() => response.destroy());
     return "answered";
   } finally {
     response.off("close", gone);
@@ -125,7 +125,7 @@ function droppedOf({ headers }: IncomingMessage): ReadonlySet<string> {
 }
 
 /** The response with the answer's headers, which go at once: those of a stream have no end that could be waited for. */
-function headed({ response, answerHeaders, isUpgrade }: Passage, answer: IncomingMessage): ServerResponse {
+function withHeaders({ response, answerHeaders, isUpgrade }: Passage, answer: IncomingMessage): ServerResponse {
   for (const [name, value] of Object.entries(answerHeaders())) if (value !== undefined) response.setHeader(name, value);
   const dropped = droppedOf(answer);
   for (const [name, values] of Object.entries(answer.headersDistinct)) {

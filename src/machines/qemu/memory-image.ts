@@ -55,7 +55,7 @@ interface Saving {
   base: Template | null;
   conditions: Conditions;
   /** Whether the guest runs again afterwards, and keeps its disk. */
-  goesOn: boolean;
+  continues: boolean;
 }
 
 /** The fields that vary by kind, without the folder. */
@@ -162,7 +162,7 @@ export class MemoryImages {
   }
 
   async #write(saving: Saving, files: ReturnType<typeof memoryFiles>, signal: AbortSignal): Promise<Contents> {
-    const { qemu, base, conditions, goesOn } = saving;
+    const { qemu, base, conditions, continues } = saving;
     if (this.#onlyStream) return this.#writeStream(saving, files.stream, signal);
     const job = { pid: qemu.pid, memoryBytes: memoryBytes(conditions), file: files.pages };
     let saved: Awaited<ReturnType<PageJobs["save"]>>;
@@ -180,7 +180,7 @@ export class MemoryImages {
     await this.#step("pages saved");
     signal.throwIfAborted();
     // After the pages, as in QEMU's own migration: devices may still write to memory while they are saved.
-    const devices = await qemu.saveState(saving.files, { goesOn });
+    const devices = await qemu.saveState(saving.files, { continues });
     await writeFile(files.state, devices, { mode: 0o600 });
     const state = { bytes: devices.length, crc: crc32(devices) };
     await this.#step("devices saved");

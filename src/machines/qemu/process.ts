@@ -180,9 +180,9 @@ export class QemuProcess {
    * Returns the device state of a paused guest, without its memory, and releases the disk unless the guest continues.
    * Despite its name, every build of QEMU has the command.
    */
-  async saveState({ savedState }: MachineFiles, { goesOn }: { goesOn: boolean }): Promise<Buffer> {
+  async saveState({ savedState }: MachineFiles, { continues }: { continues: boolean }): Promise<Buffer> {
     // `live`: another QEMU continues with the disk. The guest is paused either way.
-    await this.qmp.execute("xen-save-devices-state", { filename: savedState, live: !goesOn });
+    await this.qmp.execute("xen-save-devices-state", { filename: savedState, live: !continues });
     return readUntrusted(savedState, maximumStateBytes);
   }
 

@@ -29,7 +29,7 @@ export class Suspension {
       signal.throwIfAborted();
       await qemu.pause();
       await step("paused");
-      const memory = await this.#image(id, record, qemu, { goesOn: false }, signal);
+      const memory = await this.#image(id, record, qemu, { continues: false }, signal);
       await step("saved");
       signal.throwIfAborted();
       await records.update(id, () => ({ memory }));
@@ -42,20 +42,20 @@ export class Suspension {
 
   /** The memory of a paused guest that continues afterwards, in the machine's folder. The record does not name it. */
   keep(id: string, record: MachineRecord, qemu: QemuProcess): Promise<MemoryImage> {
-    return this.#image(id, record, qemu, { goesOn: true }, new AbortController().signal);
+    return this.#image(id, record, qemu, { continues: true }, new AbortController().signal);
   }
 
   async #image(
     id: string,
     record: MachineRecord,
     qemu: QemuProcess,
-    { goesOn }: { goesOn: boolean },
+    { continues }: { continues: boolean },
     signal: AbortSignal,
   ): Promise<MemoryImage> {
     const { layout, templates, images } = this.#parts;
     const base = record.template ? await templates.named(record.template) : null;
     const conditions = this.#conditions(record.resources);
-    return images.save({ qemu, files: layout.machine(id), user: record.user, base, conditions, goesOn }, signal);
+    return images.save({ qemu, files: layout.machine(id), user: record.user, base, conditions, continues }, signal);
   }
 
   /**

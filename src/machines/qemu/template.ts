@@ -272,7 +272,7 @@ export class Templates {
     try {
       await this.#warm(qemu.pid, port, firmwareToken, token, basis.runtime);
       await qemu.pause();
-      await writeFile(files.state, await qemu.saveState(files, { goesOn: false }), { mode: 0o600 });
+      await writeFile(files.state, await qemu.saveState(files, { continues: false }), { mode: 0o600 });
     } catch (error) {
       const console = await qemu.console().catch(() => "");
       if (console.trim()) this.#log(`the template's console: ${console.trim().split("\n").slice(-5).join(" | ")}`);
