@@ -74,9 +74,11 @@ export class AuditStore {
   }
 }
 
-/** The condition that an entry has the text in one of its words. */
+/** The condition that an entry has the text in one of its words, or in its author's name. */
 function contains(text: string) {
-  return sql<boolean>`position(lower(${text}) in lower(concat_ws(' ', operation, agent_name, address, code))) > 0`;
+  return sql<boolean>`position(lower(${text}) in lower(concat_ws(' ', operation, agent_name, address, code,
+    (select name from people where id = audit_entries.person_id),
+    (select name from api_keys where id = audit_entries.key_id)))) > 0`;
 }
 
 function fromRow(row: Selectable<Tables["audit_entries"]> & Pick<AuditEntryState, "createdBy">): AuditEntryState {

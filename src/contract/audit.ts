@@ -18,7 +18,10 @@ export const AuditQuery = ListQuery.extend({
     .max(200)
     .refine((text) => !text.includes("\0"), "A search must not contain null characters.")
     .optional()
-    .meta({ description: "Only entries with this text in their operation, agent, address or code, ignoring case." }),
+    .meta({
+      description:
+        "Only entries with this text in their operation, agent, address, code or the author's name, ignoring case.",
+    }),
 });
 
 /** A request that changed something or was forbidden, as the account's owner sees it. */

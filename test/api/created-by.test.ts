@@ -132,6 +132,15 @@ test("the audit log says who did it, also what was refused", async () => {
   expect(await seen(rename, () => first("/audit"))).toEqual(all());
   expect((await bob.call("POST", "/admin/credits/grants", {})).status).toBe(403);
   expect(await first("/audit")).toMatchObject({ status: 403, createdBy: byBob });
+  const found = async (text: string) =>
+    (await ada.call("GET", `/audit?search=${encodeURIComponent(text)}`)).body.data.map(
+      ({ createdBy }: { createdBy: object }) => createdBy,
+    );
+  expect(new Set((await found("LAPTOP")).map((each: object) => JSON.stringify(each)))).toEqual(
+    new Set([JSON.stringify(byKey)]),
+  );
+  expect(await found("東京")).toContainEqual(byBob);
+  expect(await found("東京")).not.toContainEqual(byAda);
 });
 
 test("the holder of an external agent key is told no names", async () => {

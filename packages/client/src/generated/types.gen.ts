@@ -5039,7 +5039,7 @@ export type ListAuditEntriesData = {
          */
         outcome?: 'done' | 'refused';
         /**
-         * Only entries with this text in their operation, agent, address or code, ignoring case.
+         * Only entries with this text in their operation, agent, address, code or the author's name, ignoring case.
          */
         search?: string;
     };
