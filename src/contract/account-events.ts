@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentStatus, Fault } from "./agents.ts";
 import { EgressRefusal } from "./egress.ts";
 import { KeyKind } from "./keys.ts";
+import { RoleName } from "./workspaces.ts";
 
 export const AccountEventsQuery = z.strictObject({
   after: z.coerce.number("after is the id of an event of this stream: a whole number.").int().min(0).optional().meta({
@@ -30,6 +31,15 @@ const AgentNow = {
 };
 
 const Key = { ...Place, keyId: z.string(), name: z.string().nullable(), kind: KeyKind };
+
+const Member = { ...Place, personId: z.uuid(), name: z.string(), role: RoleName };
+
+const Invited = {
+  ...Place,
+  invitationId: z.uuid(),
+  role: RoleName,
+  email: z.string().nullable().meta({ description: "The address that it is for; null: anyone." }),
+};
 
 export const AccountEvent = z
   .discriminatedUnion("type", [
@@ -76,6 +86,15 @@ export const AccountEvent = z
     }),
     z.object({ type: z.literal("key.created"), ...Key }),
     z.object({ type: z.literal("key.revoked"), ...Key }),
+    z.object({ type: z.literal("member.joined"), ...Member }),
+    z.object({ type: z.literal("member.changed"), ...Member }).meta({
+      description: "`role` is new. The stream of the member ends here; resume it for what the new role shows.",
+    }),
+    z.object({ type: z.literal("member.removed"), ...Member }).meta({ description: "Also sent when a member leaves." }),
+    z.object({ type: z.literal("invitation.created"), ...Invited }),
+    z.object({ type: z.literal("invitation.accepted"), ...Invited }),
+    z.object({ type: z.literal("invitation.revoked"), ...Invited }),
+    z.object({ type: z.literal("workspace.renamed"), ...Place, name: z.string() }),
   ])
   .meta({ id: "AccountEvent" });
 export type AccountEvent = z.infer<typeof AccountEvent>;

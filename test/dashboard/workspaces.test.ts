@@ -94,6 +94,9 @@ test("a person who follows an invitation joins after the sign-in, by a click", a
   expect(asked.filter((each) => each.includes(token) && !each.startsWith(link))).toEqual([]);
   await other.getByRole("button", { name: "Join" }).click();
   await other.getByRole("button", { name: `Workspace ${own}` }).waitFor();
+  // The owner has the page of members open.
+  await page.getByRole("row").filter({ hasText: "simon" }).waitFor();
+  await page.getByText("There are no open invitations").waitFor();
   await other.goto(`${dashboard.url}/-/agents/mine`);
   await other.getByRole("article", { name: /a word of Ulla's/ }).waitFor();
   const said = (on: Page, words: string) => on.getByRole("article", { name: new RegExp(words) });
@@ -124,7 +127,6 @@ test("a member who becomes a viewer can read, and neither send nor change anythi
   await page.goto(`${dashboard.url}/-/members`);
   await page.getByLabel("Role of simon").selectOption("viewer");
   await expect.poll(roleOfSimon).toBe("viewer");
-  await other.reload();
   await other.getByText("You can read, but not send").waitFor();
   await other.getByRole("article", { name: /a word of Ulla's/ }).waitFor();
   expect(await other.getByLabel("Message to mine").count()).toBe(0);

@@ -15,6 +15,9 @@ const keys = [
   ["billing", "usage", "day", "2026-11-01"],
   ["keys"],
   ["users"],
+  ["me"],
+  ["members", "the id"],
+  ["invitations", "the id"],
 ];
 
 test.each<[string, number[]]>([
@@ -27,7 +30,14 @@ test.each<[string, number[]]>([
   ["credits.changed", [8, 9]],
   ["key.created", [10]],
   ["key.revoked", [10]],
-  ["events.dropped", [0, 1, 2, 4, 6, 7, 8, 9, 10]],
+  ["member.joined", [12, 13]],
+  ["member.changed", [12, 13]],
+  ["member.removed", [12, 13]],
+  ["invitation.created", [14]],
+  ["invitation.accepted", [14]],
+  ["invitation.revoked", [14]],
+  ["workspace.renamed", [12]],
+  ["events.dropped", [0, 1, 2, 4, 6, 7, 8, 9, 10, 12, 13, 14]],
 ])("%s makes the right queries stale", (type, stale) => {
   const event = { id: 1, type, agent: "ada" } as unknown as AccountEvent;
   expect(keys.flatMap((key, at) => (makesStale(event, key) ? [at] : []))).toEqual(stale);

@@ -24,6 +24,16 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "key.created":
     case "key.revoked":
       return first === "keys";
+    case "member.joined":
+    case "member.changed":
+    case "member.removed":
+      return first === "members" || first === "me";
+    case "invitation.created":
+    case "invitation.accepted":
+    case "invitation.revoked":
+      return first === "invitations";
+    case "workspace.renamed":
+      return first === "me";
     default:
       // Events may be missing. Turns have streams of their own; files have no events.
       return ofAccount.includes(first) || (first === "agents" && what !== "turns" && what !== "files");

@@ -14,13 +14,10 @@ import { useShortcuts } from "./shortcuts.ts";
 
 const Palette = lazy(async () => ({ default: (await import("./Palette.tsx")).Palette }));
 
-/** No event tells of a changed role. */
-const roleEveryMs = 30_000;
-
 /** The frame around each view. */
 export function Shell() {
   const { data: account } = useSuspenseQuery(accountQuery);
-  const { data: me } = useSuspenseQuery({ ...meQuery, refetchInterval: roleEveryMs });
+  const { data: me } = useSuspenseQuery(meQuery);
   const places = placesOf(me.workspace.role, account);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const openPalette = () => setPaletteOpen(true);

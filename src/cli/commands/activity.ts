@@ -94,6 +94,16 @@ function detailsOf(event: AccountEvent): string[] {
     case "key.created":
     case "key.revoked":
       return [event.keyId, event.kind, event.name ?? ""];
+    case "member.joined":
+    case "member.changed":
+    case "member.removed":
+      return [event.name, event.role];
+    case "invitation.created":
+    case "invitation.accepted":
+    case "invitation.revoked":
+      return [event.invitationId, event.role, event.email ?? ""];
+    case "workspace.renamed":
+      return [event.name];
     default:
       return []; // Of a newer service.
   }

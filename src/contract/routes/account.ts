@@ -38,7 +38,7 @@ export const accountRoutes = {
     path: "/events",
     summary: "Follow the account's events",
     description:
-      "Agents, turns, credits, refused connections and keys, as an endless event stream. Open it first, then list: it begins with `events.opened`, and every later event follows. Events are kept for seven days.",
+      "Agents, turns, credits, refused connections, keys, members and invitations, as an endless event stream. Open it first, then list: it begins with `events.opened`, and every later event follows. Events are kept for seven days.",
     query: AccountEventsQuery,
     responses: {},
     permission: reading,

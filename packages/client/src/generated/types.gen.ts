@@ -234,6 +234,83 @@ export type AccountEvent = {
     keyId: string;
     name: string | null;
     kind: 'full' | 'agent';
+} | {
+    type: 'member.joined';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    personId: string;
+    name: string;
+    role: Role;
+} | {
+    type: 'member.changed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    personId: string;
+    name: string;
+    role: Role;
+} | {
+    type: 'member.removed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    personId: string;
+    name: string;
+    role: Role;
+} | {
+    type: 'invitation.created';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    invitationId: string;
+    role: Role;
+    /**
+     * The address that it is for; null: anyone.
+     */
+    email: string | null;
+} | {
+    type: 'invitation.accepted';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    invitationId: string;
+    role: Role;
+    /**
+     * The address that it is for; null: anyone.
+     */
+    email: string | null;
+} | {
+    type: 'invitation.revoked';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    invitationId: string;
+    role: Role;
+    /**
+     * The address that it is for; null: anyone.
+     */
+    email: string | null;
+} | {
+    type: 'workspace.renamed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    name: string;
 };
 
 /**
