@@ -80,7 +80,7 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.getTurn, async (request) => {
       const { agent, turn } = await find(request);
       const view = toTurnView(await turns.past(agent.id, turn.id));
-      // An external key's holder is told nothing of people and keys.
+      // The holder of an external key learns nothing of people and keys.
       return request.caller.agentIds === null ? view : { ...view, createdBy: null };
     });
 

@@ -143,7 +143,7 @@ test("the audit log says who did it, also what was refused", async () => {
   expect(await found("東京")).not.toContainEqual(byAda);
 });
 
-test("the holder of an external agent key is told no names", async () => {
+test("the holder of an external agent key learns no names", async () => {
   const { body } = await ada.call("POST", "/keys", { name: "customer", kind: "agent", agents: ["ada"] });
   const customer = new TestClient(ada.url, body.key);
   const { turnId } = await customer.chat("ada", "hello");
