@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 const time = z.iso.datetime();
-const nameText = "A user's name must have 1 to 64 letters, digits, signs and single spaces, and not only dots.";
+const nameText = "A name must have 1 to 64 letters, digits, signs and single spaces, and not only dots.";
 
 /** A user name in NFKC. Names that differ only in case belong to the same user. */
 export const UserName = z

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestClient } from "../support/client.ts";
 import { Dashboard, password } from "../support/dashboard.ts";
 
 // Two people in one workspace: one invites, the other joins, works there, and is made a viewer.
@@ -140,14 +141,78 @@ test("a member who becomes a viewer can read, and neither send nor change anythi
       expect(await shown.count(), `${name} in ${path}`).toBe(0);
     }
   }
+  for (const path of ["/-/keys", "/-/audit", "/-/create-agent", "/-/agents/mine/secrets"]) {
+    await other.goto(dashboard.url + path);
+    await other.getByText("This view needs the role member").waitFor();
+    await other.getByText(`Your role in ${own} is viewer.`).waitFor();
+  }
+  await other.getByRole("link", { name: "Members" }).last().click();
   await other.getByRole("row").filter({ hasText: "simon" }).getByRole("button", { name: "Leave" }).waitFor();
 });
 
-test("a person who was removed is led back to the personal workspace", async () => {
+test("a person who was removed is led back to the personal workspace, and sees why", async () => {
   await page.getByRole("button", { name: "Remove simon" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("Nobody else is here").waitFor();
   await other.getByRole("button", { name: "Workspace simon" }).waitFor();
+  await other.getByText(`You are no longer a member of ${own}, or it was deleted.`).waitFor();
+  await other.getByRole("button", { name: "Dismiss" }).click();
+  expect(await other.getByText("You are no longer a member").count()).toBe(0);
   await other.goto(`${dashboard.url}/-/agents`);
   await other.getByText("No agents yet").waitFor();
+});
+
+test("a workspace is renamed by its owner, and an invalid name is refused", async () => {
+  await chooseWorkspace(page, own, "ops");
+  await page.getByRole("button", { name: "Workspace ops" }).waitFor();
+  await page.goto(`${dashboard.url}/-/members`);
+  const settings = page.getByRole("region", { name: "Workspace" });
+  const rename = async (name: string) => {
+    await settings.getByLabel("Name").fill(name);
+    await settings.getByRole("button", { name: "Rename" }).click();
+  };
+  await rename("the team");
+  await page.getByRole("button", { name: "Workspace the team" }).waitFor();
+  await rename("a\tb");
+  await settings.getByRole("alert").waitFor();
+  expect(await settings.getByRole("alert").textContent()).toContain("1 to 64 letters");
+});
+
+test("a key is made with a role, and a workspace is deleted with its agents", async () => {
+  await page.goto(`${dashboard.url}/-/keys`);
+  await page.getByRole("button", { name: "Make a key" }).click();
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.getByLabel("Role").locator("option").allTextContents()).toEqual([
+    "owner",
+    "admin",
+    "member",
+    "viewer",
+  ]);
+  await dialog.getByLabel("Role").selectOption("member");
+  await dialog.getByRole("button", { name: "Make the key" }).click();
+  const key = (await page.getByTestId("once").textContent())!;
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page
+    .getByRole("row")
+    .filter({ hasText: key.slice(0, 12) })
+    .getByText("member")
+    .waitFor();
+  const inTeam = new TestClient(dashboard.url, key);
+  const { workspace } = (await inTeam.call("GET", "/me")).body;
+  expect(workspace).toMatchObject({ name: "the team", role: "member" });
+  const grant = { account: workspace.id, credits: "10" };
+  expect((await dashboard.service.client.call("POST", "/admin/credits/grants", grant)).status).toBe(201);
+  expect((await inTeam.createAgent("hal")).body.status).toBe("ready");
+
+  await page.goto(`${dashboard.url}/-/members`);
+  await page.getByRole("button", { name: "Delete the workspace" }).click();
+  await dialog.getByText("Its agent is suspended, and nobody can use it.").waitFor();
+  await dialog.getByLabel("Type the team to continue").fill("the team");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: `Workspace ${own}` }).waitFor();
+  expect(await page.getByText("This is your personal workspace").count()).toBe(0);
+  expect((await inTeam.call("GET", "/me")).status).toBe(401);
+  await page.goto(`${dashboard.url}/-/members`);
+  await page.getByRole("region", { name: "Workspace" }).waitFor();
+  expect(await page.getByRole("button", { name: "Delete the workspace" }).count()).toBe(0);
 });

@@ -1,6 +1,6 @@
 import type { Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { Installing } from "../agents/Installing.tsx";
@@ -13,9 +13,10 @@ import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { useTitle } from "../ui/View.tsx";
+import { AllowedOutlet } from "../workspace/AllowedOutlet.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { useAgentName } from "./agent-name.ts";
-import { useAgentTabs } from "./tabs.ts";
+import { needOfTab, useAgentTabs } from "./tabs.ts";
 
 /** One agent: its name and status over its tabs. */
 export function AgentPage() {
@@ -86,7 +87,7 @@ function OfStatus({ agent }: { agent: Agent }) {
   return (
     <>
       {agent.status === "failed" && <FailedAgent agent={agent} />}
-      <Outlet />
+      <AllowedOutlet needOf={needOfTab} />
     </>
   );
 }

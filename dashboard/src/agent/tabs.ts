@@ -1,3 +1,4 @@
+import type { Need } from "../workspace/roles.ts";
 import { useMay } from "../workspace/use-may.ts";
 
 /** The views of an agent. Some are no use to a person who may only read. */
@@ -14,6 +15,11 @@ const all = [
   { to: "/agents/$name/settings", name: "Settings", isReadable: false },
 ] as const;
 export type AgentTab = (typeof all)[number];
+
+/** The permission that an agent's view needs, by the path of its route; undefined: none. */
+export function needOfTab(path: string): Need | undefined {
+  return all.some(({ to, isReadable }) => to === path && !isReadable) ? "use" : undefined;
+}
 
 /** The views of an agent that the person may use. */
 export function useAgentTabs(): readonly AgentTab[] {

@@ -1,9 +1,10 @@
-import type { Key } from "@berth/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Key, Role } from "@berth/client";
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { AgentChoice } from "../agents/AgentChoice.tsx";
 import { berth } from "../api/client.ts";
-import { agentsQuery, keysQuery } from "../api/queries.ts";
+import { agentsQuery, keysQuery, meQuery } from "../api/queries.ts";
+import { RoleSelect } from "../members/RoleSelect.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
@@ -17,6 +18,8 @@ export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; o
   const { data: allAgents = [] } = useQuery(agentsQuery);
   const [name, setName] = useState("");
   const [kind, setKind] = useState<Key["kind"]>("full");
+  const { role: own } = useSuspenseQuery(meQuery).data.workspace;
+  const [role, setRole] = useState<Role>(own);
   const [agents, setAgents] = useState<readonly string[]>([]);
   const [limit, setLimit] = useState("");
   const [days, setDays] = useState("");
@@ -26,7 +29,7 @@ export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; o
       name: name.trim() || null,
       kind,
       // A key for everything has no limit: it could make another without one.
-      ...(isForAgents ? { agents: [...agents], creditLimit: limit.trim() || null } : {}),
+      ...(isForAgents ? { agents: [...agents], creditLimit: limit.trim() || null } : { role }),
       expiresAt: days === "" ? null : new Date(Date.now() + Number(days) * dayMs).toISOString(),
     });
     await queries.invalidateQueries({ queryKey: keysQuery.queryKey });
@@ -40,6 +43,11 @@ export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; o
         )}
       </Field>
       <KindField value={kind} onChange={setKind} />
+      {!isForAgents && (
+        <Field label="Role" hint="It limits what the key may do in this workspace. No key has more rights than you.">
+          {(props) => <RoleSelect {...props} upTo={own} value={role} onChoose={setRole} />}
+        </Field>
+      )}
       {isForAgents && (
         <AgentChoice legend="Agents" names={allAgents.map((each) => each.name)} chosen={agents} onChange={setAgents} />
       )}
@@ -57,7 +65,7 @@ function KindField({ value, onChange }: { value: Key["kind"]; onChange: (kind: K
     <Field label="Kind">
       {(props) => (
         <Select {...props} value={value} onChange={({ target }) => onChange(target.value as Key["kind"])}>
-          <option value="full">Everything in this account</option>
+          <option value="full">Everything that its role may</option>
           <option value="agent">Only chats with some agents</option>
         </Select>
       )}

@@ -8,6 +8,7 @@ import { may } from "../workspace/roles.ts";
 import { Invitations } from "./Invitations.tsx";
 import { Invite } from "./Invite.tsx";
 import { MemberRow } from "./MemberRow.tsx";
+import { WorkspaceSettings } from "./WorkspaceSettings.tsx";
 
 /** The people of the workspace. */
 export function Members() {
@@ -35,6 +36,7 @@ export function Members() {
         )}
       </Loaded>
       {mayManage && <Invitations workspace={me.workspace.id} />}
+      {mayManage && <WorkspaceSettings workspace={me.workspace} />}
     </View>
   );
 }

@@ -1,15 +1,17 @@
 import type { Me } from "@berth/client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Link, Outlet, useMatchRoute } from "@tanstack/react-router";
+import { Link, useMatchRoute } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { accountQuery, meQuery } from "../api/queries.ts";
 import { useIsReachable, useLiveQueries } from "../api/use-live.ts";
 import { classes } from "../ui/classes.ts";
+import { AllowedOutlet } from "../workspace/AllowedOutlet.tsx";
+import { LostWorkspace } from "../workspace/LostWorkspace.tsx";
 import { may } from "../workspace/roles.ts";
 import { WorkspaceMenu } from "../workspace/WorkspaceMenu.tsx";
 import { AccountMenu } from "./AccountMenu.tsx";
-import { type Place, placesOf } from "./places.ts";
+import { needOfView, type Place, placesOf } from "./places.ts";
 import { useShortcuts } from "./shortcuts.ts";
 
 const Palette = lazy(async () => ({ default: (await import("./Palette.tsx")).Palette }));
@@ -37,8 +39,9 @@ export function Shell() {
       <TopBar me={me} isHidden={isAgent} onPalette={openPalette} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Unreachable />
+        <LostWorkspace current={me.workspace.name} />
         <main id="content" className="flex min-h-0 flex-1 flex-col overflow-y-auto" tabIndex={-1}>
-          <Outlet />
+          <AllowedOutlet needOf={needOfView} />
         </main>
       </div>
       {!isAgent && <BottomBar places={places} />}

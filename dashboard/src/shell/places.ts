@@ -22,6 +22,11 @@ const all: readonly Place[] = [
 ];
 const operator: Place = { to: "/operator", name: "Operator", icon: Wrench, key: "o" };
 
+/** The permission that a view needs, by the path of its route; undefined: none. */
+export function needOfView(path: string): Need | undefined {
+  return path === "/create-agent" ? "use" : all.find(({ to }) => to === path)?.need;
+}
+
 /** The views that a person with this role has. */
 export function placesOf(role: Role, account: { operator: boolean }): readonly Place[] {
   const allowed = all.filter(({ need }) => need === undefined || may(role, need));

@@ -1,4 +1,9 @@
 const stored = "berth workspace";
+/** The name of the workspace that this tab shows, and of the one that it has left because the person is not in it. */
+const nameStored = "berth workspace name";
+const lostStored = "berth lost workspace";
+/** Whether the page is about to open another workspace: requests that are refused in the meantime mean nothing. */
+let isLeaving = false;
 
 /** The id of the chosen workspace; null for the personal one. */
 export function chosenWorkspace(): string | null {
@@ -7,6 +12,8 @@ export function chosenWorkspace(): string | null {
 
 /** Opens the home page of a workspace; null: of the personal one. Loading the page drops everything of the previous one. */
 export function openWorkspace(id: string | null): void {
+  isLeaving = true;
+  forgetLostWorkspace();
   choose(id);
   location.assign("/-/");
 }
@@ -14,9 +21,24 @@ export function openWorkspace(id: string | null): void {
 /** Opens the personal workspace because this one is gone, or the person is no longer in it. */
 export function abandonWorkspace(id: string): void {
   if (chosenWorkspace() === id) choose(null);
+  if (!isLeaving) sessionStorage.setItem(lostStored, sessionStorage.getItem(nameStored) ?? "");
   // An invitation to another can still be accepted.
   if (location.pathname === "/-/join") location.reload();
   else location.assign("/-/");
+}
+
+/** Keeps the name that this tab's workspace has, for when it is gone. */
+export function rememberName(name: string): void {
+  sessionStorage.setItem(nameStored, name);
+}
+
+/** The name of the workspace that was abandoned; empty if it is not known, null if none was. */
+export function lostWorkspace(): string | null {
+  return sessionStorage.getItem(lostStored);
+}
+
+export function forgetLostWorkspace(): void {
+  sessionStorage.removeItem(lostStored);
 }
 
 function choose(id: string | null): void {

@@ -1157,7 +1157,7 @@ export type CreateTopUp = {
 
 export type CreateUser = {
     /**
-     * A user's name must have 1 to 64 letters, digits, signs and single spaces, and not only dots.
+     * A name must have 1 to 64 letters, digits, signs and single spaces, and not only dots.
      */
     name: string;
 };
