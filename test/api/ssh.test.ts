@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Berth } from "@berth/client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inside, PeoplesService } from "../support/people.ts";
 import { ended } from "../support/scripted-api.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -193,6 +194,56 @@ test("without OpenSSH's client, the tool says so", async () => {
   const outcome = await ended(spawn(node, [main, "ssh", "ada", "true"], { env }));
   expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining("openssh-client")]);
   await rm(empty, { recursive: true });
+});
+
+describe("in workspaces", () => {
+  let people: PeoplesService;
+  /** The proxies of the two machines, personal and ops. */
+  let proxies: string[];
+  let env: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    people = await PeoplesService.start();
+    const { driver } = people.service;
+    const ulla = await people.person();
+    await people.newWorkspace(ulla, "ops");
+    await ulla.createAgent("ada");
+    await inside(ulla, "ops").createAgent("ada");
+    proxies = driver.running.map((id) => driver.proxyOf(id));
+    env = { ...environment(), HOME: join(home, "ulla"), BERTH_URL: ulla.url, BERTH_API_KEY: ulla.key };
+  });
+  afterAll(() => people[Symbol.asyncDispose]());
+
+  const inWorkspace = (workspace: string, program: string, args: string[]) =>
+    ended(spawn(program, args, { env: { ...env, BERTH_WORKSPACE: workspace } }));
+  /** The proxy of the machine at a host. Empty if it cannot be reached. */
+  const proxyAt = async (host: string, workspace = "") => {
+    const config = ["-F", join(env.HOME!, ".ssh/berth_config"), "-o", "BatchMode=yes"];
+    return (await inWorkspace(workspace, "ssh", [...config, `root@${host}`, "echo $HTTPS_PROXY"])).stdout.trim();
+  };
+
+  test.runIf(isRoot)("the config keeps its workspace, and a host names another", { timeout: 120_000 }, async () => {
+    const [personal, ops] = proxies;
+    expect(await inWorkspace("ops", launcher, ["ssh-config"])).toMatchObject({ code: 0 });
+    expect(await proxyAt("ada.berth")).toBe(ops);
+    expect(await proxyAt("ada.personal.berth")).toBe(personal);
+    expect(await inWorkspace("", launcher, ["ssh-config"])).toMatchObject({ code: 0 });
+    expect(await proxyAt("ada.berth", "ops")).toBe(personal);
+    expect(await proxyAt("ada.OPS.berth")).toBe(ops);
+    expect(await proxyAt("ada.strangers.berth")).toBe("");
+  });
+
+  test.runIf(isRoot)("berth ssh reaches the agent of the workspace", { timeout: 120_000 }, async () => {
+    const args = ["ssh", "-u", "root", "ada", "--", "echo $HTTPS_PROXY"];
+    const both = await Promise.all(["", "ops"].map((workspace) => inWorkspace(workspace, launcher, args)));
+    expect(both.map(({ stdout }) => stdout.trim())).toEqual(proxies);
+  });
+
+  test("a host with slashes, and a workspace with quotes, are refused with the reason", async () => {
+    const slashes = await inWorkspace("", launcher, ["ssh-prepare", "ada.../../x.berth"]);
+    expect(slashes).toMatchObject({ code: 2, stderr: expect.stringContaining("no slashes") });
+    const quotes = await inWorkspace("Ulla's", launcher, ["ssh-config", "--print"]);
+    expect(quotes).toMatchObject({ code: 1, stderr: expect.stringContaining("by its id") });
+  });
 });
 
 /** The tool's folders for ssh, one for each service. */

@@ -4,11 +4,12 @@ import { readFile, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
+import type { AgentHandle } from "@berth/client";
 import { Option } from "commander";
 import type { ToolCommand } from "../command.ts";
-import { agentOf } from "../connect.ts";
+import { agentOf, connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
-import { signalCode } from "../errors.ts";
+import { CliError, signalCode } from "../errors.ts";
 import { repeatable, userOption } from "../options.ts";
 import { joinConnection } from "../port-connection.ts";
 import { replaceFile } from "../private-files.ts";
@@ -38,17 +39,17 @@ export function register(program: ToolCommand): void {
   program
     .command("ssh-prepare", { hidden: true })
     .description("get a certificate for an agent, before ssh reads it")
-    .argument("<host>", "the agent's host, NAME.berth", agentAt)
+    .argument("<host>", "the agent's host, NAME.berth or NAME.WORKSPACE.berth")
     .addOption(new Option("--user <user>").choices(["agent", "root"]).default("agent"))
-    .action(async (name: string, { user }: SshOptions) => {
-      await new SshFiles(readEnvironment()).prepare(agentOf(name), user);
+    .action(async (host: string, { user }: SshOptions) => {
+      await new SshFiles(readEnvironment()).prepare(host, agentAt(host), user);
     });
   program
     .command("ssh-proxy", { hidden: true })
     .description("connect standard input and output with an agent's SSH server")
-    .argument("<host>", "the agent's host, NAME.berth", agentAt)
-    .action(async (name: string) => {
-      const url = await agentOf(name).ssh.connectionUrl();
+    .argument("<host>", "the agent's host, NAME.berth or NAME.WORKSPACE.berth")
+    .action(async (host: string) => {
+      const url = await agentAt(host).ssh.connectionUrl();
       await joinConnection(url, Duplex.from({ readable: process.stdin, writable: process.stdout }));
       process.exit(0);
     });
@@ -58,12 +59,13 @@ async function openShell(name: string, words: string[], { user, option = [] }: S
   const environment = readEnvironment();
   const files = new SshFiles(environment);
   // Done here too, so that the tool reports a refusal itself.
-  await files.prepare(agentOf(name), user);
+  const host = name + hostSuffix;
+  await files.prepare(host, agentOf(name), user);
   const config = join(files.folder, "config");
   await replaceFile(config, sshConfig(files, environment));
   const options = option.flatMap((each) => ["-o", each]);
   const command = words.length > 0 ? ["--", ...words] : [];
-  process.exitCode = await ssh(["-F", config, ...options, `${user}@${name}${hostSuffix}`, ...command]);
+  process.exitCode = await ssh(["-F", config, ...options, `${user}@${host}`, ...command]);
 }
 
 async function ssh(args: string[]): Promise<number> {
@@ -97,6 +99,11 @@ async function include(file: string, line: string): Promise<void> {
   if (!before.split("\n").includes(line)) await replaceFile(path, `${line}\n${before}`);
 }
 
-function agentAt(host: string): string {
-  return host.endsWith(hostSuffix) ? host.slice(0, -hostSuffix.length) : host;
+/** The agent of a host such as `ada.berth`, or `ada.ops.berth` in the workspace ops. Hosts are names of files, too. */
+function agentAt(host: string): AgentHandle {
+  if (host.includes("/")) throw new CliError("A host has no slashes. Choose the workspace by its id.", 2);
+  const text = host.endsWith(hostSuffix) ? host.slice(0, -hostSuffix.length) : host;
+  const [name = "", ...rest] = text.split(".");
+  if (rest.length === 0) return agentOf(name);
+  return connect({ ...readEnvironment(), workspace: rest.join(".") }).agent(name);
 }

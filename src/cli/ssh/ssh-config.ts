@@ -32,10 +32,12 @@ Host *${hostSuffix}
 `;
 }
 
-/** This tool, with the service that it uses now, for a shell within ssh's double quotes. */
-function toolCommand({ profile, url, dataFolder, configFolder }: Environment): string {
+/** This tool, with the service and workspace that it uses now, for a shell within ssh's double quotes. */
+function toolCommand({ profile, url, workspace, dataFolder, configFolder }: Environment): string {
   const settings = [
     ...(profile === null ? [`BERTH_URL='${quoted(url ?? "")}'`] : [`BERTH_PROFILE='${quoted(profile)}'`]),
+    // Empty: not that of the environment which ssh is run in.
+    `BERTH_WORKSPACE='${quoted(workspace ?? "")}'`,
     `BERTH_DATA_DIR='${quoted(dataFolder)}'`,
     `XDG_CONFIG_HOME='${quoted(configFolder.replace(/\/berth$/, ""))}'`,
   ];
@@ -45,6 +47,9 @@ function toolCommand({ profile, url, dataFolder, configFolder }: Environment): s
 
 /** For a config of ssh, where a percent sign begins a token. Throws `CliError` for text that it cannot contain. */
 function quoted(text: string): string {
-  if (/['"\\\n$`]/.test(text)) throw new CliError(`ssh cannot use a path with quotes: ${JSON.stringify(text)}`);
+  if (/['"\\\n$`]/.test(text)) {
+    const message = `ssh cannot use a path or a name with quotes: ${JSON.stringify(text)}. Choose a workspace by its id.`;
+    throw new CliError(message);
+  }
   return text.replaceAll("%", "%%");
 }

@@ -1,32 +1,35 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { link, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { AgentHandle } from "@berth/client";
+import { userNameKey } from "../../contract/users.ts";
 import type { Environment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { replaceFile } from "../private-files.ts";
 
 const run = promisify(execFile);
 
-/** The suffix of the host names that stand for agents: `ada.berth`. */
+/** The suffix of the host names that stand for agents: `ada.berth`, and `ada.ops.berth` in the workspace ops. */
 export const hostSuffix = ".berth";
 
-/** The tool's files for ssh, a folder for each service. */
+/** The tool's files for ssh, a folder for each service and chosen workspace. */
 export class SshFiles {
   readonly folder: string;
 
-  constructor({ configFolder, url }: Pick<Environment, "configFolder" | "url">) {
-    this.folder = join(configFolder, "ssh", (url ?? "").replace(/^https?:\/\//, "").replaceAll(/[^a-z0-9.-]/gi, "_"));
+  constructor({ configFolder, url, workspace }: Pick<Environment, "configFolder" | "url" | "workspace">) {
+    const service = (url ?? "").replace(/^https?:\/\//, "").replaceAll(/[^a-z0-9.-]/gi, "_");
+    const chosen = workspace === null ? "" : `_in_${nameHash(workspace)}`;
+    this.folder = join(configFolder, "ssh", service + chosen);
   }
 
   get key(): string {
     return join(this.folder, "key");
   }
 
-  /** Gets a fresh certificate for an agent, and stores its host key. Throws as the client, and `CliError`. */
-  async prepare(agent: AgentHandle, user: "agent" | "root"): Promise<void> {
-    const host = `${agent.name}${hostSuffix}`;
+  /** Gets a fresh certificate for the agent at a host, and stores its host key. Throws as the client, and `CliError`. */
+  async prepare(host: string, agent: AgentHandle, user: "agent" | "root"): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const { certificate, hostKey } = await agent.ssh.certify(await this.#publicKey(), { user });
     await replaceFile(join(this.folder, "certificates", `${host}-${user}`), `${certificate}\n`);
@@ -55,6 +58,11 @@ export class SshFiles {
       await rm(fresh, { recursive: true, force: true });
     }
   }
+}
+
+/** For a folder's name. A workspace's name may have any letters, and means the same in any case. */
+function nameHash(workspace: string): string {
+  return createHash("sha256").update(userNameKey(workspace)).digest("hex").slice(0, 16);
 }
 
 /** The error where OpenSSH's client is missing. */
