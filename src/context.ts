@@ -137,7 +137,7 @@ export class AppContext extends Foundation {
   readonly orphans = new Orphans(this);
   readonly backups = new Backups(this);
   /** The event streams that are open at this server. */
-  readonly streams = new Streams(this.config, this.principals);
+  readonly streams = new Streams(this.config, this.principals, this.stores.agents);
   readonly audit = new AuditLog(this.stores.audit);
   /** Operations within requests of other protocols. */
   readonly operations = new CarriedOperations(this);

@@ -24,6 +24,7 @@ const agents = 10;
   const { config } = await startEmbeddedPostgres(join(service.config.dataFolder, "postgres"));
   const database = openDatabase(config, () => {});
   const { id } = await database.selectFrom("accounts").select("id").executeTakeFirstOrThrow();
+  const caller = { accountId: id, personId: null, role: "owner" as const, agentIds: null };
   const rows = new AgentStore(database, "here", 1_000);
   const bare = fastify();
   bare.setValidatorCompiler(validatorCompiler);
@@ -31,7 +32,7 @@ const agents = 10;
   const schema = { querystring: ListQuery, response: { 200: AgentList } };
   bare.get("/agents", { schema }, async () => {
     return {
-      data: (await rows.list(id, 51, null, null)).map((agent) =>
+      data: (await rows.list(caller, 51, null, "oversee")).map((agent) =>
         toAgentView(agent, { queuePosition: null, newestImage: null }),
       ),
       nextCursor: null,

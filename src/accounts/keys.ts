@@ -3,6 +3,7 @@ import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { CreateKey, KeyRecord } from "../contract/keys.ts";
 import { allows, isWithin, lesserRole, type Role } from "../contract/workspaces.ts";
+import { accessTo } from "../core/http/access.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { createKey } from "./key-format.ts";
@@ -53,7 +54,8 @@ export class Keys {
     const { key, ...secret } = createKey(asked.kind);
     const made = earlier === "none" ? null : await stores.keys.replaceSecret(caller.accountId, id, secret);
     if (made) return { stored: made, key };
-    const named = await stores.agents.byNames(caller.accountId, asked.agents ?? []);
+    const found = await stores.agents.byNames(caller.accountId, asked.agents ?? []);
+    const named = found.filter((agent) => accessTo(agent, caller) === "all");
     const stored = { id, ...newKey(caller, asked, named, new Date()), ...secret };
     await stores.keys.insert(stored);
     return { stored, key };
@@ -70,7 +72,7 @@ function ownerOf({ accountId, personId, role }: Caller): KeyOwner {
 }
 
 /**
- * The requested key, without its secret. `agents` belong to the caller's account. Throws `request_invalid`, and
+ * The requested key, without its secret. The caller may use `agents`. Throws `request_invalid`, and
  * `forbidden` if the key could do more than the caller.
  */
 function newKey(

@@ -65,6 +65,12 @@ export class PeopleStore {
     return (await rows.executeTakeFirst())?.id ?? null;
   }
 
+  /** Null if there is no such person. */
+  async nameOf(id: string): Promise<string | null> {
+    const people = this.#database.selectFrom("people").select("name").where("id", "=", id);
+    return (await people.executeTakeFirst())?.name ?? null;
+  }
+
   /** The person's role in the workspace; null if they are not a member, or may not use tokens of this age. */
   async roleIn(personId: string, accountId: string, issuedAt: Date | null): Promise<Role | null> {
     const { rows } = await sql<{ role: Role; tokens_from: Date | null }>`

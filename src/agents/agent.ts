@@ -17,6 +17,10 @@ export type DesiredState = "running" | "suspended" | "deleted";
 export interface AgentState extends AgentSettings {
   id: string;
   accountId: string;
+  /** Its maker's id; null: unknown, or a key without a maker. */
+  personId: string | null;
+  /** The maker's name, read with the row. */
+  personName: string | null;
   name: string;
   runtime: string;
   /** The id of the replay of another runtime's conversation; null: none. */
@@ -130,6 +134,7 @@ export function toAgentView(agent: AgentState, { queuePosition, newestImage }: A
   const { image, isHere } = agent;
   return {
     name: agent.name,
+    maker: agent.personId === null ? null : { id: agent.personId, name: agent.personName ?? "" },
     runtime: agent.runtime,
     ...settingsOf(agent),
     status: agent.status,

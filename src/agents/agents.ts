@@ -12,10 +12,14 @@ import {
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
+import type { Route } from "../contract/route.ts";
+import { type Access, accessTo, type Viewer } from "../core/http/access.ts";
 import { type Attempt, retriedAs } from "../core/http/attempt.ts";
+import type { Caller } from "../core/http/caller.ts";
 import { pendingSteps, toInstallStatus } from "../lifecycle/provisioning.ts";
 import { resourcesOf } from "../runtimes/runtime.ts";
 import { type AgentState, requireAllowed, toAgentView } from "./agent.ts";
+import { privateError, requireMaker, requireOwn, type ViewingCaller, viewFor } from "./private-agents.ts";
 
 const defaultRuntime = "claude-code";
 
@@ -25,6 +29,11 @@ const maximumSettings = 256 * 1024;
 /** How long a caller waits for an agent to settle. */
 const settleMs = 60_000;
 
+type ListedAccess = Exclude<Access, "none">;
+
+/** The account and the maker of a new agent. */
+export type AgentOwner = Pick<AgentState, "accountId" | "personId" | "personName">;
+
 export class Agents {
   readonly #context: AppContext;
 
@@ -32,23 +41,38 @@ export class Agents {
     this.#context = context;
   }
 
-  view(agent: AgentState): Agent {
+  /** The agent as the caller may see it. */
+  view(agent: AgentState, caller: ViewingCaller): Agent {
     const { slots, machines } = this.#context;
     const queuePosition = slots.positionOf(agent.id);
-    return toAgentView(agent, { queuePosition, newestImage: machines.newestImage });
+    return viewFor(caller, agent, toAgentView(agent, { queuePosition, newestImage: machines.newestImage }));
   }
 
-  /** Agents by name, after the name `after`; with `ids`, only those agents. */
-  list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]> {
-    return this.#context.stores.agents.list(accountId, limit, after, ids);
+  /**
+   * The caller's agents by name, after the name `after`. `least`: the access that the caller must have to each; private
+   * agents of others are left out for those who have less.
+   */
+  list(
+    caller: Viewer & Pick<Caller, "agentIds">,
+    limit: number,
+    after: string | null,
+    least: ListedAccess = "all",
+  ): Promise<AgentState[]> {
+    return this.#context.stores.agents.list(caller, limit, after, least);
   }
 
-  /** Throws `agent_not_found`, also for another account's agent. */
-  async find(accountId: string, name: string): Promise<AgentState> {
+  /**
+   * The agent of this name, for an operation on it. Throws `agent_not_found`, also for another account's agent and another
+   * person's private one, and `agent_private` for owners and admins if the operation is not open to them.
+   */
+  async find(viewer: Viewer, name: string, { oversees }: Route): Promise<AgentState> {
     const possible = AgentName.safeParse(name).success;
-    const agent = possible ? await this.#context.stores.agents.byName(accountId, name) : null;
+    const agent = possible ? await this.#context.stores.agents.byName(viewer.accountId, name) : null;
+    const access = agent ? accessTo(agent, viewer) : "none";
     // An invalid name is not repeated: it may be a secret, such as a key pasted by mistake.
-    if (!agent) throw new BerthError("agent_not_found", `There is no agent ${possible ? name : "with this name"}.`);
+    if (!agent || access === "none")
+      throw new BerthError("agent_not_found", `There is no agent ${possible ? name : "with this name"}.`);
+    if (access === "oversee" && !oversees) throw privateError(agent);
     return agent;
   }
 
@@ -57,13 +81,14 @@ export class Agents {
    * `runtime_not_available`, `model_not_available`, `agent_not_found` (one that it may call), `insufficient_credits`,
    * `disk_full`, `agent_exists`, `no_capacity`, and the errors of `requireReady`.
    */
-  async create(accountId: string, asked: CreateAgent, attempt: Attempt): Promise<AgentState> {
+  async create(viewer: Viewer, asked: CreateAgent, attempt: Attempt): Promise<AgentState> {
+    const { accountId } = viewer;
     const { resourceId, earlier } = attempt;
     const { stores, lifecycle, spares } = this.#context;
     const made = earlier === "none" ? null : await stores.agents.byId(resourceId);
     if (made) return made;
-    await this.requireCreatable(accountId, asked);
-    const agent = this.newAgent(resourceId, accountId, asked);
+    await this.requireCreatable(viewer, asked);
+    const agent = this.newAgent(resourceId, await this.ownerFor(viewer), asked);
     // A name that is in use is refused below, and must not cost a spare.
     const mayTake = earlier === "none" && !(await stores.agents.byName(accountId, asked.name));
     const spare = mayTake ? await spares.take(agent.runtime, agent.resources) : null;
@@ -73,13 +98,15 @@ export class Agents {
   }
 
   /** Throws the errors of `create` before it changes anything. */
-  async requireCreatable(accountId: string, asked: CreateAgent): Promise<void> {
+  async requireCreatable(viewer: Viewer, asked: CreateAgent): Promise<void> {
     const { runtime = defaultRuntime } = asked;
+    const { accountId, personId } = viewer;
     requireSmall(asked);
+    if (asked.private) requireMaker(personId);
     await this.#context.stores.agents.requireFew(accountId, asked.count ?? 1);
     await this.#requireRunnable(accountId, runtime);
     await this.#context.models.check(asked.model ?? null, runtime);
-    await this.#requireOthers({ accountId, name: asked.name }, asked.agents);
+    await this.#requireOthers(viewer, asked, asked.agents);
   }
 
   async #requireRunnable(accountId: string, runtime: string): Promise<void> {
@@ -116,15 +143,16 @@ export class Agents {
    * Throws `model_not_available`, `agent_not_found` (one that it may call), `agent_deleting`; for a runtime also
    * `turn_in_progress` and the errors that `create` throws before it changes anything.
    */
-  async change(agent: AgentState, asked: ChangeAgent): Promise<AgentState> {
+  async change(viewer: Viewer, agent: AgentState, asked: ChangeAgent): Promise<AgentState> {
     requireAllowed("change", agent);
+    if (asked.private !== undefined && asked.private !== agent.private) requireOwn(agent, viewer);
     const { runtime = agent.runtime, model, agents } = asked;
     const isOther = runtime !== agent.runtime;
     if (isOther) await this.#requireRunnable(agent.accountId, runtime);
     if (isOther || model !== undefined) {
       await this.#context.models.check(model === undefined ? agent.model : model, runtime);
     }
-    await this.#requireOthers(agent, agents);
+    await this.#requireOthers(viewer, { ...agent, ...asked }, agents);
     requireSmall({ ...agent, ...asked });
     const settings = givenSettings(asked);
     if (isOther) return this.#changeRuntime(runtime, agent, settings);
@@ -227,19 +255,32 @@ export class Agents {
     yield* this.#context.machines.log(agent.id, tail, follow, gone);
   }
 
-  async #requireOthers({ accountId, name }: Pick<AgentState, "accountId" | "name">, asked: string[] = []) {
+  /** Checks the agents that one may call. Its transcript shows their replies, so a private one is called by private ones. */
+  async #requireOthers(viewer: Viewer, agent: Pick<CreateAgent, "name" | "private">, asked: string[] = []) {
+    const { name } = agent;
     if (asked.includes(name)) throw new BerthError("request_invalid", `An agent cannot call itself (${name}).`);
-    const found = asked.length === 0 ? [] : await this.#context.stores.agents.byNames(accountId, asked);
-    const missing = asked.filter((each) => !found.some((agent) => agent.name === each));
+    const found = asked.length === 0 ? [] : await this.#context.stores.agents.byNames(viewer.accountId, asked);
+    const own = found.filter((each) => accessTo(each, viewer) === "all");
+    const missing = asked.filter((each) => !own.some((other) => other.name === each));
     if (missing.length > 0) throw new BerthError("agent_not_found", `There is no agent ${missing.join(", ")}.`);
+    const closed = agent.private ? undefined : own.find((each) => each.private);
+    if (closed === undefined) return;
+    const message = `agents: ${closed.name} is private. Only your own private agents may call it: set \`private\`, or leave it out.`;
+    throw new BerthError("request_invalid", message);
   }
 
-  newAgent(id: string, accountId: string, asked: CreateAgent): AgentState {
+  /** The account and the maker of an agent that the caller creates. */
+  async ownerFor({ accountId, personId }: Viewer): Promise<AgentOwner> {
+    const personName = personId === null ? null : await this.#context.stores.people.nameOf(personId);
+    return { accountId, personId, personName };
+  }
+
+  newAgent(id: string, owner: AgentOwner, asked: CreateAgent): AgentState {
     const now = new Date();
     const { runtime = defaultRuntime } = asked;
     return {
       id,
-      accountId,
+      ...owner,
       name: asked.name,
       runtime,
       ...usualSettings,

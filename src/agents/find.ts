@@ -7,11 +7,13 @@ import type { Agents } from "./agents.ts";
 declare module "fastify" {
   interface FastifyRequest {
     agent?: AgentState;
+    /** Ids of all agents that the request is about, for as long as it is open. */
+    agentIds?: Set<string>;
   }
 }
 
 /**
- * The caller's agent with this name. Throws `agent_not_found`, also for another account's agent, and `forbidden` if the
+ * The caller's agent with this name, for the request's route. Throws the errors of `Agents.find`, and `forbidden` if the
  * caller's key is not for this agent.
  */
 export async function findAgent(
@@ -19,10 +21,17 @@ export async function findAgent(
   request: FastifyRequest,
   name: string,
 ): Promise<AgentState> {
-  const agent = await agents.find(request.caller.accountId, name);
+  const { route } = request.routeOptions.config;
+  const agent = await agents.find(request.caller, name, route!);
   request.agent = agent;
+  holdAgent(request, agent);
   requireNamed(request.caller, agent);
   if (request.ticket && request.ticket.agentId !== agent.id)
     throw new BerthError("forbidden", "This ticket is for another agent.");
   return agent;
+}
+
+/** Notes that the request is about the agent, also by an operation within it. */
+export function holdAgent(request: FastifyRequest, { id }: AgentState): void {
+  request.agentIds = (request.agentIds ?? new Set()).add(id);
 }

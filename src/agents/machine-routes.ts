@@ -15,18 +15,18 @@ export function machineRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.restartAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       const restarted = await agents.restart(agent, request.query.machine === "new", request.attempt);
-      return agents.view(request.query.wait ? await agents.settled(restarted) : restarted);
+      return agents.view(request.query.wait ? await agents.settled(restarted) : restarted, request.caller);
     });
 
     handle(app, routes.suspendAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      return agents.view(await agents.suspend(agent));
+      return agents.view(await agents.suspend(agent), request.caller);
     });
 
     handle(app, routes.resumeAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       const resumed = await agents.resume(agent);
-      return agents.view(request.query.wait ? await agents.settled(resumed) : resumed);
+      return agents.view(request.query.wait ? await agents.settled(resumed) : resumed, request.caller);
     });
 
     handle(app, routes.getLog, async (request, reply) => {

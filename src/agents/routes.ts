@@ -1,9 +1,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { AppContext } from "../context.ts";
-import type { Agent } from "../contract/agents.ts";
 import { routes } from "../contract/routes.ts";
-import { allows } from "../contract/workspaces.ts";
-import type { Caller } from "../core/http/caller.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
 import { findAgent } from "./find.ts";
@@ -14,39 +11,38 @@ export function agentRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.listAgents, async (request) => {
       const { limit, cursor } = request.query;
       const after = fromCursor(cursor, /^[a-z][a-z0-9-]{2,29}$/);
-      const { accountId, agentIds } = request.caller;
-      const page = await agents.list(accountId, limit + 1, after, agentIds);
+      const page = await agents.list(request.caller, limit + 1, after, "oversee");
       return pageOf(
-        page.map((agent) => viewFor(request.caller, agents.view(agent))),
+        page.map((agent) => agents.view(agent, request.caller)),
         limit,
         ({ name }) => name,
       );
     });
 
     handle(app, routes.createAgent, async (request, reply) => {
-      const { accountId } = request.caller;
+      const { caller } = request;
       const { from } = request.body;
       const agent = from
-        ? await forks.create(accountId, { ...request.body, from }, request.attempt)
-        : await agents.create(accountId, request.body, request.attempt);
+        ? await forks.create(caller, { ...request.body, from }, request.attempt)
+        : await agents.create(caller, request.body, request.attempt);
       request.agent = agent;
       reply.header("location", `/agents/${agent.name}`);
-      return agents.view(request.query.wait ? await agents.settled(agent) : agent);
+      return agents.view(request.query.wait ? await agents.settled(agent) : agent, caller);
     });
 
     handle(app, routes.getAgent, async (request) =>
-      viewFor(request.caller, agents.view(await findAgent(agents, request, request.params.name))),
+      agents.view(await findAgent(agents, request, request.params.name), request.caller),
     );
 
     handle(app, routes.changeAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      const changed = await agents.change(agent, request.body);
-      return agents.view(request.query.wait ? await agents.settled(changed) : changed);
+      const changed = await agents.change(request.caller, agent, request.body);
+      return agents.view(request.query.wait ? await agents.settled(changed) : changed, request.caller);
     });
 
     handle(app, routes.resetConversation, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      return agents.view(await agents.resetConversation(agent, request.attempt));
+      return agents.view(await agents.resetConversation(agent, request.attempt), request.caller);
     });
 
     handle(app, routes.deleteAgent, async (request) => {
@@ -54,13 +50,4 @@ export function agentRoutes(context: AppContext): FastifyPluginAsync {
       return null;
     });
   };
-}
-
-/**
- * The agent as the caller may see it. Settings, which may contain credentials, are hidden from external agent keys. MCP
- * servers, which name secrets, are hidden from viewers.
- */
-function viewFor({ credential, role }: Caller, agent: Agent): Agent {
-  if (credential === "agent") return { ...agent, instructions: null, mcpServers: {}, agents: [] };
-  return allows(role, "use") ? agent : { ...agent, mcpServers: {} };
 }

@@ -1,11 +1,15 @@
-import type { Insertable, Selectable } from "kysely";
+import { type Insertable, type Selectable, sql } from "kysely";
 import type { Tables } from "../core/database/tables.ts";
 import type { AgentState } from "./agent.ts";
 
-/** The column of each field. `isHere` stands for the host. */
+/** A field that is not a column of its own. `isHere` stands for the host. */
+type Derived = "isHere" | "personName";
+
+/** The column of each field. */
 const columns = {
   id: "id",
   accountId: "account_id",
+  personId: "person_id",
   name: "name",
   runtime: "runtime",
   model: "model",
@@ -13,6 +17,7 @@ const columns = {
   mcpServers: "mcp_servers",
   agents: "agents",
   autoSnapshot: "auto_snapshot",
+  private: "private",
   retold: "retold",
   conversation: "conversation",
   resources: "resources",
@@ -31,23 +36,29 @@ const columns = {
   installSteps: "install_steps",
   createdAt: "created_at",
   lastActiveAt: "last_active_at",
-} as const satisfies Record<keyof Omit<AgentState, "isHere">, keyof Tables["agents"]>;
+} as const satisfies Record<keyof Omit<AgentState, Derived>, keyof Tables["agents"]>;
 
 type Field = keyof typeof columns;
 const fields = Object.entries(columns) as [Field, (typeof columns)[Field]][];
 
 /** The small columns, which every read of agents selects. */
-export const agentColumns = [...Object.values(columns), "host" as const];
-export type AgentRow = Pick<Selectable<Tables["agents"]>, (typeof agentColumns)[number]>;
+export const agentColumns = [
+  ...Object.values(columns),
+  "host" as const,
+  sql<string | null>`(select people.name from people where people.id = agents.person_id)`.as("person_name"),
+];
+export type AgentRow = Pick<Selectable<Tables["agents"]>, (typeof columns)[Field] | "host"> & {
+  person_name: string | null;
+};
 
 /** `host`: this server's. */
 export function toState(row: AgentRow, host: string): AgentState {
   const state = Object.fromEntries(fields.map(([field, column]) => [field, row[column]]));
-  return { ...state, isHere: row.host === host } as AgentState;
+  return { ...state, personName: row.person_name, isHere: row.host === host } as AgentState;
 }
 
 /** Fields in their stored form; undefined ones are left out. */
-export function toColumns(state: Partial<Omit<AgentState, "isHere">>): Partial<Insertable<Tables["agents"]>> {
+export function toColumns(state: Partial<Omit<AgentState, Derived>>): Partial<Insertable<Tables["agents"]>> {
   const given = fields.filter(([field]) => state[field] !== undefined);
   return Object.fromEntries(given.map(([field, column]) => [column, written(state[field])]));
 }

@@ -5,7 +5,10 @@ import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
 import { lockAccount } from "../core/database/lock-account.ts";
+import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
+import type { Access, Viewer } from "../core/http/access.ts";
+import type { Caller } from "../core/http/caller.ts";
 import type { AgentState } from "./agent.ts";
 import { agentColumns, toColumns, toState } from "./rows.ts";
 
@@ -85,19 +88,19 @@ export class AgentStore {
     return row ? toState(row, this.#host) : null;
   }
 
-  /**
-   * Up to `limit` agents of the account by name, after the name `after`; with `ids`, only those.
-   */
+  /** Up to `limit` agents of the caller's by name, after the name `after`. */
   async list(
-    accountId: string,
+    caller: Viewer & Pick<Caller, "agentIds">,
     limit: number,
     after: string | null,
-    ids: readonly string[] | null,
+    least: Exclude<Access, "none">,
   ): Promise<AgentState[]> {
+    const { accountId, agentIds: ids } = caller;
     const rows = await this.#database
       .selectFrom("agents")
       .select(agentColumns)
       .where("account_id", "=", accountId)
+      .where(visibleTo(caller, least))
       .$if(ids !== null, (query) => query.where("id", "=", sql<string>`any(${ids}::uuid[])`))
       .$if(after !== null, (query) => query.where("name", ">", after))
       .orderBy("name")
@@ -145,6 +148,16 @@ export class AgentStore {
       .groupBy("status")
       .execute();
     return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
+  }
+
+  /** Those of these agents that are private now. */
+  async privateOf(ids: readonly string[]): Promise<Pick<AgentState, "id" | "private" | "personId">[]> {
+    return this.#database
+      .selectFrom("agents")
+      .select(["id", "private", "person_id as personId"])
+      .where("id", "=", sql<string>`any(${ids}::uuid[])`)
+      .where("private", "=", true)
+      .execute();
   }
 
   /** Changes the owner's settings. Returns the changed agent; null if it is gone or being deleted. */

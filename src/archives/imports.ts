@@ -5,6 +5,7 @@ import { AgentName, type CreateAgent, settingsOf } from "../contract/agents.ts";
 import type { ArchivedSettings, Import, ImportQuery, Manifest } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
+import { mayCall, type Viewer } from "../core/http/access.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import { clientGone } from "../core/http/gone.ts";
 import { SerialQueue } from "../core/locks.ts";
@@ -12,6 +13,8 @@ import { Places } from "../core/places.ts";
 import { sendBytes } from "../files/transfers.ts";
 import { storableValue } from "../turns/storable.ts";
 import type { ImportFolders } from "./import-folders.ts";
+
+type AskedImport = Pick<ImportQuery, "name" | "model">;
 
 /** The owner's report about an import. */
 export type ImportDetail = Omit<Import, "agent">;
@@ -39,8 +42,8 @@ export class Imports {
    * the bytes break off, and `request_timeout` if `gone` aborts before everything is stored; then nothing is left.
    */
   async create(
-    accountId: string,
-    asked: Pick<ImportQuery, "name" | "model">,
+    viewer: Viewer,
+    asked: AskedImport,
     bytes: Readable,
     { resourceId, earlier }: Attempt,
     gone: AbortSignal,
@@ -51,13 +54,13 @@ export class Imports {
     this.#underway.add(resourceId);
     try {
       const archive = await archives.receive(resourceId, uploaded(bytes), (found) =>
-        this.#requireCreatable(accountId, toCreate(found, asked)),
+        this.#requireCreatable(viewer, toCreate(found, asked)),
       );
       const { manifest, settings } = storableValue(archive);
-      const others = await stores.agents.byNames(accountId, settings.agents);
-      const agents = others.map(({ name }) => name);
+      const others = await stores.agents.byNames(viewer.accountId, settings.agents);
+      const agents = others.filter((other) => mayCall(settings, other, viewer)).map(({ name }) => name);
       const agent = {
-        ...this.#context.agents.newAgent(resourceId, accountId, {
+        ...this.#context.agents.newAgent(resourceId, await this.#context.agents.ownerFor(viewer), {
           ...toCreate({ manifest, settings }, asked),
           agents,
         }),
@@ -117,23 +120,23 @@ export class Imports {
     });
   }
 
-  async #requireCreatable(accountId: string, settings: CreateAgent): Promise<void> {
+  async #requireCreatable(viewer: Viewer, settings: CreateAgent): Promise<void> {
     const { agents, stores } = this.#context;
     if (!AgentName.safeParse(settings.name).success) {
       throw new BerthError("archive_invalid", "The archive's agent has no valid name: give another with `name`.");
     }
-    if (await stores.agents.byName(accountId, settings.name)) {
+    if (await stores.agents.byName(viewer.accountId, settings.name)) {
       const message = `There is already an agent ${settings.name}: give the import another name with \`name\`.`;
       throw new BerthError("agent_exists", message);
     }
-    await agents.requireCreatable(accountId, settings);
+    await agents.requireCreatable(viewer, settings);
   }
 }
 
 /** The requested settings of the new agent. */
 function toCreate(
   { manifest, settings }: { manifest: Manifest; settings: ArchivedSettings },
-  asked: Pick<ImportQuery, "name" | "model">,
+  asked: AskedImport,
 ): CreateAgent {
   const model = asked.model === undefined ? settings.model : asked.model === "default" ? null : asked.model;
   const name = asked.name ?? manifest.agent;

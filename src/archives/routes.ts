@@ -40,11 +40,11 @@ export function archiveRoutes(context: AppContext): FastifyPluginAsync {
         const body = (request.body ?? request.raw) as Readable;
         try {
           const { caller, query, attempt } = request;
-          const agent = await imports.create(caller.accountId, query, body, attempt, goneOf(reply));
+          const agent = await imports.create(caller, query, body, attempt, goneOf(reply));
           request.agent = agent;
           reply.header("location", `/agents/${agent.name}`);
           const latest = request.query.wait ? await agents.settled(agent) : agent;
-          return { agent: agents.view(latest), ...(await imports.detail(agent)) };
+          return { agent: agents.view(latest, caller), ...(await imports.detail(agent)) };
         } finally {
           // A sender that is still sending gets its response when everything has arrived.
           body.resume();

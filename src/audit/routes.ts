@@ -12,7 +12,7 @@ export function auditRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.listAuditEntries, async (request) => {
       const { limit, cursor, agent = null, outcome = null, search = null } = request.query;
       const filter = { agent, outcome, search };
-      const sought = await stores.audit.list(request.caller.accountId, limit + 1, positionOf(cursor), filter);
+      const sought = await stores.audit.list(request.caller, limit + 1, positionOf(cursor), filter);
       const page = pageOfSought(sought, limit, ({ at, id }) => `${at.getTime()} ${id}`);
       return { ...page, data: page.data.map(toAuditEntry) };
     });

@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import { type AuthorIds, authorColumns, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
+import { isHidden } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
+import type { Viewer } from "../core/http/access.ts";
 import { maximumSought, type Sought } from "../core/http/paging.ts";
 import type { AuditEntryState, AuditFilter, AuditPosition } from "./audit.ts";
 
@@ -35,16 +37,17 @@ export class AuditStore {
       .execute();
   }
 
-  /** Up to `limit` entries of the account after `after`, newest first. */
+  /** Up to `limit` entries of the account after `after` that the caller may see, newest first. */
   async list(
-    accountId: string,
+    viewer: Viewer,
     limit: number,
     after: AuditPosition | null,
     { agent, outcome, search }: AuditFilter,
   ): Promise<Sought<AuditEntryState, AuditPosition>> {
     const entries = this.#database
       .selectFrom("audit_entries")
-      .where("account_id", "=", accountId)
+      .where("account_id", "=", viewer.accountId)
+      .where(({ not }) => not(isHidden(viewer, { name: sql`agent_name`, from: sql`at` }, { managers: false })))
       .$if(agent !== null, (query) => query.where("agent_name", "=", agent))
       .$if(after !== null, (query) =>
         query.where(({ eb, refTuple, tuple }) => eb(refTuple("at", "id"), "<", tuple(after!.at, after!.id))),

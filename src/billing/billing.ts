@@ -11,6 +11,7 @@ import type {
 } from "../contract/billing.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { CreateTopUp, TopUp } from "../contract/payments.ts";
+import type { Viewer } from "../core/http/access.ts";
 import { fromCredits, toCredits } from "./credits.ts";
 import type { TokenCounts } from "./ledger.ts";
 import { StripePayments } from "./stripe.ts";
@@ -79,12 +80,12 @@ export class Billing {
   }
 
   /** The account's credits and this month's usage. */
-  async summary(accountId: string): Promise<BillingView> {
+  async summary(viewer: Viewer): Promise<BillingView> {
     const { stores, config } = this.#context;
     const { balance, held, spentThisMonth, monthlyLimit } = toAccountCredits(
-      (await stores.billing.account(accountId))!,
+      (await stores.billing.account(viewer.accountId))!,
     );
-    const usage = await stores.billing.usageByDay(accountId, monthOf(new Date()), maximumUsage);
+    const usage = await stores.billing.usageByDay(viewer, monthOf(new Date()), maximumUsage);
     return {
       balance,
       held,
@@ -103,12 +104,12 @@ export class Billing {
   }
 
   /** Entries numbered below `before`, newest first. */
-  listEntries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]> {
-    return this.#context.stores.billing.entries(accountId, filter, limit, before);
+  listEntries(viewer: Viewer, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]> {
+    return this.#context.stores.billing.entries(viewer, filter, limit, before);
   }
 
-  usage(accountId: string, by: UsageGroup, span: { since: Date; until: Date }, limit: number) {
-    return this.#context.stores.billing.usage(accountId, by, span, limit);
+  usage(viewer: Viewer, by: UsageGroup, span: { since: Date; until: Date }, limit: number) {
+    return this.#context.stores.billing.usage(viewer, by, span, limit);
   }
 
   /** All accounts after the account `after`, oldest first. */

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { AppContext } from "../context.ts";
 import type { CreditEntry } from "../contract/billing.ts";
 import { routes } from "../contract/routes.ts";
+import type { Viewer } from "../core/http/access.ts";
 import { type CsvRow, sendCsv, wantsCsv } from "../core/http/csv.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
@@ -15,29 +16,29 @@ const csvBatch = 1_000;
 export function billingRoutes(context: AppContext): FastifyPluginAsync {
   const { billing } = context;
   return async (app) => {
-    handle(app, routes.getBilling, async ({ caller }) => billing.summary(caller.accountId));
+    handle(app, routes.getBilling, async ({ caller }) => billing.summary(caller));
 
-    handle(app, routes.changeBilling, async ({ caller: { accountId }, body: { monthlyLimit } }) => {
-      await billing.setMonthlyLimit(accountId, monthlyLimit === null ? null : fromCredits(monthlyLimit));
-      return billing.summary(accountId);
+    handle(app, routes.changeBilling, async ({ caller, body: { monthlyLimit } }) => {
+      await billing.setMonthlyLimit(caller.accountId, monthlyLimit === null ? null : fromCredits(monthlyLimit));
+      return billing.summary(caller);
     });
 
     handle(app, routes.listEntries, async (request, reply) => {
       const { limit, cursor, format, agent = null, kind = null, since, until } = request.query;
-      const { accountId } = request.caller;
+      const { caller } = request;
       const filter = { agent, kind, since: since ? new Date(since) : null, until: until ? new Date(until) : null };
       if (wantsCsv(request, format)) {
-        return sendCsv(reply, "berth-entries", entryColumns, entryBatches(billing, accountId, filter));
+        return sendCsv(reply, "berth-entries", entryColumns, entryBatches(billing, caller, filter));
       }
       const before = fromCursor(cursor, /^\d{1,15}$/);
-      const entries = await billing.listEntries(accountId, filter, limit + 1, before === null ? null : Number(before));
+      const entries = await billing.listEntries(caller, filter, limit + 1, before === null ? null : Number(before));
       return pageOf(entries.map(toEntryView), limit, ({ number }) => String(number));
     });
 
     handle(app, routes.getUsage, async (request, reply) => {
       const { by, since, until, format } = request.query;
       const span = spanOf(since, until, new Date());
-      const report = toUsageReport(by, span, await billing.usage(request.caller.accountId, by, span, maximumSums));
+      const report = toUsageReport(by, span, await billing.usage(request.caller, by, span, maximumSums));
       if (!wantsCsv(request, format)) return report;
       const rows = report.data.map(({ group, ...used }): CsvRow => ({ [by]: group, ...used }));
       return sendCsv(reply, `berth-usage-by-${by}`, [by, ...usedColumns], batchOf(rows));
@@ -65,9 +66,9 @@ const entryColumns = [
 ];
 
 /** All entries in batches, with only one in memory at a time. */
-async function* entryBatches(billing: Billing, accountId: string, filter: EntryFilter): AsyncGenerator<CsvRow[]> {
+async function* entryBatches(billing: Billing, viewer: Viewer, filter: EntryFilter): AsyncGenerator<CsvRow[]> {
   for (let before: number | null = null; ; ) {
-    const entries: EntryState[] = await billing.listEntries(accountId, filter, csvBatch, before);
+    const entries: EntryState[] = await billing.listEntries(viewer, filter, csvBatch, before);
     yield entries.map(toEntryView).map(toRow);
     if (entries.length < csvBatch) return;
     before = entries.at(-1)!.number;

@@ -2,7 +2,9 @@ import { type RawBuilder, type Selectable, sql, type Transaction } from "kysely"
 import type { UsageByDay, UsageGroup, UsageSum } from "../contract/billing.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Database } from "../core/database/database.ts";
+import { isHidden } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
+import type { Viewer } from "../core/http/access.ts";
 import type { AccountState, EntryFilter, EntryState, UsedSum } from "./billing.ts";
 import { writeEntry } from "./credit-entry-store.ts";
 import { toCredits } from "./credits.ts";
@@ -70,17 +72,20 @@ export class BillingStore {
    * that were set back: those at the ends of the period, with a day more, spare reading the rest of the ledger.
    */
   async entries(
-    accountId: string,
+    viewer: Viewer,
     { agent, kind, since, until }: EntryFilter,
     limit: number,
     before: number | null,
   ): Promise<EntryState[]> {
+    const { accountId } = viewer;
+    const hidden = isHidden(viewer, { name: sql`agent_name`, from: sql`at` }, { managers: false });
     const numberAt = this.#database.selectFrom("credit_entries").select("number").where("account_id", "=", accountId);
     const rows = await this.#database
       .selectFrom("credit_entries")
       .selectAll()
+      .select(hidden.as("hidden"))
       .where("account_id", "=", accountId)
-      .$if(agent !== null, (query) => query.where("agent_name", "=", agent))
+      .$if(agent !== null, (query) => query.where("agent_name", "=", agent).where(({ not }) => not(hidden)))
       .$if(kind !== null, (query) => query.where("kind", "=", kind!))
       .$if(since !== null, (query) =>
         query
@@ -96,32 +101,37 @@ export class BillingStore {
       .orderBy("number", "desc")
       .limit(limit)
       .execute();
-    return rows.map(fromRow);
+    return rows.map(({ hidden: isUnnamed, ...row }) => (isUnnamed ? unnamed(fromRow(row)) : fromRow(row)));
   }
 
   /** Usage since the beginning of a day by day, agent and model: newest day first, and within a day by cost. */
   async usageByDay(
-    accountId: string,
+    viewer: Viewer,
     since: Date,
     limit: number,
   ): Promise<(UsedSum & Pick<UsageByDay, "day" | "agent" | "model">)[]> {
     const { rows } = await sql<SumRow & Pick<UsageByDay, "day" | "agent" | "model">>`
-      select ${dayOf} as day, agent_name as agent, model, ${sums} from credit_usage
-      where account_id = ${accountId} and day >= ${utcDay(since)}
+      select ${dayOf} as day, agent_name as agent, model, ${sums} from (
+        select day, ${agentFor(viewer)} as agent_name, ${otherColumns} from credit_usage
+        where account_id = ${viewer.accountId} and day >= ${utcDay(since)}
+      ) parts
       group by 1, 2, 3 order by 1 desc, micro desc, 2, 3 limit ${limit}`.execute(this.#database);
     return rows.map((row) => ({ day: row.day, agent: row.agent, model: row.model, ...toSum(row) }));
   }
 
   /** Summed usage in a period. Days are sorted newest first, other groups by cost. */
   async usage(
-    accountId: string,
+    viewer: Viewer,
     by: UsageGroup,
     { since, until }: { since: Date; until: Date },
     limit: number,
   ): Promise<(UsedSum & Pick<UsageSum, "group" | "name">)[]> {
     const { rows } = await sql<SumRow & Pick<UsageSum, "group" | "name">>`
       select used.*, key.name from (
-        select ${groups[by]} as "group", ${sums} from (${usedIn(accountId, since, until)}) parts
+        select ${groups[by]} as "group", ${sums} from (
+          select day, ${by === "agent" ? agentFor(viewer) : sql`agent_name`} as agent_name, ${otherColumns}
+          from (${usedIn(viewer.accountId, since, until)}) used
+        ) parts
         group by 1
       ) used left join api_keys key on ${by} = 'key' and key.id::text = used.group
       order by ${by === "day" ? sql`used.group` : sql`used.micro`} desc, used.group limit ${limit}`.execute(
@@ -132,9 +142,20 @@ export class BillingStore {
 }
 
 const dayMs = 24 * 60 * 60_000;
-const usedColumns = sql.raw(
-  "agent_name, model, key_id, amount, input, output, cache_read, cache_write, reasoning, seconds",
-);
+const otherColumns = sql.raw("model, key_id, amount, input, output, cache_read, cache_write, reasoning, seconds");
+const usedColumns = sql`agent_name, ${otherColumns}`;
+
+/** A day's agent; null for another person's private one. */
+function agentFor(viewer: Viewer): RawBuilder<string | null> {
+  const from = sql`day::timestamp at time zone 'UTC'`;
+  const to = sql`(day + 1)::timestamp at time zone 'UTC'`;
+  return sql`case when not ${isHidden(viewer, { name: sql`agent_name`, from, to }, { managers: false })} then agent_name end`;
+}
+
+/** An entry of another person's private agent: its amount counts for all. */
+function unnamed(entry: EntryState): EntryState {
+  return { ...entry, agentId: null, agentName: null, turnId: null, keyId: null };
+}
 
 function daysLater(at: Date, days: number): Date {
   return new Date(at.getTime() + days * dayMs);

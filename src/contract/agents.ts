@@ -154,6 +154,7 @@ const settings = {
     .array(z.string())
     .meta({ description: "The names of agents in the account that this agent may call as tools." }),
   autoSnapshot: AutoSnapshot,
+  private: z.boolean().meta({ description: "Whether only its maker sees and uses it." }),
 };
 export type AgentSettings = z.infer<z.ZodObject<typeof settings>>;
 
@@ -164,6 +165,7 @@ export const usualSettings: AgentSettings = {
   mcpServers: {},
   agents: [],
   autoSnapshot: 0,
+  private: false,
 };
 
 /** An agent's settings among other fields. */
@@ -189,11 +191,19 @@ const askedSettings = {
     description: "Names of up to 16 agents in the account that this agent may call as tools.",
   }),
   autoSnapshot: AutoSnapshot.optional(),
+  private: z.boolean().optional().meta({
+    description:
+      "Whether only its maker sees and uses the agent. Owners and admins of the workspace see its name, status and cost, and may suspend and delete it. Only its maker changes this; a fork of a private agent is private.",
+  }),
 };
 
 export const Agent = z
   .object({
     name: z.string(),
+    maker: z
+      .object({ id: z.uuid(), name: z.string() })
+      .nullable()
+      .meta({ description: "The person who made it. Null: unknown, or a key without a maker." }),
     runtime: RuntimeName,
     ...settings,
     status: AgentStatus,

@@ -76,6 +76,7 @@ export const ArchivedSettings = z.object({
     diskGiB: z.int().min(10).max(1024),
   }),
   autoSnapshot: AutoSnapshot.default(0),
+  private: z.boolean().default(false),
   /** The replayed part of this conversation, which was held with another runtime. */
   retold: z
     .string()

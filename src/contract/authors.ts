@@ -5,7 +5,10 @@ export const Author = z
   .object({
     kind: z.enum(["person", "key", "automation"]),
     id: z.uuid().meta({ description: "The id of the person, of the key, or of the agent that asked another." }),
-    name: z.string().nullable().meta({ description: "Its name; null: a key without a name, or one that is gone." }),
+    name: z
+      .string()
+      .nullable()
+      .meta({ description: "Its name; null: a key without a name, one that is gone, or a private agent." }),
     person: z.string().nullable().meta({
       description: "The person's name; for a key its maker's, for an agent that of whoever started it. Null: unknown.",
     }),

@@ -56,6 +56,11 @@ export interface RouteDefinition {
   responses: Readonly<Record<number, z.ZodType>>;
   /** `public`: needs no credentials. */
   permission: Permission | "public";
+  /**
+   * Owners and admins may also use it with another person's private agent. The other routes are closed to all but the
+   * agent's maker: for others it does not exist.
+   */
+  oversees?: true;
   /** The route creates something with its own rate limit per account. */
   limit?: "agents" | "keys";
   /** The response is, or may be, a stream of these events. */

@@ -1,6 +1,7 @@
 import type { AppContext } from "../context.ts";
 import type { AccountConnection, ChangeEgress, EgressLogEntry, EgressPolicy } from "../contract/egress.ts";
 import type { AuthorIds } from "../core/database/authors.ts";
+import type { Viewer } from "../core/http/access.ts";
 
 /** An agent's own lists of allowed and denied destinations. */
 export type EgressLists = ChangeEgress;
@@ -74,13 +75,13 @@ export class AgentEgress {
     return this.#context.stores.egressLog.list(agentId, limit, after, verdict);
   }
 
-  /** The same of all of an account's agents. */
+  /** The same of all of the caller's agents. */
   connectionsOfAccount(
-    accountId: string,
+    viewer: Viewer,
     limit: number,
     after: ConnectionPosition | null,
     filter: ConnectionFilter,
   ): Promise<(ConnectionState & { agent: string })[]> {
-    return this.#context.stores.egressLog.ofAccount(accountId, limit, after, filter);
+    return this.#context.stores.egressLog.ofAccount(viewer, limit, after, filter);
   }
 }

@@ -1,6 +1,8 @@
 import { type Selectable, sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
+import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
+import type { Viewer } from "../core/http/access.ts";
 import type { ConnectionFilter, ConnectionPosition, ConnectionState } from "./agent-egress.ts";
 
 /** The log of agents' connections. */
@@ -44,9 +46,9 @@ export class EgressLogStore {
     return rows.map(fromRow);
   }
 
-  /** Up to `limit` connections of all of an account's agents in the same order. */
+  /** Up to `limit` connections of all of the caller's agents in the same order. */
   async ofAccount(
-    accountId: string,
+    viewer: Viewer,
     limit: number,
     after: ConnectionPosition | null,
     { verdict, since }: ConnectionFilter,
@@ -66,7 +68,7 @@ export class EgressLogStore {
             coalesce(${after?.id ?? null}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
         order by started_at desc, id desc limit ${limit}
       ) own
-      where agents.account_id = ${accountId}
+      where agents.account_id = ${viewer.accountId} and ${visibleTo(viewer, "all")}
       order by own.started_at desc, own.id desc limit ${limit}`.execute(this.#database);
     return rows.map((row) => ({ ...fromRow(row), agent: row.agent }));
   }

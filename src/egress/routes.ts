@@ -32,7 +32,7 @@ export function egressRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.listAccountConnections, async ({ query, caller }) => {
       const { limit, cursor, verdict = null, since } = query;
       const filter = { verdict, since: since === undefined ? null : new Date(since) };
-      const page = await egress.connectionsOfAccount(caller.accountId, limit + 1, positionOf(cursor), filter);
+      const page = await egress.connectionsOfAccount(caller, limit + 1, positionOf(cursor), filter);
       return pageOf(page.map(toAccountConnection), limit, placeOf);
     });
   };

@@ -1,6 +1,7 @@
 import { toCredits } from "../billing/credits.ts";
 import type { AccountEvent } from "../contract/account-events.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { Viewer } from "../core/http/access.ts";
 import type { Log } from "../core/log.ts";
 import { retryTransient } from "../core/retry.ts";
 import { AccountWatch } from "./account-watch.ts";
@@ -42,16 +43,16 @@ export class AccountEvents {
   }
 
   /**
-   * The account's events after number `after` (null: from now on), in batches as they come, until `gone` is aborted. While
-   * the database is away, it waits.
+   * The account's events after number `after` (null: from now on) that the caller may see, in batches as they come, until
+   * `gone` is aborted. While the database is away, it waits.
    */
-  async *read(accountId: string, after: number | null, gone: AbortSignal): AsyncGenerator<AccountEvent[]> {
-    using follower = this.#watch.follow(accountId);
+  async *read(viewer: Viewer, after: number | null, gone: AbortSignal): AsyncGenerator<AccountEvent[]> {
+    using follower = this.#watch.follow(viewer.accountId);
     const balance = new ToldBalance();
     let cursor = after;
     try {
       while (!gone.aborted) {
-        const page = cursor === null ? null : await this.#ask(() => this.#rows.page(accountId, cursor!), gone);
+        const page = cursor === null ? null : await this.#ask(() => this.#rows.page(viewer, cursor!), gone);
         if (cursor === null || !page || page.isDropped) {
           const type = page ? "events.dropped" : "events.opened";
           cursor = await this.#ask(() => this.#rows.last(), gone);

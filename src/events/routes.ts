@@ -16,7 +16,7 @@ export function accountEventRoutes(context: AppContext): FastifyPluginAsync {
       const after = lastEventId(request) ?? request.query.after ?? null;
       if (after !== null) await events.requireKnown(after);
       const { caller } = request;
-      await sendEvents(reply, {}, (gone) => toSse(events.read(caller.accountId, after, gone), caller));
+      await sendEvents(reply, {}, (gone) => toSse(events.read(caller, after, gone), caller));
       return reply;
     });
   };

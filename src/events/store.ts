@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
+import { isHidden } from "../core/database/private-agents.ts";
+import type { Viewer } from "../core/http/access.ts";
 import type { AccountEventPage } from "./account-events.ts";
 
 /** How many events `number_account_events` numbers at a time. */
@@ -39,14 +41,17 @@ export class AccountEventStore {
     return { last: Number(last), accounts };
   }
 
-  async page(accountId: string, after: number): Promise<AccountEventPage> {
+  async page(viewer: Viewer, after: number): Promise<AccountEventPage> {
+    const { accountId } = viewer;
+    const hidden = isHidden(viewer, { name: sql`event ->> 'agent'`, from: sql`at` }, { managers: true });
     // One statement, so that nothing is removed between its parts.
     const { rows } = await sql<PageRow>`
       select balance,
         exists (select from account_events_removed where account_id = ${accountId} and number > ${after}) as "isDropped",
         array(
           select event || jsonb_build_object('id', number, 'at', at) from account_events
-          where account_id = ${accountId} and number > ${after} order by number limit ${pageSize}
+          where account_id = ${accountId} and number > ${after} and not ${hidden}
+          order by number limit ${pageSize}
         ) as events
       from accounts where id = ${accountId}`.execute(this.#database);
     const { balance, isDropped, events } = rows[0]!;

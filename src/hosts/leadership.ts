@@ -1,5 +1,6 @@
 import type { FolderLock } from "../config/folder-lock.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
+import type { Viewer } from "../core/http/access.ts";
 import type { Log } from "../core/log.ts";
 import { pause } from "../core/retry.ts";
 import { type AgentReference, type HostLease, type HostLeaseStore, leaseMs, type Term } from "./lease-store.ts";
@@ -141,9 +142,9 @@ export class Leadership {
     return lease !== undefined && !lease.isValid && lease.restedMs > leaseMs + takeOverMs;
   }
 
-  /** The host of an agent of the account; null without such an agent. */
-  hostOf(accountId: string, agent: AgentReference): Promise<string | null> {
-    return this.#options.rows.hostOf(accountId, agent);
+  /** The host of an agent of the account that the viewer (null: anyone) may know; null without such an agent. */
+  hostOf(accountId: string, agent: AgentReference, viewer: Viewer | null): Promise<string | null> {
+    return this.#options.rows.hostOf(accountId, agent, viewer);
   }
 
   async #run(): Promise<void> {

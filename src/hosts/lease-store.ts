@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import type pg from "pg";
 import { BerthError } from "../contract/errors.ts";
 import type { Database } from "../core/database/database.ts";
+import { visibleTo } from "../core/database/private-agents.ts";
+import type { Viewer } from "../core/http/access.ts";
 import { pause } from "../core/retry.ts";
 
 /** How long a lease is good for, by the database's clock. */
@@ -84,8 +86,9 @@ export class HostLeaseStore {
     }
   }
 
-  async hostOf(accountId: string, agent: AgentReference): Promise<string | null> {
-    const rows = this.#database.selectFrom("agents").select("host").where("account_id", "=", accountId);
+  async hostOf(accountId: string, agent: AgentReference, viewer: Viewer | null): Promise<string | null> {
+    const ofAccount = this.#database.selectFrom("agents").select("host").where("account_id", "=", accountId);
+    const rows = viewer === null ? ofAccount : ofAccount.where(visibleTo(viewer, "oversee"));
     const row =
       "name" in agent
         ? rows.where("name", "=", agent.name)

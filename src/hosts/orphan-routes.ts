@@ -9,7 +9,7 @@ export function orphanRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listOrphans, async () => ({ data: await orphans.list() }));
     handle(app, routes.giveBackOrphan, async ({ params, body, caller }) =>
-      agents.view(await orphans.giveBack(caller.accountId, params.id, body)),
+      agents.view(await orphans.giveBack(caller.accountId, params.id, body), caller),
     );
     handle(app, routes.removeOrphan, async ({ params }) => {
       await orphans.remove(params.id);

@@ -47,8 +47,9 @@ export class Orphans {
     const accountId = await billing.accountOf(user === undefined ? { account: account ?? callerAccount } : { user });
     const { runtime, resources, generation, restarts, restores } = await machines.quarantinedMachine(id);
     const isMachine = kind === "machine";
+    const owner = { accountId, personId: null, personName: null };
     const agent: AgentState = {
-      ...agents.newAgent(isMachine ? id : crypto.randomUUID(), accountId, { name, runtime }),
+      ...agents.newAgent(isMachine ? id : crypto.randomUUID(), owner, { name, runtime }),
       resources,
       hasMachine: isMachine,
       desired: "suspended",

@@ -43,6 +43,7 @@ export function shareLink(secret: string): string {
 /** A request under way. */
 interface Open {
   visitor: Visitor;
+  agentId: string;
   end: () => void;
 }
 
@@ -117,6 +118,7 @@ export class PreviewServer {
     if (await passing?.passPage(target.agent, page)) return;
     using _ = this.#enterOpen(hosts.labelIn(request.headers.host)!, {
       visitor,
+      agentId: target.agent.id,
       end: () => (upgrading?.socket ?? response).destroy(),
     });
     const gone = new AbortController();
@@ -141,20 +143,25 @@ export class PreviewServer {
   async #visitor(request: IncomingMessage, target: PreviewTarget): Promise<Visitor> {
     const { previewHosts: hosts, previews } = this.#context;
     const visitor = await previews.visitor(sessionsIn(request.headers.cookie, hosts.isSecure), target);
-    if (visitor === "ended") throw await this.#inVain(request, shareEnded);
-    if (!visitor) throw await this.#inVain(request, signInRequired(target.port));
+    if (visitor === "ended") throw await this.#notAdmitted(request, target, shareEnded);
+    if (!visitor) throw await this.#notAdmitted(request, target, signInRequired(target.port));
     return visitor;
+  }
+
+  /** For those who may not see its pages, a private agent does not exist. */
+  #notAdmitted(request: IncomingMessage, { agent }: PreviewTarget, notice: Notice): Promise<Refusal> {
+    return this.#inVain(request, agent.private ? notFound : notice);
   }
 
   async #enter(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, query: URLSearchParams) {
     const session = await this.#context.previews.enter(query.get("ticket") ?? "", target);
-    if (session === null) throw await this.#inVain(request, ticketUsed);
+    if (session === null) throw await this.#notAdmitted(request, target, ticketUsed);
     this.#welcome(response, session, query.get("to") ?? "/");
   }
 
   async #enterByShare(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, path: string) {
     const session = await this.#context.previews.enterByShare(path.slice(sharePath.length), target);
-    if (session === null) throw await this.#inVain(request, shareEnded);
+    if (session === null) throw await this.#notAdmitted(request, target, shareEnded);
     this.#welcome(response, session, "/");
   }
 
@@ -213,9 +220,9 @@ export class PreviewServer {
   /** Cuts off those who have lost access. */
   #check(): void {
     for (const open of this.#open.values()) {
-      for (const { visitor, end } of open) {
+      for (const { visitor, agentId, end } of open) {
         // While the database is unavailable, everybody counts as valid.
-        void this.#context.previews.isValid(visitor).then(
+        void this.#context.previews.isValid(visitor, agentId).then(
           (isValid) => isValid || end(),
           () => {},
         );

@@ -1,6 +1,7 @@
 import type { AgentState } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
 import { hexOf } from "../contract/ids.ts";
+import { accessTo } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
 
 /** For how long a browser stays admitted to a port's pages, in milliseconds. */
@@ -77,6 +78,7 @@ export class Previews {
   async enter(ticket: string, { agent, port }: PreviewTarget): Promise<string | null> {
     const admission = await this.#context.tickets.take(ticket);
     if (admission?.purpose !== previewPurpose(port) || admission.agentId !== agent.id) return null;
+    if (accessTo(agent, admission.caller) !== "all") return null;
     const { accountId, personId, role, keyId, token } = admission.caller;
     const visitor = { accountId, personId, role, keyId, token, share: null };
     return this.#seal({ ...visitor, agentId: agent.id, port, until: Date.now() + sessionMs });
@@ -102,16 +104,18 @@ export class Previews {
       // Sessions of an earlier version do not have all of these.
       const { accountId, personId = null, role = "owner", keyId, token = null, share } = session;
       const visitor = { accountId, personId, role, keyId, token, share };
-      if (await this.isValid(visitor)) return visitor;
+      if (await this.isValid(visitor, agent.id)) return visitor;
       if (share !== null) return "ended";
     }
     return null;
   }
 
-  /** Whether the visitor may still see what they were admitted to. */
-  async isValid(visitor: Visitor): Promise<boolean> {
-    const { shares, principals } = this.#context;
-    if (visitor.share !== null && !(await shares.isOpen(visitor.share))) return false;
+  /** Whether the visitor may still see the agent's pages. */
+  async isValid(visitor: Visitor, agentId: string): Promise<boolean> {
+    const { shares, principals, stores } = this.#context;
+    if (visitor.share !== null) return (await shares.isOpen(visitor.share)) && principals.isValid(visitor);
+    const [agent] = await stores.agents.privateOf([agentId]);
+    if (agent && accessTo(agent, visitor) !== "all") return false;
     return principals.isValid(visitor);
   }
 

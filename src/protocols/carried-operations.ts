@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AgentState } from "../agents/agent.ts";
+import { holdAgent } from "../agents/find.ts";
 import type { AppContext } from "../context.ts";
 import { asBerthError } from "../contract/errors.ts";
 import type { Route } from "../contract/route.ts";
@@ -66,7 +67,8 @@ export class CarriedOperation {
   /** As `findAgent`, for an operation that may occur several times in a request. */
   async findAgent(name: string): Promise<AgentState> {
     const { caller } = this.#request;
-    this.#agent = await this.#context.agents.find(caller.accountId, name);
+    this.#agent = await this.#context.agents.find(caller, name, this.#route);
+    holdAgent(this.#request, this.#agent);
     requireNamed(caller, this.#agent);
     return this.#agent;
   }

@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
 import { type AgentState, requireAllowed } from "../agents/agent.ts";
+import type { AgentOwner } from "../agents/agents.ts";
 import type { AppContext } from "../context.ts";
 import { AgentName, type CreateAgent, type ForkSource, settingsOf } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
+import { routes } from "../contract/routes.ts";
+import type { Viewer } from "../core/http/access.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import type { SnapshotState } from "./snapshot.ts";
 
@@ -28,46 +31,49 @@ export class Forks {
    * Creates `count` agents, all of one moment, with identities of their own. Answers the first. Throws what creating an
    * agent throws, `snapshot_not_found`, and `request_invalid` for what the source decides.
    */
-  async create(accountId: string, asked: AskedFork, attempt: Attempt): Promise<AgentState> {
+  async create(viewer: Viewer, asked: AskedFork, attempt: Attempt): Promise<AgentState> {
     const { agents, stores, snapshots } = this.#context;
     const made = attempt.earlier === "none" ? null : await stores.forks.byId(attempt.resourceId);
     if (made) return made;
-    const source = await agents.find(accountId, asked.from.agent);
+    const source = await agents.find(viewer, asked.from.agent, routes.createAgent);
     requireAllowed("chat", source);
+    const owner = await agents.ownerFor(viewer);
     if (asked.from.snapshot !== undefined) {
       return snapshots.using(source, asked.from.snapshot, async (moment) => {
-        await this.#requireForkable(source, asked, moment.runtime);
-        return this.#make(source, asked, moment, attempt);
+        await this.#requireForkable(viewer, source, asked, moment.runtime);
+        return this.#make(owner, source, asked, moment, attempt);
       });
     }
-    await this.#requireForkable(source, asked, source.runtime);
+    await this.#requireForkable(viewer, source, asked, source.runtime);
     return snapshots.takeFor(source, (id, { runtime, conversation, retold }) =>
-      this.#make(source, asked, { id, runtime, conversation, retold, name: null }, attempt),
+      this.#make(owner, source, asked, { id, runtime, conversation, retold, name: null }, attempt),
     );
   }
 
   /** Throws whatever forbids the forks, before anything is made. */
-  async #requireForkable(source: AgentState, asked: AskedFork, runtime: string): Promise<void> {
+  async #requireForkable(viewer: Viewer, source: AgentState, asked: AskedFork, runtime: string): Promise<void> {
     const { agents, stores } = this.#context;
     const { accountId } = source;
     refuseOtherMachine(runtime, asked);
+    refusePublic(source, asked);
     const [taken] = await stores.forks.byNames(accountId, namesOf(asked));
     if (taken) throw new BerthError("agent_exists", `There is already an agent ${taken.name}.`);
-    await agents.requireCreatable(accountId, { ...settingsOf(source), ...asked, runtime });
+    await agents.requireCreatable(viewer, { ...settingsOf(source), ...asked, runtime });
   }
 
   /** All of them or none. */
   async #make(
+    owner: AgentOwner,
     source: AgentState,
     asked: AskedFork,
     { id: snapshot, runtime, conversation, retold, name }: Moment,
     { resourceId }: Attempt,
   ): Promise<AgentState> {
     const { agents, stores, lifecycle } = this.#context;
-    const { accountId, resources } = source;
+    const { resources } = source;
     const settings = { ...settingsOf(source), ...asked, runtime };
     const forks = namesOf(asked).map((each, index) => ({
-      ...agents.newAgent(idOf(resourceId, index), accountId, { ...settings, name: each }),
+      ...agents.newAgent(idOf(resourceId, index), owner, { ...settings, name: each }),
       resources,
       conversation,
       retold,
@@ -93,6 +99,13 @@ function namesOf({ name, count }: CreateAgent): string[] {
 function idOf(resourceId: string, index: number): string {
   if (index === 0) return resourceId;
   return uuidOf(createHash("sha256").update(`${resourceId} ${index}`).digest("hex").slice(0, 32));
+}
+
+/** Otherwise others would see what only the maker may. */
+function refusePublic(source: AgentState, asked: AskedFork): void {
+  if (!source.private || asked.private !== false) return;
+  const message = "private: a fork of a private agent is private; its maker can change it afterwards.";
+  throw new BerthError("request_invalid", message);
 }
 
 /** A fork has its source's runtime and size: they are in its memory and its disk. */

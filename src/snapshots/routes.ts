@@ -28,13 +28,13 @@ export function snapshotRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.upgradeAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       const upgraded = await snapshots.upgrade(agent, request.caller);
-      return agents.view(request.query.wait ? await agents.settled(upgraded) : upgraded);
+      return agents.view(request.query.wait ? await agents.settled(upgraded) : upgraded, request.caller);
     });
 
     handle(app, routes.rollBack, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       const rolledBack = await snapshots.rollBack(agent, request.body.snapshot, request.attempt, request.caller);
-      return agents.view(request.query.wait ? await agents.settled(rolledBack) : rolledBack);
+      return agents.view(request.query.wait ? await agents.settled(rolledBack) : rolledBack, request.caller);
     });
   };
 }

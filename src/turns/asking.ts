@@ -3,6 +3,7 @@ import type { AgentState } from "../agents/agent.ts";
 import { fromCredits, toCredits } from "../billing/credits.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
+import { mayCall } from "../core/http/access.ts";
 import { SerialQueue } from "../core/locks.ts";
 import type { TurnState } from "./turn.ts";
 
@@ -24,11 +25,12 @@ export class Asking {
     this.#context = context;
   }
 
-  /** The agents that the agent may call; deleted ones are left out. */
+  /** The agents that the agent may call; deleted ones, and private ones of others, are left out. */
   async choice(agentId: string): Promise<AgentState[]> {
     const { stores } = this.#context;
     const asking = await stores.agents.byId(agentId);
-    return asking ? stores.agents.byNames(asking.accountId, asking.agents) : [];
+    const found = asking ? await stores.agents.byNames(asking.accountId, asking.agents) : [];
+    return found.filter((called) => mayCall(asking!, called, asking!));
   }
 
   /**

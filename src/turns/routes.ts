@@ -73,7 +73,7 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
       const { limit, cursor, since } = query;
       const after = fromCursor(cursor, timedPattern);
       const from = since === undefined ? null : new Date(since);
-      const page = await turns.listOfAccount(caller.accountId, limit + 1, after, from);
+      const page = await turns.listOfAccount(caller, limit + 1, after, from);
       return pageOf(page.map(toTurnSummary), limit, timedKey);
     });
 

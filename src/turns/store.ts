@@ -8,7 +8,9 @@ import { usualLimits } from "../contract/event-log.ts";
 import { authorColumns, authorOf } from "../core/database/authors.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
 import { olderThan } from "../core/database/paging.ts";
+import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
+import type { Viewer } from "../core/http/access.ts";
 import { TurnAppends } from "./append-store.ts";
 import { maximumRetoldTurns, type RetoldTurn } from "./retelling.ts";
 import { maximumOpenTools, maximumToolId, type TurnProgress } from "./running-turn.ts";
@@ -146,8 +148,8 @@ export class TurnStore {
     return Number(count);
   }
 
-  /** Up to `limit` turns of all of an account's agents in the same order; `since`: running, or ended since then. */
-  async ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
+  /** Up to `limit` turns of all of the caller's agents in the same order; `since`: running, or ended since then. */
+  async ofAccount(viewer: Viewer, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
     // Reads each agent's newest turns by its own index. An agent's turns end in the order in which they begin, so the
     // newest that ended before `since` ends its part of the list.
     const { rows } = await sql<RecentTurn>`
@@ -162,7 +164,7 @@ export class TurnStore {
             and ${after === null ? sql`true` : olderThan("turns", after)}
           order by created_at desc, id desc limit ${limit}
         ) own
-        where agents.account_id = ${accountId}
+        where agents.account_id = ${viewer.accountId} and ${visibleTo(viewer, "all")}
         order by own.created_at desc, own.id desc limit ${limit}
       ) turns
       order by turns.created_at desc, turns.id desc`.execute(this.#database);
@@ -317,14 +319,22 @@ const faultOf = sql<Fault | null>`(
   select event -> 'error' from turn_events
   where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`;
 
-/** The agent whose turn started this one; null if a client did, or once that agent is deleted. */
+/** Whether those who see a turn may know the name of the agent (`agents`) that asked: it is not private, or both are. */
+const isAskerShown = sql<boolean>`(
+  not agents.private or (select own.private from agents own where own.id = turns.agent_id))`;
+
+/**
+ * The agent whose turn started this one; null if a client did, once that agent is deleted, or if it is private and this one
+ * is not.
+ */
 const askerOf = sql<PastTurn["askedBy"]>`(
   select json_build_object('agent', agents.name, 'turnId', asker.id) from turns asker
-  join agents on agents.id = asker.agent_id where asker.id = turns.asked_by)`;
+  join agents on agents.id = asker.agent_id where asker.id = turns.asked_by
+    and ${isAskerShown})`;
 
 /** A turn that an agent started is the agent's. */
 const turnAuthor = sql<Author | null>`(case when turns.asked_by is null then ${authorOf("turns")} else (
-  select json_build_object('kind', 'automation', 'id', agents.id, 'name', agents.name,
+  select json_build_object('kind', 'automation', 'id', agents.id, 'name', case when ${isAskerShown} then agents.name end,
     'person', (select name from people where id = turns.person_id))
   from turns asker join agents on agents.id = asker.agent_id where asker.id = turns.asked_by) end)`;
 

@@ -5,6 +5,7 @@ import { type LastEvent, statusAfter, type TurnStatus } from "../contract/chat.t
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
+import type { Viewer } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { Backoff, pause } from "../core/retry.ts";
 import { lostError } from "../lifecycle/guest-leases.ts";
@@ -163,8 +164,8 @@ export class Turns {
   /**
    * Turns of all of an account's agents after the turn `after`, newest first; `since`: running, or ended since then.
    */
-  listOfAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
-    return this.#rows.ofAccount(accountId, limit, after, since);
+  listOfAccount(viewer: Viewer, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
+    return this.#rows.ofAccount(viewer, limit, after, since);
   }
 
   async find(agentId: string, turnId: string): Promise<TurnState> {

@@ -97,6 +97,21 @@ const commandAuthorsBeyond = removal(
   )`,
 );
 
+/** The names of deleted private agents that nothing mentions any more. */
+const goneNames = removal(
+  "private_names",
+  sql`not exists (select from agents where id = agent_id)
+    and not exists (
+      select from credit_entries entry
+      where entry.account_id = private_names.account_id and entry.agent_name = private_names.name)
+    and not exists (
+      select from audit_entries entry
+      where entry.account_id = private_names.account_id and entry.agent_name = private_names.name)
+    and not exists (
+      select from account_events entry
+      where entry.account_id = private_names.account_id and entry.event ->> 'agent' = private_names.name)`,
+);
+
 /** One step per table, by name. */
 function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, RawBuilder<unknown>][] {
   const old = (days: number) => sql`now() - make_interval(days => ${days}::integer)`;
@@ -124,6 +139,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
     ],
     // Machines keep the last 100 commands that have ended, and few that run.
     ["authors of commands", commandAuthorsBeyond],
+    ["names of private agents", goneNames],
     ["audit entries", removal("audit_entries", sql`at < ${old(auditDays)}`)],
     ["connections", removal("network_log", sql`started_at < ${old(networkLogDays)}`)],
     ["keys", oldKeys(auditDays)],

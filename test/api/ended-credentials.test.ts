@@ -10,7 +10,7 @@ import { Program } from "../support/http-program.ts";
 import { Issuer, newSigningKey } from "../support/issuer.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// All that a credential has opened ends with it, and its tickets open nothing more.
+// All that a credential has opened ends with it, or with its access to the agent. Its tickets open nothing more.
 
 let issuer: Issuer;
 let service: ScriptedService;
@@ -64,10 +64,8 @@ async function openAll(credential: string, workspace: string | null) {
   const { cookie } = await visit(url);
   expect((await visit(new URL(url).origin, cookie)).status).toBe(200);
   return {
-    ended: [
-      ...[events, log].map((stream) => stream.text().catch(() => "")),
-      ...sockets.map((each) => once(each, "close")),
-    ],
+    events: events.text().catch(() => ""),
+    ended: [log.text().catch(() => ""), ...sockets.map((each) => once(each, "close"))],
     page: async () => (await visit(new URL(url).origin, cookie)).status,
     preview: await ports.preview(program.port),
     file: await ticket({ for: "file", path: "f" }),
@@ -110,6 +108,10 @@ interface Given {
   end: () => Promise<unknown>;
   /** The status of a request with the credential afterwards, if the credential is still valid. */
   status?: number;
+  /** The status of pages and tickets afterwards. Default: 401. */
+  closed?: number;
+  /** `GET /events` stays open, and ends here. */
+  endsEvents?: () => Promise<unknown>;
 }
 
 test.each<[string, () => Promise<Given>]>([
@@ -160,6 +162,16 @@ test.each<[string, () => Promise<Given>]>([
     },
   ],
   [
+    "a token of another person than the maker of an agent that becomes private",
+    async () => {
+      const { token, workspace, end } = await newMember();
+      const owner = new TestClient(service.client.url, await issuer.sign());
+      const hide = async () =>
+        expect((await owner.call("PATCH", "/agents/ada", { private: true })).body.private).toBe(true);
+      return { credential: token, workspace, end: hide, status: 404, closed: 404, endsEvents: end };
+    },
+  ],
+  [
     "a key whose maker is removed from the workspace",
     async () => {
       const { member, end } = await newMember();
@@ -169,19 +181,22 @@ test.each<[string, () => Promise<Given>]>([
 ])("%s ends streams, terminals, connections, previews and tickets", { timeout: 60_000 }, async (_, make) => {
   await person().set({ tokens_from: null }).execute();
   await account().set({ disabled_at: null }).execute();
-  const { credential, workspace = null, end, status } = await make();
+  await database.updateTable("agents").set({ private: false }).execute();
+  const { credential, workspace = null, end, status, closed = 401, endsEvents } = await make();
   const opened = await openAll(credential, workspace);
   await end();
   await Promise.all(opened.ended);
-  expect(await opened.page()).toBe(401);
-  expect((await visit(opened.preview)).status).toBe(401);
+  expect(await opened.page()).toBe(closed);
+  expect((await visit(opened.preview)).status).toBe(closed);
   const { url } = service.client;
   const client = new TestClient(url, credential, workspace);
   if (status) expect((await client.call("POST", "/agents/ada/chat", { message: "hello" })).status).toBe(status);
-  expect((await fetch(`${url}/agents/ada/files/f?ticket=${opened.file}`)).status).toBe(401);
+  expect((await fetch(`${url}/agents/ada/files/f?ticket=${opened.file}`)).status).toBe(closed);
   const socket = new WebSocket(`${url.replace("http", "ws")}/agents/ada/terminal?ticket=${opened.terminal}`);
   const [, refused] = (await once(socket, "unexpected-response")) as [unknown, IncomingMessage];
-  expect(refused.statusCode).toBe(401);
+  expect(refused.statusCode).toBe(closed);
   socket.once("error", () => {});
   socket.terminate();
+  await endsEvents?.();
+  await opened.events;
 });

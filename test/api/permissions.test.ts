@@ -348,9 +348,9 @@ function statusesFor(pick: (row: Expected) => number): Record<string, number> {
 }
 
 /** `begunBy`: whose turn it is that calls may be about. */
-async function newTarget(begunBy: (name: string) => Promise<TestClient>): Promise<Target> {
+async function newTarget(begunBy: (name: string) => Promise<TestClient>, maker = owner, fields = {}): Promise<Target> {
   const name = `agent-${randomUUID().slice(0, 8)}`;
-  await owner.createAgent(name);
+  await maker.createAgent(name, fields);
   const begun = await (await begunBy(name)).call("POST", "/v1/responses", { model: name, input: "hello" });
   const turnId = begun.headers.get("x-turn-id")!;
   const user = `user-${randomUUID().slice(0, 8)}`;
@@ -458,11 +458,14 @@ async function join(role: string): Promise<{ token: TestClient; key: TestClient 
   return { token, key };
 }
 
-test.each<[string, (operation: string) => boolean, Readonly<Record<string, number>>]>([
+/** Each role with its operations, and the statuses that differ from the owner's. */
+const roleRows: [string, (operation: string) => boolean, Readonly<Record<string, number>>][] = [
   ["admin", (operation) => !adminsMayNot.includes(operation), {}],
   ["member", (operation) => !membersMayNot.includes(operation), ofMembers],
   ["viewer", (operation) => viewersMay.includes(operation), ofViewers],
-])(
+];
+
+test.each(roleRows)(
   "the role %s may do what its row says, with a token and with a key",
   { timeout: 120_000 },
   async (role, may, other) => {
@@ -478,5 +481,43 @@ test.each<[string, (operation: string) => boolean, Readonly<Record<string, numbe
       });
       expect(await statusesOf(client, await ownersTarget())).toEqual(Object.fromEntries(wanted));
     }
+  },
+);
+
+/** The operations of owners and admins on another person's private agent. */
+const overseersMay = ["GET /agents/{name}", "POST /agents/{name}/suspend", "DELETE /agents/{name}"];
+/** Operations on one agent whose path does not begin with it. */
+const alsoOfAgent = [
+  "GET /v1/models/{model}",
+  "POST /v1/responses",
+  "POST /v1/chat/completions",
+  "GET /v1/responses/{responseId}",
+  "GET /v1/responses/{responseId}/input_items",
+  "POST /v1/responses/{responseId}/cancel",
+  "DELETE /v1/responses/{responseId}",
+];
+/** Asked for without a WebSocket, these do not look for the agent. */
+const sockets = [
+  "GET /agents/{name}/terminal",
+  "GET /agents/{name}/ports/{port}/connection",
+  "GET /agents/{name}/ssh/connection",
+];
+
+test.each(roleRows)(
+  "the role %s may do only what is open to it with another person's private agent",
+  { timeout: 120_000 },
+  async (role, may, other) => {
+    const { token: maker } = await join("member");
+    const { token } = await join(role);
+    const target = await newTarget(async () => maker, maker, { private: true });
+    const wanted = Object.entries(expected).map(([operation, { own }]) => {
+      const usual = operation.includes(" /admin/") || !may(operation) ? 403 : (other[operation] ?? own);
+      const isOfAgent = operation.includes(" /agents/") || alsoOfAgent.includes(operation);
+      if (operation === "POST /agents/{name}/tickets") return [operation, role === "admin" ? 403 : 404];
+      if (!isOfAgent || usual === 403 || sockets.includes(operation)) return [operation, usual];
+      if (role !== "admin") return [operation, 404];
+      return [operation, overseersMay.includes(operation) ? own : 403];
+    });
+    expect(await statusesOf(token, target)).toEqual(Object.fromEntries(wanted));
   },
 );

@@ -57,7 +57,7 @@ test("connections of one verdict are found without reading those of the other", 
   const plans = await plansOf(service, async (database) => {
     const log = new EgressLogStore(database);
     await log.list(id, 10, null, "allowed");
-    await log.ofAccount(accountId, 10, null, { verdict: "allowed", since: null });
+    await log.ofAccount({ accountId, personId: null, role: "member" }, 10, null, { verdict: "allowed", since: null });
   });
   await plain.destroy();
   expect(plans).toHaveLength(2);
@@ -86,11 +86,12 @@ test("entries of the ledger are found without reading the others", async () => {
   const none = { agent: null, kind: null, since: null, until: null };
   const plans = await plansOf(service, async (database) => {
     const billing = new BillingStore(database);
-    await billing.entries(accountId, { ...none, agent: "ada", kind: "model" }, 50, null);
-    await billing.entries(accountId, { ...none, agent: "bea", until: early }, 50, null);
-    await billing.entries(accountId, { ...none, agent: "ada", since: soon }, 50, null);
-    await billing.entries(accountId, { ...none, kind: "machine", until: early }, 50, null);
-    await billing.entries(accountId, { ...none, until: early }, 50, null);
+    const viewer = { accountId, personId: null, role: "member" as const };
+    await billing.entries(viewer, { ...none, agent: "ada", kind: "model" }, 50, null);
+    await billing.entries(viewer, { ...none, agent: "bea", until: early }, 50, null);
+    await billing.entries(viewer, { ...none, agent: "ada", since: soon }, 50, null);
+    await billing.entries(viewer, { ...none, kind: "machine", until: early }, 50, null);
+    await billing.entries(viewer, { ...none, until: early }, 50, null);
   });
   await plain.destroy();
   expect(plans).toHaveLength(5);

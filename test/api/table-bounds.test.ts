@@ -41,6 +41,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   oidc_records: "clean-up",
   people: "as accounts",
   port_shares: ["agents", "100"],
+  private_names: "clean-up",
   provider_keys: "the service's own",
   rate_limits: "clean-up",
   removals: "clean-up",

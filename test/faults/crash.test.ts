@@ -228,6 +228,8 @@ function newAgent(): AgentState {
   return {
     id: randomUUID(),
     accountId,
+    personId: null,
+    personName: null,
     name: `agent-${randomUUID().slice(0, 8)}`,
     runtime: "claude-code",
     model: null,
@@ -235,6 +237,7 @@ function newAgent(): AgentState {
     mcpServers: {},
     agents: [],
     autoSnapshot: 0,
+    private: false,
     retold: null,
     conversation: 1,
     resources: usualResources(1536),

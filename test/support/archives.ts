@@ -58,6 +58,7 @@ const settings: ArchivedSettings = {
   agents: [],
   resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
   autoSnapshot: 0,
+  private: false,
   retold: null,
   network: { allow: ["*"], deny: [] },
   secrets: [],

@@ -13,10 +13,10 @@ export class PeoplesService implements AsyncDisposable {
     this.service = service;
   }
 
-  static async start(): Promise<PeoplesService> {
+  static async start(config: Parameters<typeof ScriptedService.start>[0] = {}): Promise<PeoplesService> {
     const issuer = await Issuer.start([await newSigningKey("first")]);
     const oidc = { issuer: issuer.url, audience: issuer.audience, clientId: "berth", unknownKeyMs: 600_000 };
-    return new PeoplesService(issuer, await ScriptedService.start({ oidc, startingCredits: "100" }));
+    return new PeoplesService(issuer, await ScriptedService.start({ oidc, startingCredits: "100", ...config }));
   }
 
   newName(prefix = "team"): string {

@@ -95,12 +95,14 @@ export function refuse(statusCode: number, message: string, code: string, detail
 export function agent(name: string, changes: Partial<Agent> = {}): Agent {
   return {
     name,
+    maker: null,
     runtime: "claude-code",
     model: null,
     instructions: null,
     mcpServers: {},
     agents: [],
     autoSnapshot: 0,
+    private: false,
     status: "ready",
     createdAt: "2026-01-02T03:04:05.678Z",
     lastActiveAt: "2026-01-02T03:04:05.678Z",

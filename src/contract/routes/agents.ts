@@ -25,6 +25,7 @@ export const agentRoutes = {
     responses: { 200: AgentList },
     permission: chatReading,
     by: "leader, or any",
+    oversees: true,
   }),
   createAgent: route({
     method: "POST",
@@ -46,6 +47,7 @@ export const agentRoutes = {
     responses: { 200: Agent },
     permission: chatReading,
     by: "leader, or any",
+    oversees: true,
   }),
   changeAgent: route({
     method: "PATCH",
@@ -88,6 +90,7 @@ export const agentRoutes = {
     params: AgentParams,
     responses: { 200: Agent },
     permission: using,
+    oversees: true,
   }),
   resumeAgent: route({
     method: "POST",
@@ -127,6 +130,7 @@ export const agentRoutes = {
     params: AgentParams,
     responses: { 204: z.null() },
     permission: using,
+    oversees: true,
   }),
   getInstallStatus: route({
     method: "GET",

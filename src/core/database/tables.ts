@@ -128,6 +128,9 @@ export interface Tables {
     image: string | null;
     /** The id of the data folder with its machine. */
     host: string | null;
+    /** Its maker; null: unknown, or a key without a maker. */
+    person_id: string | null;
+    private: Generated<boolean>;
     has_machine: Generated<boolean>;
     desired: DesiredState;
     status: AgentStatus;
@@ -147,6 +150,15 @@ export interface Tables {
     metered_until: Generated<Date | null>;
     /** A bigint, which comes as text; in micro-credits. */
     machine_price: Generated<string>;
+  };
+  /** Names that are hidden from others than `person_id`, in a period. */
+  private_names: {
+    agent_id: string;
+    account_id: string;
+    name: string;
+    person_id: string | null;
+    since: Date;
+    until: Date | null;
   };
   /** Requests that have started a restart, a rollback or a conversation. */
   begun_requests: {

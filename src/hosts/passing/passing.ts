@@ -7,6 +7,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { isUuid } from "../../contract/ids.ts";
 import { fromResponseId } from "../../contract/openai.ts";
 import type { Route } from "../../contract/route.ts";
+import type { Viewer } from "../../core/http/access.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { type Leadership, takeOverMs } from "../leadership.ts";
 import type { AgentReference, HostLease } from "../lease-store.ts";
@@ -116,7 +117,7 @@ export class Passing {
     page: Pick<Passage, "request" | "response" | "isUpgrade">,
   ): Promise<boolean> {
     if (this.#passportOf(page.request) !== null) return false;
-    const host = await this.#hostOfAgent(accountId, { name });
+    const host = await this.#hostOfAgent(accountId, { name }, null);
     const address = page.request.socket.remoteAddress ?? "";
     const passage = { ...page, answerHeaders: () => ({}), begun: () => {} };
     return this.#passOn({
@@ -133,7 +134,7 @@ export class Passing {
    * Null: this server does it. Throws `agent_elsewhere`, and the reason of `gone`.
    */
   async ask(within: FastifyRequest, { agent, path, body }: Inner, gone: AbortSignal): Promise<Response | null> {
-    const host = await this.#hostOfAgent(within.caller.accountId, { name: agent });
+    const host = await this.#hostOfAgent(within.caller.accountId, { name: agent }, within.caller);
     if (host === this.#leaders.host) return null;
     const { caller, ip, passport: before } = within;
     const passport = {
@@ -225,13 +226,13 @@ export class Passing {
 
   async #hostOf({ params, caller, body }: FastifyRequest, route: Route): Promise<string> {
     const agent = agentOf(params as { name?: string; responseId?: string }, body, route);
-    return agent === null ? this.#leaders.host : this.#hostOfAgent(caller.accountId, agent);
+    return agent === null ? this.#leaders.host : this.#hostOfAgent(caller.accountId, agent, caller);
   }
 
-  /** An agent that does not exist is not found by this host's leader. */
-  async #hostOfAgent(accountId: string, agent: AgentReference): Promise<string> {
+  /** An agent that does not exist for the viewer is not found by this host's leader. */
+  async #hostOfAgent(accountId: string, agent: AgentReference, viewer: Viewer | null): Promise<string> {
     const { host, isOnlyHost } = this.#leaders;
-    return isOnlyHost ? host : ((await this.#leaders.hostOf(accountId, agent)) ?? host);
+    return isOnlyHost ? host : ((await this.#leaders.hostOf(accountId, agent, viewer)) ?? host);
   }
 }
 

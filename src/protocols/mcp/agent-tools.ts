@@ -21,7 +21,7 @@ export function agentTools(agents: Agents): Tool[] {
     annotations: { readOnlyHint: true, openWorldHint: false },
     run: async ({ cursor }, { caller }) => {
       const after = fromCursor(cursor, /^[a-z][a-z0-9-]{2,29}$/);
-      const found = await agents.list(caller.accountId, pageSize + 1, after, caller.agentIds);
+      const found = await agents.list(caller, pageSize + 1, after);
       const { data, nextCursor } = pageOf(found.map(toSummary), pageSize, ({ name }) => name);
       return { result: { agents: data, nextCursor } };
     },
@@ -36,7 +36,7 @@ export function agentTools(agents: Agents): Tool[] {
     output: AgentSummary,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     run: async (asked, { caller, operation }) => {
-      const agent = await agents.create(caller.accountId, asked, { resourceId: randomUUID(), earlier: "none" });
+      const agent = await agents.create(caller, asked, { resourceId: randomUUID(), earlier: "none" });
       operation.isAbout(agent);
       return { result: toSummary(agent) };
     },

@@ -30,11 +30,11 @@ interface TranscriptParts {
 /** Adds agents' transcripts, and single turns of them, as resources. */
 export function addTranscripts(server: McpServer, parts: TranscriptParts): void {
   const { agents, turns, operations, carrier } = parts;
-  const { accountId, agentIds } = carrier.request.caller;
+  const { caller } = carrier.request;
 
   const list = () =>
     operations.perform(routes.listAgents, carrier, async () => {
-      const found = await agents.list(accountId, listedAgents, null, agentIds);
+      const found = await agents.list(caller, listedAgents, null);
       const resources = found.map(({ name }) => ({ uri: `berth://agents/${name}/transcript`, name, mimeType }));
       return { resources };
     });

@@ -15,7 +15,7 @@ export function openAiModelRoutes(context: AppContext): FastifyPluginAsync {
       const data: ReturnType<typeof toModel>[] = [];
       // OpenAI's list has no pages.
       for (let after: string | null = null; ; ) {
-        const page = await agents.list(caller.accountId, pageSize, after, caller.agentIds);
+        const page = await agents.list(caller, pageSize, after);
         data.push(...page.map(toModel));
         if (page.length < pageSize) return { object: "list" as const, data };
         after = page.at(-1)!.name;

@@ -13,6 +13,7 @@ import { sendEvents } from "../../core/http/sse.ts";
 import { createResponse } from "./create.ts";
 import { inputItemPage } from "./input-items.ts";
 import { readResponse, responseEvents } from "./read.ts";
+import { noResponse } from "./stored-responses.ts";
 
 /** How long a cancelled response has to end before it is returned in its current state. */
 const cancelMs = 5_000;
@@ -79,7 +80,10 @@ export function responseRoutes(context: AppContext): FastifyPluginAsync {
       request.caller.accountId,
       fromResponseId(request.params.responseId),
     );
-    const agent = await findAgent(agents, request, agentName);
+    const agent = await findAgent(agents, request, agentName).catch((error: unknown) => {
+      // A private agent's name is not for others.
+      throw error instanceof BerthError && error.code === "agent_not_found" ? noResponse() : error;
+    });
     const turn = await turns.find(agent.id, response.turnId);
     requireOwnTurn(request.caller, turn);
     return { response, turn, agent, model: agent.name };

@@ -142,7 +142,7 @@ export class Responses {
   /** A response of the caller's account, with its agent's name. Throws `response_not_found`. */
   async find(accountId: string, id: string): Promise<{ response: ResponseState; agentName: string }> {
     const found = isUuid(id) ? await this.#rows.find(accountId, id) : null;
-    if (!found) throw new BerthError("response_not_found", "There is no such response; it may have been deleted.");
+    if (!found) throw noResponse();
     return found;
   }
 
@@ -205,4 +205,8 @@ function notLast(reason: string): BerthError {
 /** Whether the guest has refused a function's result: its turn no longer waits for it. */
 function isRefusal(error: unknown): boolean {
   return error instanceof BerthError && error.code === "function_not_waiting";
+}
+
+export function noResponse(): BerthError {
+  return new BerthError("response_not_found", "There is no such response; it may have been deleted.");
 }

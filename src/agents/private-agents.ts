@@ -1,0 +1,47 @@
+import { type Agent, usualSettings } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
+import { allows } from "../contract/workspaces.ts";
+import { accessTo, type Viewer } from "../core/http/access.ts";
+import type { Caller } from "../core/http/caller.ts";
+import type { AgentState } from "./agent.ts";
+
+/** The part of a caller that decides what it sees of an agent. */
+export type ViewingCaller = Viewer & Pick<Caller, "credential">;
+
+/** The error for owners and admins of a workspace, who know that the agent exists. */
+export function privateError({ name, personName }: AgentState): BerthError {
+  const maker = personName === null ? "its maker" : `its maker, ${personName}`;
+  return new BerthError("agent_private", `The agent ${name} is private: only ${maker}, may do this.`);
+}
+
+/** Throws `request_invalid` if nobody would see the agent once it is private. */
+export function requireMaker(personId: string | null): void {
+  if (personId !== null) return;
+  const message =
+    "private: the agent has no maker who could use it. Create it signed in, or with a key that a person has made.";
+  throw new BerthError("request_invalid", message);
+}
+
+/** Throws `forbidden` if the caller may not change who sees the agent. */
+export function requireOwn({ name, personId, personName }: AgentState, viewer: Viewer): void {
+  requireMaker(personId);
+  if (personId === viewer.personId) return;
+  const message = `private: only the maker of the agent ${name}${personName === null ? "" : `, ${personName},`} may change this.`;
+  throw new BerthError("forbidden", message);
+}
+
+/**
+ * The part of the view that the caller may see. Settings, which may contain credentials, and people's names are hidden from
+ * external agent keys. MCP servers, which name secrets, are hidden from viewers. Of another person's private agent, owners and admins see
+ * its name, maker, machine and status.
+ */
+export function viewFor(caller: ViewingCaller, agent: AgentState, view: Agent): Agent {
+  if (accessTo(agent, caller) !== "all") return overseen(view);
+  if (caller.credential === "agent") return { ...view, maker: null, instructions: null, mcpServers: {}, agents: [] };
+  return allows(caller.role, "use") ? view : { ...view, mcpServers: {} };
+}
+
+function overseen(view: Agent): Agent {
+  const error = view.error && { ...view.error, message: "Only the agent's maker sees the reason." };
+  return { ...view, ...usualSettings, private: true, conversation: 1, error, forkedFrom: null, importedFrom: null };
+}
