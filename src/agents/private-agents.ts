@@ -43,5 +43,6 @@ export function viewFor(caller: ViewingCaller, agent: AgentState, view: Agent): 
 
 function overseen(view: Agent): Agent {
   const error = view.error && { ...view.error, message: "Only the agent's maker sees the reason." };
-  return { ...view, ...usualSettings, private: true, conversation: 1, error, forkedFrom: null, importedFrom: null };
+  const hidden = { conversation: 1, forkedFrom: null, importedFrom: null, image: null };
+  return { ...view, ...usualSettings, ...hidden, private: true, error };
 }

@@ -143,6 +143,21 @@ test("what is not given stays as it was when an agent is changed", async () => {
   ]);
 });
 
+test("an agent is created private, shared, and marked in the list", async () => {
+  const hidden = agent("ada", { private: true, maker: { id: "8b6cb0c4-1f5b-4a53-9c1a-6c3f4e0e0f5e", name: "mia" } });
+  api.answers["POST /agents"] = [json(hidden)];
+  await api.berth(["agents", "create", "ada", "--private", "--no-wait"]);
+  api.answers["PATCH /agents/ada"] = [json(agent("ada")), json(hidden)];
+  const share = await api.berth(["agents", "update", "ada", "--no-private"]);
+  expect(share.stdout).toBe("ada is shared with the workspace.\n");
+  const hide = await api.berth(["agents", "update", "ada", "--private"]);
+  expect(hide.stdout).toBe("ada is private to mia.\n");
+  expect(api.seen.map(({ body }) => JSON.parse(body).private)).toEqual([true, false, true]);
+  api.answers["GET /agents?limit=100"] = [json({ data: [hidden], nextCursor: null })];
+  const { stdout } = await api.berth(["agents", "list"]);
+  expect(stdout).toBe("NAME  RUNTIME      MODEL    STATUS\nada   claude-code  default  ready, private\n");
+});
+
 test("a change that is refused is exit code 1 in the service's words", async () => {
   const message = "There is no model x for claude-code.";
   api.answers["PATCH /agents/ada"] = [refuse(400, message, "model_not_available")];

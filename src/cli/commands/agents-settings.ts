@@ -18,6 +18,7 @@ interface SettingOptions extends InstallOptions {
   mcpServers?: McpServers;
   agents?: string[];
   autoSnapshot?: number;
+  private?: boolean;
 }
 
 interface CreateOptions extends SettingOptions {
@@ -44,6 +45,7 @@ export function addCreate(agents: ToolCommand): void {
     .option(...mcpServersOption)
     .option(...agentsOption)
     .option(...autoSnapshotOption)
+    .option("--private", "only you see and use it in this workspace")
     .option("--from <agent>", "start with another agent's files, running programs and conversation")
     .option("--snapshot <snapshot>", "with --from: the state at this snapshot, by name or id")
     .option("--with-secrets", "with --from: copy the agent's secrets too")
@@ -67,6 +69,8 @@ export function addUpdate(agents: ToolCommand): void {
     .option(...mcpServersOption)
     .option(...agentsOption)
     .option(...autoSnapshotOption)
+    .option("--private", "only you, its maker, see and use it in this workspace")
+    .option("--no-private", "the workspace's members see and use it")
     .option("--no-wait", "with --runtime: do not wait until the agent is ready")
     .runs(updateAgent);
 }
@@ -86,7 +90,7 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents or --auto-snapshot.",
+      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --private or --no-private.",
       2,
     );
   }
@@ -94,7 +98,11 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
   if (change.runtime !== undefined) return runInstallation("changed", update, options);
   const agent = await update();
   if (options.json) writeJson(process.stdout, agent);
-  else console.log(`${printable(name)} has ${changedText(change, agent)} from its next turn on.`);
+  else {
+    const changed = changedText(change, agent);
+    if (changed !== "") console.log(`${printable(name)} has ${changed} from its next turn on.`);
+    if (change.private !== undefined) console.log(`${printable(name)} is ${visibilityText(agent)}.`);
+  }
 }
 
 async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
@@ -106,13 +114,15 @@ async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-async function settingsOf({ runtime, model, instructions, mcpServers, agents, autoSnapshot }: SettingOptions) {
+async function settingsOf(options: SettingOptions) {
+  const { runtime, model, instructions, mcpServers, agents, autoSnapshot, private: isPrivate } = options;
   const text = instructions === undefined ? undefined : await textOf(instructions);
-  return { runtime, model, instructions: text, mcpServers, agents, autoSnapshot };
+  return { runtime, model, instructions: text, mcpServers, agents, autoSnapshot, private: isPrivate };
 }
 
 /** The changed fields with the agent's current values. */
-function changedText(change: ChangeAgent, { model, instructions, mcpServers, agents, autoSnapshot }: Agent): string {
+function changedText(change: ChangeAgent, agent: Agent): string {
+  const { model, instructions, mcpServers, agents, autoSnapshot } = agent;
   const texts: { [Field in keyof ChangeAgent]: string } = {
     model: model === null ? "its runtime's default model" : `the model ${printable(model)}`,
     instructions: instructions === null ? "no instructions" : "the new instructions",
@@ -123,6 +133,11 @@ function changedText(change: ChangeAgent, { model, instructions, mcpServers, age
   };
   const changed = Object.entries(texts).filter(([field]) => field in change);
   return changed.map(([, text]) => text).join(" and ");
+}
+
+/** The people who see an agent. */
+export function visibilityText({ private: isPrivate, maker }: Pick<Agent, "private" | "maker">): string {
+  return isPrivate ? `private to ${printable(maker?.name ?? "its maker")}` : "shared with the workspace";
 }
 
 const agentsOption = [

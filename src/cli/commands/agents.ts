@@ -12,7 +12,7 @@ import { note } from "../verbosity.ts";
 import { addArchiveCommands } from "./agents-archives.ts";
 import { addNetworkCommands } from "./agents-network.ts";
 import { addSecretCommands } from "./agents-secrets.ts";
-import { addCreate, addUpdate } from "./agents-settings.ts";
+import { addCreate, addUpdate, visibilityText } from "./agents-settings.ts";
 import { addTurnList } from "./turns.ts";
 
 const statusStyles: Record<Agent["status"], Style> = {
@@ -43,7 +43,7 @@ export function register(program: ToolCommand): void {
       NAME: "name",
       RUNTIME: "runtime",
       MODEL: ({ model }) => model ?? "default",
-      STATUS: ({ status }) => statusCell(statusStyles, status),
+      STATUS: listedStatus,
     },
   });
   addCreate(agents);
@@ -154,6 +154,10 @@ async function deleteAgent(name: string): Promise<void> {
   await agentOf(name).delete();
 }
 
+function listedStatus({ status, private: isPrivate }: Agent) {
+  return { text: isPrivate ? `${status}, private` : status, style: statusStyles[status] ?? ("reset" as const) };
+}
+
 function agentText(agent: Agent): string {
   const { cpus, memoryMiB, diskGiB } = agent.resources;
   return fieldsText({
@@ -161,6 +165,8 @@ function agentText(agent: Agent): string {
     runtime: agent.runtime,
     model: agent.model ?? "default",
     status: statusCell(statusStyles, agent.status),
+    visible: visibilityText(agent),
+    ...(agent.maker ? { maker: agent.maker.name } : {}),
     ...(agent.error ? { error: faultText(agent.error) } : {}),
     instructions: agent.instructions ?? "none",
     "may ask": agent.agents.join(", ") || "no other agent",
