@@ -4,6 +4,7 @@ import { Link, useLocation } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { Installing } from "../agents/Installing.tsx";
+import { PrivateMark, useIsClosed } from "../agents/Private.tsx";
 import { AgentBadge } from "../agents/status.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
@@ -16,12 +17,14 @@ import { useTitle } from "../ui/View.tsx";
 import { AllowedOutlet } from "../workspace/AllowedOutlet.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { useAgentName } from "./agent-name.ts";
+import { ClosedAgent } from "./ClosedAgent.tsx";
 import { needOfTab, useAgentTabs } from "./tabs.ts";
 
 /** One agent: its name and status over its tabs. */
 export function AgentPage() {
   const name = useAgentName();
   const query = useQuery(agentQuery(name));
+  const isClosed = useIsClosed(query.data);
   useTitle(name);
   const tabs = useAgentTabs();
   const tabBar = useRef<HTMLElement>(null);
@@ -40,12 +43,14 @@ export function AgentPage() {
           </Link>
           <h1 className="truncate text-lg font-semibold">{name}</h1>
           {query.data && <AgentBadge status={query.data.status} />}
+          {query.data && <PrivateMark agent={query.data} />}
           <span className="ml-auto hidden truncate text-sm text-muted sm:inline">
             {query.data && [query.data.runtime, query.data.model].filter(Boolean).join(", ")}
           </span>
         </div>
         <nav
           ref={tabBar}
+          hidden={isClosed}
           aria-label={`Views of ${name}`}
           className="-mx-3 mt-1 flex overflow-x-auto px-3 md:-mx-6 md:px-6"
         >
@@ -65,7 +70,7 @@ export function AgentPage() {
       </header>
       <div className="flex min-h-0 flex-1 flex-col">
         {query.data ? (
-          <OfStatus agent={query.data} />
+          <OfStatus agent={query.data} isClosed={isClosed} />
         ) : (
           <div className="p-6">
             <Loaded query={query}>{() => null}</Loaded>
@@ -76,7 +81,8 @@ export function AgentPage() {
   );
 }
 
-function OfStatus({ agent }: { agent: Agent }) {
+function OfStatus({ agent, isClosed }: { agent: Agent; isClosed: boolean }) {
+  if (isClosed) return <ClosedAgent agent={agent} />;
   if (agent.status === "provisioning") {
     return (
       <div className="px-4 pt-[8vh]">

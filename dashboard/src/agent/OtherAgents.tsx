@@ -9,14 +9,20 @@ import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 
+/** Private agents are called by private ones of the same maker. */
+function mayCall(agent: Agent, other: Agent): boolean {
+  return !other.private || (agent.private && agent.maker?.id === other.maker?.id);
+}
+
 /** The account's other agents that the agent may ask as a tool. */
-export function OtherAgents({ agent: { name, agents } }: { agent: Agent }) {
+export function OtherAgents({ agent }: { agent: Agent }) {
+  const { name, agents } = agent;
   const queries = useQueryClient();
   const { data: all = [] } = useQuery(agentsQuery);
   const [chosen, setChosen] = useState<readonly string[]>(agents);
   const save = useAction(async () => {
     // One that is gone cannot be named again.
-    const named = chosen.filter((each) => all.some((agent) => agent.name === each));
+    const named = chosen.filter((each) => all.some((other) => other.name === each));
     const changed = await berth.agent(name).update({ agents: named });
     queries.setQueryData(agentQuery(name).queryKey, changed);
     setChosen(changed.agents);
@@ -31,7 +37,7 @@ export function OtherAgents({ agent: { name, agents } }: { agent: Agent }) {
       <Form onSubmit={() => save.run()}>
         <AgentChoice
           legend="May ask"
-          names={all.map((agent) => agent.name).filter((each) => each !== name)}
+          names={all.filter((other) => other.name !== name && mayCall(agent, other)).map((other) => other.name)}
           chosen={chosen}
           onChange={setChosen}
         />

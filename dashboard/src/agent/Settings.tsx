@@ -1,18 +1,18 @@
 import type { Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { InstructionsField, ModelField } from "../agents/agent-fields.tsx";
 import { berth } from "../api/client.ts";
-import { agentQuery, agentsQuery, modelsQuery } from "../api/queries.ts";
+import { agentQuery, agentsQuery, meQuery, modelsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
-import { Confirm } from "../ui/Confirm.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
+import { DeleteAgent } from "./DeleteAgent.tsx";
 import { Machine } from "./Machine.tsx";
 import { McpServers } from "./McpServers.tsx";
 import { OtherAgents } from "./OtherAgents.tsx";
@@ -30,7 +30,8 @@ export function Settings() {
             <OtherAgents key={`asks ${agent.name}`} agent={agent} />
             <McpServers name={agent.name} servers={agent.mcpServers} />
             <Machine agent={agent} />
-            <Danger name={agent.name} />
+            <Visibility agent={agent} />
+            <DeleteAgent name={agent.name} />
           </>
         )}
       </Loaded>
@@ -68,33 +69,29 @@ function Behaviour({ agent }: { agent: Agent }) {
   );
 }
 
-function Danger({ name }: { name: string }) {
-  const navigate = useNavigate();
+/** Makes the agent private, or shares it. For its maker alone. */
+function Visibility({ agent: { name, maker, ...agent } }: { agent: Agent }) {
   const queries = useQueryClient();
+  const { data: me } = useQuery(meQuery);
+  const change = useAction(async () => {
+    const changed = await berth.agent(name).update({ private: !agent.private });
+    queries.setQueryData(agentQuery(name).queryKey, changed);
+    await queries.invalidateQueries({ queryKey: agentsQuery.queryKey, exact: true });
+  });
+  if (maker === null || maker.id !== me?.person?.id) return null;
+  const text = agent.private
+    ? "Only you see and use it. Shared, the workspace's members see its whole conversation and its files."
+    : "The workspace's members see and use it. Private, only you do; what others have open is closed.";
   return (
-    <Section title="Danger zone">
-      <div className="rounded-xl border !border-bad/40 bg-surface p-4">
-        <SettingRow title="Delete this agent" text="Its machine and all its files are deleted. This cannot be undone.">
-          <Confirm
-            trigger={(open) => (
-              <Button kind="danger" onClick={open}>
-                Delete
-              </Button>
-            )}
-            title={`Delete ${name}?`}
-            action="Delete"
-            word={name}
-            onConfirm={async () => {
-              await berth.agent(name).delete();
-              await navigate({ to: "/agents" });
-              queries.removeQueries({ queryKey: agentQuery(name).queryKey });
-              await queries.invalidateQueries({ queryKey: agentsQuery.queryKey, exact: true });
-            }}
-          >
-            Its machine and all its files are deleted. This cannot be undone.
-          </Confirm>
+    <Section title="Visibility">
+      <div className="rounded-xl border bg-surface p-4">
+        <SettingRow title={agent.private ? "Private" : "Shared"} text={text}>
+          <Button onClick={() => change.run()} isBusy={change.isBusy}>
+            {agent.private ? "Share with the workspace" : "Make private"}
+          </Button>
         </SettingRow>
       </div>
+      <Failure of={change.error} />
     </Section>
   );
 }

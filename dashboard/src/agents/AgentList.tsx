@@ -14,6 +14,7 @@ import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { View } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
+import { PrivateMark } from "./Private.tsx";
 import { AgentBadge, statuses } from "./status.tsx";
 
 type Status = Agent["status"];
@@ -177,7 +178,8 @@ interface RowProps {
   onChoose: ((name: string, isChosen: boolean) => void) | null;
 }
 
-function Row({ agent: { name, status, runtime, model, lastActiveAt, image }, isChosen, onChoose }: RowProps) {
+function Row({ agent, isChosen, onChoose }: RowProps) {
+  const { name, status, runtime, model, lastActiveAt, image } = agent;
   return (
     <tr className="hover:bg-sunken">
       {onChoose && (
@@ -193,7 +195,8 @@ function Row({ agent: { name, status, runtime, model, lastActiveAt, image }, isC
       <td>
         <Link to="/agents/$name" params={{ name }} className="font-medium hover:underline">
           {name}
-        </Link>
+        </Link>{" "}
+        <PrivateMark agent={agent} />
       </td>
       <td className="whitespace-nowrap">
         <AgentBadge status={status} />

@@ -12,6 +12,7 @@ import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { View } from "../ui/View.tsx";
 import { InstructionsField, ModelField } from "./agent-fields.tsx";
+import { PrivateField } from "./Private.tsx";
 import { RuntimeChoice } from "./RuntimeChoice.tsx";
 import { type Size, SizeFields } from "./SizeFields.tsx";
 
@@ -40,6 +41,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
   const [instructions, setInstructions] = useState("");
   const [servers, setServers] = useState<McpServers>({});
   const [size, setSize] = useState<Size>({});
+  const [isPrivate, setPrivate] = useState(false);
   const [isNameLeft, setNameLeft] = useState(false);
   const chosen = runtimes.find((each) => each.name === runtime);
   const usable = models.filter((each) => each.runtimes.includes(runtime));
@@ -54,7 +56,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
       onSubmit={(event) => {
         event.preventDefault();
         setNameLeft(true);
-        if (isNameGood) create.mutate({ name, runtime, model: usableModel, instructions, servers, size });
+        if (isNameGood) create.mutate({ name, runtime, model: usableModel, instructions, servers, size, isPrivate });
       }}
     >
       <NameField
@@ -76,6 +78,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
       />
       <InstructionsField value={instructions} onChange={setInstructions} />
       <ServerFields servers={servers} onChange={setServers} />
+      <PrivateField value={isPrivate} onChange={setPrivate} />
       <SizeFields size={size} onChange={setSize} />
       {create.error && !ofName && <Notice tone="bad">{messageOf(create.error)}</Notice>}
       <div>
@@ -95,6 +98,7 @@ interface NewAgent {
   instructions: string;
   servers: McpServers;
   size: Size;
+  isPrivate: boolean;
 }
 
 /** Creates an agent, and shows it. */
@@ -102,7 +106,7 @@ function useCreation() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ name, runtime, model, instructions, servers, size }: NewAgent) =>
+    mutationFn: ({ name, runtime, model, instructions, servers, size, isPrivate }: NewAgent) =>
       berth.agents.create({
         name,
         runtime,
@@ -110,6 +114,7 @@ function useCreation() {
         ...(instructions.trim() === "" ? {} : { instructions }),
         ...(Object.keys(servers).length === 0 ? {} : { mcpServers: servers }),
         ...(Object.keys(size).length === 0 ? {} : { resources: size }),
+        ...(isPrivate && { private: true }),
       }),
     onSuccess: async (agent) => {
       queries.setQueryData(["agents", agent.name], agent);
