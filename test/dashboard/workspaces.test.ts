@@ -178,7 +178,7 @@ test("a workspace is renamed by its owner, and an invalid name is refused", asyn
   expect(await settings.getByRole("alert").textContent()).toContain("1 to 64 letters");
 });
 
-test("a key is made with a role, and a workspace is deleted with its agents", async () => {
+test("a key is made with a role, and a workspace is deleted with its agents and restored", async () => {
   await page.goto(`${dashboard.url}/-/keys`);
   await page.getByRole("button", { name: "Make a key" }).click();
   const dialog = page.getByRole("dialog");
@@ -215,4 +215,11 @@ test("a key is made with a role, and a workspace is deleted with its agents", as
   await page.goto(`${dashboard.url}/-/members`);
   await page.getByRole("region", { name: "Workspace" }).waitFor();
   expect(await page.getByRole("button", { name: "Delete the workspace" }).count()).toBe(0);
+
+  await page.getByRole("button", { name: "Restore the team" }).click();
+  await page.getByRole("button", { name: "Workspace the team" }).waitFor();
+  expect((await inTeam.call("GET", "/agents/hal")).body.status).toBe("suspended");
+  await page.goto(`${dashboard.url}/-/members`);
+  await page.getByRole("region", { name: "Workspace" }).waitFor();
+  expect(await page.getByRole("region", { name: "Deleted workspaces" }).count()).toBe(0);
 });

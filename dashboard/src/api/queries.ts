@@ -55,6 +55,12 @@ export function hasOthersQuery(workspace: string) {
   });
 }
 
+/** Those that the person can restore. */
+export const deletedWorkspacesQuery = queryOptions({
+  queryKey: ["deleted workspaces"],
+  queryFn: () => berth.workspaces.deleted(),
+});
+
 /** By the workspace's id. */
 export function invitationsQuery(workspace: string) {
   return queryOptions({

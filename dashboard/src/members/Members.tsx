@@ -5,6 +5,7 @@ import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { View } from "../ui/View.tsx";
 import { may } from "../workspace/roles.ts";
+import { DeletedWorkspaces } from "./DeletedWorkspaces.tsx";
 import { Invitations } from "./Invitations.tsx";
 import { Invite } from "./Invite.tsx";
 import { MemberRow } from "./MemberRow.tsx";
@@ -37,6 +38,7 @@ export function Members() {
       </Loaded>
       {mayManage && <Invitations workspace={me.workspace.id} />}
       {mayManage && <WorkspaceSettings workspace={me.workspace} />}
+      <DeletedWorkspaces />
     </View>
   );
 }

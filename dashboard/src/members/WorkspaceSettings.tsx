@@ -74,7 +74,7 @@ function Delete({ workspace }: { workspace: Workspace }) {
         }}
       >
         {force
-          ? `${agents.length === 1 ? "Its agent is" : `Its ${agents.length} agents are`} suspended, and nobody can use it. For some days, its owners can restore it with “berth workspaces restore”. Then it is removed with its agents.`
+          ? `${agents.length === 1 ? "Its agent is" : `Its ${agents.length} agents are`} suspended, and nobody can use it. Its owners can restore it for some days: their page of members lists it. Then it is removed with its agents.`
           : "Its keys, invitations and audit log are deleted, and its credits expire. This cannot be undone."}
       </Confirm>
     </div>
