@@ -112,7 +112,7 @@ const plugins = [
 
 /** The HTTP API. The caller makes it listen. */
 export async function openApp(context: AppContext): Promise<FastifyInstance> {
-  const { config, logger, passing, audit, idempotency } = context;
+  const { config, logger, passing, audit, idempotency, requests } = context;
   const previewServer = new PreviewServer(context);
   const front = new FrontServer(previewServer);
   const app = fastify({
@@ -153,10 +153,12 @@ export async function openApp(context: AppContext): Promise<FastifyInstance> {
   await acceptSockets(app, front.upgrades, config.corsOrigins);
   paceRefusals(app);
   paceBodies(app);
+  requests.begin(app);
   guard(app, context);
   // In this order, so that the audit log records the final response.
   idempotency.addTo(app);
   audit.addTo(app);
+  requests.end(app);
   limitReads(app);
   limitMaking(app, context);
   handle(app, routes.getDocument, async (request, reply) => {

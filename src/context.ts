@@ -19,6 +19,7 @@ import { ping } from "./core/database/database.ts";
 import { DiskReserve } from "./core/disk-reserve.ts";
 import { Idempotency } from "./core/http/idempotency.ts";
 import { Streams } from "./core/http/streams.ts";
+import { RequestsUnderWay } from "./core/http/under-way.ts";
 import { AgentEgress } from "./egress/agent-egress.ts";
 import { openEgress } from "./egress/open.ts";
 import { AccountEvents } from "./events/account-events.ts";
@@ -138,6 +139,7 @@ export class AppContext extends Foundation {
   readonly backups = new Backups(this);
   /** The event streams that are open at this server. */
   readonly streams = new Streams(this.config, this.principals, this.stores.agents);
+  readonly requests = new RequestsUnderWay();
   readonly audit = new AuditLog(this.stores.audit);
   /** Operations within requests of other protocols. */
   readonly operations = new CarriedOperations(this);

@@ -35,12 +35,12 @@ export interface Server extends AsyncDisposable {
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
   const context = await AppContext.open(config, overrides, cleanup);
-  const { leadership, stops, signIn, address, machines, logger } = context;
+  const { leadership, stops, signIn, address, machines, logger, requests } = context;
   if (!leadership) await context.prepareToLead();
   context.metrics.watch(context);
   for (const warning of previewWarnings(config)) logger.warn(warning);
   const app = await openApp(context);
-  cleanup.defer(stops.of("requests", () => app.close()));
+  cleanup.defer(stops.of("requests", () => app.close().then(() => requests.settled())));
   const url = await app.listen({ host: config.host, port: config.port });
   address.listensAt(url);
   const firstSignIn = signIn && (await signIn.open(address.public));
