@@ -7,11 +7,11 @@ const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
 
 /** Version 0.1.0, by its package.json: the last commit of it whose machines had the runtimes on their own disk. */
-export const earlierCommit = "1e0b5330201943afd26775b741c4ea8cca0d6ed6";
+const commit = "1e0b5330201943afd26775b741c4ea8cca0d6ed6";
 
 /** Whether this checkout's history goes back to the earlier release. */
 export async function hasEarlierRelease(): Promise<boolean> {
-  return run("git", ["cat-file", "-e", earlierCommit], { cwd: repository }).then(
+  return run("git", ["cat-file", "-e", commit], { cwd: repository }).then(
     () => true,
     () => false,
   );
@@ -20,7 +20,7 @@ export async function hasEarlierRelease(): Promise<boolean> {
 /** Lays the code of an earlier release into a new folder. It uses the packages of this checkout. */
 export async function layEarlierCode(folder: string): Promise<void> {
   await mkdir(folder);
-  await run("sh", ["-c", `git archive ${earlierCommit} | tar -x -C "$1"`, "sh", folder], { cwd: repository });
+  await run("sh", ["-c", `git archive ${commit} | tar -x -C "$1"`, "sh", folder], { cwd: repository });
   await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
 }
 
