@@ -19,7 +19,11 @@ import { ScriptedService } from "../support/scripted-service.ts";
 /** Fields that an answer has gained since: the request, then the field. */
 const added = [
   [/\/agents(\?|$)/, "data.*.image"],
+  [/\/agents(\?|$)/, "data.*.maker"],
+  [/\/agents(\?|$)/, "data.*.private"],
   [/\/agents\/(ada|bob|hal)$/, "image"],
+  [/\/agents\/(ada|bob|hal)$/, "maker"],
+  [/\/agents\/(ada|bob|hal)$/, "private"],
   [/\/turns$/, "data.*.createdBy"],
   [/\/turns\/[^/]+$/, "createdBy"],
   [/\/(snapshots|secrets|shares)$/, "data.*.createdBy"],
