@@ -19,7 +19,14 @@ import type { Caller } from "../core/http/caller.ts";
 import { pendingSteps, toInstallStatus } from "../lifecycle/provisioning.ts";
 import { resourcesOf } from "../runtimes/runtime.ts";
 import { type AgentState, requireAllowed, toAgentView } from "./agent.ts";
-import { privateError, requireMaker, requireOwn, type ViewingCaller, viewFor } from "./private-agents.ts";
+import {
+  privateError,
+  requireMaker,
+  requireOwn,
+  requirePublic,
+  type ViewingCaller,
+  viewFor,
+} from "./private-agents.ts";
 
 const defaultRuntime = "claude-code";
 
@@ -153,6 +160,7 @@ export class Agents {
       await this.#context.models.check(model === undefined ? agent.model : model, runtime);
     }
     await this.#requireOthers(viewer, { ...agent, ...asked }, agents);
+    if (asked.private === false) await this.#requirePublic(agents ?? agent.agents, agent.accountId);
     requireSmall({ ...agent, ...asked });
     const settings = givenSettings(asked);
     if (isOther) return this.#changeRuntime(runtime, agent, settings);
@@ -263,10 +271,12 @@ export class Agents {
     const own = found.filter((each) => accessTo(each, viewer) === "all");
     const missing = asked.filter((each) => !own.some((other) => other.name === each));
     if (missing.length > 0) throw new BerthError("agent_not_found", `There is no agent ${missing.join(", ")}.`);
-    const closed = agent.private ? undefined : own.find((each) => each.private);
-    if (closed === undefined) return;
-    const message = `agents: ${closed.name} is private. Only your own private agents may call it: set \`private\`, or leave it out.`;
-    throw new BerthError("request_invalid", message);
+    if (!agent.private) requirePublic(own);
+  }
+
+  /** As for the agents that an agent which is not private names. */
+  async #requirePublic(names: string[], accountId: string): Promise<void> {
+    requirePublic(await this.#context.stores.agents.byNames(accountId, names));
   }
 
   /** The account and the maker of an agent that the caller creates. */

@@ -46,3 +46,11 @@ function overseen(view: Agent): Agent {
   const hidden = { conversation: 1, forkedFrom: null, importedFrom: null, image: null };
   return { ...view, ...usualSettings, ...hidden, private: true, error };
 }
+
+/** Throws `request_invalid` if an agent that is not private would name a private one, and show its replies. */
+export function requirePublic(called: readonly Pick<AgentState, "name" | "private">[]): void {
+  const closed = called.find((agent) => agent.private);
+  if (closed === undefined) return;
+  const message = `agents: ${closed.name} is private. Only private agents of its maker may call it: set \`private\`, or leave it out.`;
+  throw new BerthError("request_invalid", message);
+}

@@ -47,6 +47,12 @@ export const agentColumns = [
   "host" as const,
   sql<string | null>`(select people.name from people where people.id = agents.person_id)`.as("person_name"),
 ];
+/** The same for a join with `people`: a subquery would read that table for each agent of a list. */
+export const joinedColumns = [
+  ...Object.values(columns).map((column) => `agents.${column}` as const),
+  "agents.host" as const,
+  "people.name as person_name" as const,
+];
 export type AgentRow = Pick<Selectable<Tables["agents"]>, (typeof columns)[Field] | "host"> & {
   person_name: string | null;
 };

@@ -10,7 +10,7 @@ import type { Tables } from "../core/database/tables.ts";
 import type { Access, Viewer } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
 import type { AgentState } from "./agent.ts";
-import { agentColumns, toColumns, toState } from "./rows.ts";
+import { agentColumns, joinedColumns, toColumns, toState } from "./rows.ts";
 
 export class AgentStore {
   readonly #database: Database;
@@ -98,12 +98,13 @@ export class AgentStore {
     const { accountId, agentIds: ids } = caller;
     const rows = await this.#database
       .selectFrom("agents")
-      .select(agentColumns)
-      .where("account_id", "=", accountId)
+      .leftJoin("people", "people.id", "agents.person_id")
+      .select(joinedColumns)
+      .where("agents.account_id", "=", accountId)
       .where(visibleTo(caller, least))
-      .$if(ids !== null, (query) => query.where("id", "=", sql<string>`any(${ids}::uuid[])`))
-      .$if(after !== null, (query) => query.where("name", ">", after))
-      .orderBy("name")
+      .$if(ids !== null, (query) => query.where("agents.id", "=", sql<string>`any(${ids}::uuid[])`))
+      .$if(after !== null, (query) => query.where("agents.name", ">", after))
+      .orderBy("agents.name")
       .limit(limit)
       .execute();
     return rows.map((row) => toState(row, this.#host));

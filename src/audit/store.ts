@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import { type AuthorIds, authorColumns, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import { isHidden } from "../core/database/private-agents.ts";
@@ -47,7 +47,7 @@ export class AuditStore {
     const entries = this.#database
       .selectFrom("audit_entries")
       .where("account_id", "=", viewer.accountId)
-      .where(({ not }) => not(isHidden(viewer, { name: sql`agent_name`, from: sql`at` }, { managers: false })))
+      .where(isShown(viewer))
       .$if(agent !== null, (query) => query.where("agent_name", "=", agent))
       .$if(after !== null, (query) =>
         query.where(({ eb, refTuple, tuple }) => eb(refTuple("at", "id"), "<", tuple(after!.at, after!.id))),
@@ -75,6 +75,14 @@ export class AuditStore {
       .execute();
     return { found: rows.map(fromRow), stoppedAt: last ?? null };
   }
+}
+
+/**
+ * Whether the caller may see an entry. Callers see what they tried themselves, whether an agent of the name exists or not.
+ */
+function isShown(viewer: Viewer): RawBuilder<boolean> {
+  const hidden = isHidden(viewer, { name: sql`agent_name`, from: sql`at` }, { managers: false });
+  return sql`(not ${hidden} or (agent_id is null and person_id = ${viewer.personId}::uuid))`;
 }
 
 /** The condition that an entry has the text in one of its words, or in its author's name. */

@@ -12,7 +12,7 @@ export class ShareStore {
     this.#database = database;
   }
 
-  /** Null if the agent has `most` shares already, or has gone. */
+  /** Null if the agent has `most` shares already, has gone, or has become private to another person. */
   async insert(
     agentId: string,
     { id, port, expiresAt }: Omit<ShareState, "createdBy" | "createdAt">,
@@ -21,8 +21,12 @@ export class ShareStore {
     most: number,
   ): Promise<ShareState | null> {
     return this.#database.transaction().execute(async (transaction) => {
-      // Serialized, so that the count is correct.
-      const agents = transaction.selectFrom("agents").select("id").where("id", "=", agentId);
+      // Serialized, so that the count is correct, and an agent that becomes private keeps no share of others.
+      const agents = transaction
+        .selectFrom("agents")
+        .select("id")
+        .where("id", "=", agentId)
+        .where(({ eb, or }) => or([eb("private", "=", false), eb("person_id", "=", by.personId)]));
       if (!(await agents.forNoKeyUpdate().executeTakeFirst())) return null;
       await transaction
         .deleteFrom("port_shares")

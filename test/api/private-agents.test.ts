@@ -128,8 +128,18 @@ describe("a private agent", () => {
       client.call("POST", "/agents", { name: `caller-${count++}`, agents: [name], ...fields });
     expect((await asked(member, {})).body.code).toBe("agent_not_found");
     expect((await asked(owner, {})).body.code).toBe("agent_not_found");
-    expect((await asked(maker, {})).body.message).toContain("Only your own private agents may call it");
-    expect((await asked(maker, { private: true })).status).toBe(201);
+    expect((await asked(maker, {})).body.message).toContain("Only private agents of its maker may call it");
+    const calling = await asked(maker, { private: true });
+    expect(calling.status).toBe(201);
+    const shared = await maker.call("PATCH", `/agents/${calling.body.name}`, { private: false });
+    expect(shared.body.message).toContain("Only private agents of its maker may call it");
+  });
+
+  test("leaves the lists of agents that others may call when it becomes private", async () => {
+    await maker.createAgent("called");
+    await member.createAgent("calling", { agents: ["called"] });
+    await maker.call("PATCH", "/agents/called", { private: true });
+    expect((await member.call("GET", "/agents/calling")).body.agents).toEqual([]);
   });
 
   test("stays private in an archive", async () => {
@@ -185,11 +195,18 @@ describe("what remains of a private agent is hidden from others", () => {
       // Owners see what it cost and what was done with it, not what was said.
       expect(await look(owner)).toEqual([true, true, true, true, false]);
     }
+    // A member's own attempts are there, as for a name that no agent has.
+    await member.call("DELETE", `/agents/${name}`);
+    const tried = (await member.call("GET", `/audit?agent=${name}`)).body.data;
+    expect(tried).toMatchObject([{ operation: "DELETE /agents/{name}", status: 404 }]);
     const { data } = (await member.call("GET", `/billing/entries?agent=${name}`)).body;
     expect(data).toEqual([]);
     // A public agent of the same name has a history of its own.
     await member.createAgent(name);
     const { data: entries } = (await member.call("GET", `/audit?agent=${name}`)).body;
-    expect(entries.map(({ operation }: { operation: string }) => operation)).toEqual(["POST /agents"]);
+    expect(entries.map(({ operation }: { operation: string }) => operation)).toEqual([
+      "POST /agents",
+      "DELETE /agents/{name}",
+    ]);
   });
 });

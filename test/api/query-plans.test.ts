@@ -23,8 +23,9 @@ test("periodic reads of agents use the index on their state", async () => {
       else '{"desired": "suspended", "status": "suspended"}' end)).*
     from agents one, generate_series(1, 4000) number where name = 'ada'`.execute(plain);
   await sql`analyze agents`.execute(plain);
-  const { rows } = await sql<{ host: string }>`select host from agents where name = 'ada'`.execute(plain);
-  const { host } = rows[0]!;
+  const { rows } = await sql<{ host: string; accountId: string }>`
+    select host, account_id as "accountId" from agents where name = 'ada'`.execute(plain);
+  const { host, accountId } = rows[0]!;
 
   const plans = await plansOf(service, async (database) => {
     const agents = new AgentStore(database, host, 1_000);
@@ -34,11 +35,13 @@ test("periodic reads of agents use the index on their state", async () => {
     await lifecycle.runningIds();
     await lifecycle.unsettled();
     await agents.importing();
+    const viewer = { accountId, personId: accountId, role: "member" as const, agentIds: null };
+    await agents.list(viewer, 51, null, "all");
     await machineTime.charge();
     await machineTime.unpaid();
   });
   await plain.destroy();
-  expect(plans).toHaveLength(6);
+  expect(plans).toHaveLength(7);
   for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on agents/);
 });
 
