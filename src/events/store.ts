@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { allows } from "../contract/workspaces.ts";
 import type { Database } from "../core/database/database.ts";
 import { isHidden } from "../core/database/private-agents.ts";
 import type { Viewer } from "../core/http/access.ts";
@@ -50,13 +51,20 @@ export class AccountEventStore {
         exists (select from account_events_removed where account_id = ${accountId} and number > ${after}) as "isDropped",
         array(
           select event || jsonb_build_object('id', number, 'at', at) from account_events
-          where account_id = ${accountId} and number > ${after} and not ${hidden}
+          where account_id = ${accountId} and number > ${after} and not ${hidden} and ${hasOwnKey(viewer)}
           order by number limit ${pageSize}
         ) as events
       from accounts where id = ${accountId}`.execute(this.#database);
     const { balance, isDropped, events } = rows[0]!;
     return { balanceMicro: Number(balance), isDropped, events: events.map(withTime) };
   }
+}
+
+/** The condition that an event is of none of other people's keys, which the list of keys shows to owners and admins alone. */
+function hasOwnKey({ personId, role }: Viewer) {
+  if (allows(role, "manage")) return sql<boolean>`true`;
+  return sql<boolean>`(event ->> 'keyId' is null
+    or exists (select from api_keys where id = (event ->> 'keyId')::uuid and person_id = ${personId}::uuid))`;
 }
 
 interface PageRow extends Pick<AccountEventPage, "isDropped" | "events"> {

@@ -532,7 +532,7 @@ test("a signed-in person who guesses names of workspaces is limited like one who
 });
 
 describe("events", () => {
-  /** The types and details of the events of members and the workspace that the client gets after `work`. */
+  /** The events of members, keys and the workspace that the client gets after `work`, up to the type `last`. */
   async function eventsOf(client: TestClient, last: string, work: () => Promise<unknown>): Promise<AccountEvent[]> {
     const { url, key, workspace } = client;
     const events = new Berth({ url, key, workspace }).events()[Symbol.asyncIterator]();
@@ -541,7 +541,7 @@ describe("events", () => {
     const seen: AccountEvent[] = [];
     while (seen.at(-1)?.type !== last) seen.push((await events.next()).value);
     await events.return(undefined);
-    return seen.filter(({ type }) => /^(member|invitation|workspace)\./.test(type));
+    return seen.filter(({ type }) => /^(member|invitation|workspace|key)\./.test(type));
   }
 
   test("report members, invitations and the workspace's name to its owner", async () => {
@@ -571,6 +571,23 @@ describe("events", () => {
       { type: "invitation.revoked", invitationId: expect.any(String), role: "member", email: "eve@example.com" },
       { type: "workspace.renamed", name: next },
     ]);
+  });
+
+  test("show a member the keys that the list of keys shows", async () => {
+    const owner = await people.person();
+    const name = await people.newWorkspace(owner);
+    const member = await people.join(owner, name, "member");
+    const make = (client: TestClient, label: string) => client.call("POST", "/keys", { name: label });
+    const madeBy = (client: TestClient) =>
+      eventsOf(client, "key.revoked", async () => {
+        await make(inside(owner, name), "the owner's");
+        const { id } = (await make(member, "the member's")).body;
+        await member.call("DELETE", `/keys/${id}`);
+      });
+    const names = async (client: TestClient) =>
+      (await madeBy(client)).map((event) => ("name" in event ? event.name : null));
+    expect(await names(member)).toEqual(["the member's", "the member's"]);
+    expect(await names(inside(owner, name))).toEqual(["the owner's", "the member's", "the member's"]);
   });
 
   test("show invitations to managers only, and what a new role sees from its change on", async () => {
