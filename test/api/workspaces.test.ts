@@ -1,13 +1,9 @@
-import { Berth } from "@berth/client";
-import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AccountEvent } from "../../src/contract/account-events.ts";
 import type { Database } from "../../src/core/database/database.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { accept, inside, PeoplesService } from "../support/people.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
-import { ring } from "../support/timers.ts";
 
 let people: PeoplesService;
 let service: ScriptedService;
@@ -140,85 +136,6 @@ describe("a workspace", () => {
     expect((await team.call("GET", "/agents")).status).toBe(404);
     expect(await people.newWorkspace(await people.person(), name)).toBe(name);
     expect((await ada.call("DELETE", "/workspaces/personal")).body.code).toBe("workspace_is_personal");
-  });
-
-  test("is deleted with its agents by force, and restored by its owner", async () => {
-    const ada = await people.person();
-    const name = await people.newWorkspace(ada);
-    const team = inside(ada, name);
-    const bob = await people.join(ada, name, "member");
-    const { key } = (await team.call("POST", "/keys", {})).body;
-    const withKey = new TestClient(ada.url, key);
-    await team.createAgent("ada");
-    const before = (await team.call("GET", "/agents/ada")).body;
-    const turnId = (await team.fetch("POST", "/agents/ada/chat", { message: "hang" })).headers.get("x-turn-id");
-    const path = `/workspaces/${encodeURIComponent(name)}`;
-    const id = (await team.call("GET", "/me")).body.workspace.id;
-    const invitation = await people.invite(ada, name);
-    expect((await bob.call("DELETE", `${path}?force`)).status).toBe(403);
-    expect((await ada.call("DELETE", `${path}?force=perhaps`)).body.message).toMatch(/force is true or false/);
-    expect((await ada.call("DELETE", `${path}?force`)).status).toBe(202);
-    for (const client of [team, bob]) expect((await client.call("GET", "/agents")).status).toBe(404);
-    expect((await withKey.call("GET", "/agents")).status).toBe(401);
-    expect((await ada.call("DELETE", `${path}?force`)).status).toBe(404);
-    const cleo = await people.person();
-    expect((await accept(cleo, invitation)).body).toMatchObject({
-      code: "invitation_ended",
-      message: expect.stringMatching(/was deleted/),
-    });
-    expect((await ada.call("POST", "/workspaces", { name })).body.code).toBe("workspace_exists");
-    const states = database.selectFrom("agents").select("status").where("account_id", "=", id);
-    await expect.poll(() => states.execute()).toEqual([{ status: "suspended" }]);
-
-    const { data } = (await ada.call("GET", "/deleted-workspaces")).body;
-    expect(data).toEqual([{ id, name, deletedAt: expect.any(String), removedAt: expect.any(String) }]);
-    expect(Date.parse(data[0].removedAt) - Date.parse(data[0].deletedAt)).toBe(14 * 86_400_000);
-    expect((await inside(bob, "personal").call("GET", "/deleted-workspaces")).body.data).toEqual([]);
-    const restore = (client: TestClient, asked = id) => client.call("POST", `/deleted-workspaces/${asked}/restore`);
-    expect((await restore(inside(bob, "personal"))).body.code).toBe("workspace_not_found");
-    expect((await restore(ada, "nothing")).body.code).toBe("workspace_not_found");
-    expect((await restore(ada)).body).toMatchObject({ id, name, role: "owner" });
-    expect((await restore(ada)).status).toBe(404);
-    expect((await accept(cleo, invitation)).status).toBe(200);
-
-    expect((await team.call("GET", "/agents/ada")).body).toEqual({
-      ...before,
-      status: "suspended",
-      lastActiveAt: expect.any(String),
-    });
-    const turn = (await bob.call("GET", `/agents/ada/turns/${turnId}`)).body;
-    expect(turn).toMatchObject({ status: "failed", error: { message: "The agent's workspace was deleted." } });
-    expect(await new TestClient(ada.url, key).ask("ada", "hello")).toBe("hello");
-    const { data: log } = (await team.call("GET", "/audit?search=workspaces")).body;
-    expect(log.slice(0, 3).map(({ operation }: { operation: string }) => operation)).toEqual([
-      "POST /deleted-workspaces/{id}/restore",
-      "DELETE /workspaces/{name}",
-      "DELETE /workspaces/{name}",
-    ]);
-  });
-
-  test("is removed with its agents once it can no longer be restored", async () => {
-    const ada = await people.person();
-    const name = await people.newWorkspace(ada);
-    const team = inside(ada, name);
-    await team.createAgent("ada");
-    await team.ask("ada", "hello");
-    const id = (await team.call("GET", "/me")).body.workspace.id;
-    expect((await ada.call("DELETE", `/workspaces/${id}?force=true`)).status).toBe(202);
-    const past = sql<Date>`now() - interval '15 days'`;
-    await database.updateTable("accounts").set({ deleted_at: past }).where("id", "=", id).execute();
-    expect((await ada.call("GET", "/deleted-workspaces")).body.data).toEqual([]);
-    expect((await ada.call("POST", `/deleted-workspaces/${id}/restore`)).status).toBe(404);
-    const { host } = await database
-      .selectFrom("agents")
-      .select("host")
-      .where("account_id", "=", id)
-      .executeTakeFirstOrThrow();
-    await ring(database, `agent-sweep-${host}`);
-    const agents = database.selectFrom("agents").select("id").where("account_id", "=", id);
-    await expect.poll(() => agents.execute()).toEqual([]);
-    await expect.poll(async () => (await ada.call("POST", "/workspaces", { name })).status).toBe(201);
-    expect((await inside(ada, name).call("GET", "/agents")).body.data).toEqual([]);
   });
 
   test("has agents, keys, turns, audit log and credits of its own", async () => {
@@ -529,93 +446,4 @@ test("a signed-in person who guesses names of workspaces is limited like one who
     statuses.push((await inside(eve, `guess ${each}`).call("GET", "/agents")).status);
   expect(statuses).toEqual([404, 404, 404, 429, 429]);
   expect((await eve.call("GET", "/agents")).status).toBe(200);
-});
-
-describe("events", () => {
-  /** The events of members, keys and the workspace that the client gets after `work`, up to the type `last`. */
-  async function eventsOf(client: TestClient, last: string, work: () => Promise<unknown>): Promise<AccountEvent[]> {
-    const { url, key, workspace } = client;
-    const events = new Berth({ url, key, workspace }).events()[Symbol.asyncIterator]();
-    await events.next();
-    await work();
-    const seen: AccountEvent[] = [];
-    while (seen.at(-1)?.type !== last) seen.push((await events.next()).value);
-    await events.return(undefined);
-    return seen.filter(({ type }) => /^(member|invitation|workspace|key)\./.test(type));
-  }
-
-  test("report members, invitations and the workspace's name to its owner", async () => {
-    const owner = await people.person();
-    const name = await people.newWorkspace(owner);
-    const ops = inside(owner, name);
-    const next = newName();
-    const seen = await eventsOf(ops, "workspace.renamed", async () => {
-      const eve = await people.join(owner, name, "member", { name: "Eve" });
-      const id = await idOf(eve);
-      await ops.call("PATCH", `${members(name)}/${id}`, { role: "admin" });
-      await ops.call("PATCH", `${members(name)}/${id}`, { role: "admin" });
-      await eve.call("DELETE", `${members(name)}/${id}`);
-      const invited = await ops.call("POST", `/workspaces/${encodeURIComponent(name)}/invitations`, {
-        email: "eve@example.com",
-      });
-      await ops.call("DELETE", `/workspaces/${encodeURIComponent(name)}/invitations/${invited.body.id}`);
-      await ops.call("PATCH", `/workspaces/${encodeURIComponent(name)}`, { name: next });
-    });
-    expect(seen.map(({ id: _, at: __, ...event }) => event)).toEqual([
-      { type: "invitation.created", invitationId: expect.any(String), role: "member", email: null },
-      { type: "member.joined", personId: expect.any(String), name: "Eve", role: "member" },
-      { type: "invitation.accepted", invitationId: expect.any(String), role: "member", email: null },
-      { type: "member.changed", personId: expect.any(String), name: "Eve", role: "admin" },
-      { type: "member.removed", personId: expect.any(String), name: "Eve", role: "admin" },
-      { type: "invitation.created", invitationId: expect.any(String), role: "member", email: "eve@example.com" },
-      { type: "invitation.revoked", invitationId: expect.any(String), role: "member", email: "eve@example.com" },
-      { type: "workspace.renamed", name: next },
-    ]);
-  });
-
-  test("show a member the keys that the list of keys shows", async () => {
-    const owner = await people.person();
-    const name = await people.newWorkspace(owner);
-    const member = await people.join(owner, name, "member");
-    const make = (client: TestClient, label: string) => client.call("POST", "/keys", { name: label });
-    const madeBy = (client: TestClient) =>
-      eventsOf(client, "key.revoked", async () => {
-        await make(inside(owner, name), "the owner's");
-        const { id } = (await make(member, "the member's")).body;
-        await member.call("DELETE", `/keys/${id}`);
-      });
-    const names = async (client: TestClient) =>
-      (await madeBy(client)).map((event) => ("name" in event ? event.name : null));
-    expect(await names(member)).toEqual(["the member's", "the member's"]);
-    expect(await names(inside(owner, name))).toEqual(["the owner's", "the member's", "the member's"]);
-  });
-
-  test("show invitations to managers only, and what a new role sees from its change on", async () => {
-    const owner = await people.person();
-    const name = await people.newWorkspace(owner);
-    const viewer = await people.join(owner, name, "viewer");
-    const id = await idOf(viewer);
-    const seen = await eventsOf(viewer, "invitation.created", async () => {
-      await people.invite(owner, name);
-      await inside(owner, name).call("POST", "/keys", {});
-      await inside(owner, name).call("PATCH", `${members(name)}/${id}`, { role: "admin" });
-      await people.invite(owner, name, { role: "viewer" });
-    });
-    expect(seen).toMatchObject([
-      { type: "member.changed", personId: id, role: "admin" },
-      { type: "invitation.created", role: "viewer" },
-    ]);
-  });
-
-  test("are absent for a workspace that is deleted", async () => {
-    const owner = await people.person();
-    const name = await people.newWorkspace(owner);
-    const { id } = (await inside(owner, name).call("GET", "/me")).body.workspace;
-    await people.join(owner, name, "viewer");
-    const count = () =>
-      sql<{ count: string }>`select count(*) from account_events where account_id = ${id}`.execute(database);
-    const before = await count();
-    expect((await owner.call("DELETE", `/workspaces/${encodeURIComponent(name)}`)).status).toBe(204);
-    expect((await count()).rows).toEqual(before.rows);
-  });
 });
