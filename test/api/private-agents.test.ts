@@ -179,7 +179,7 @@ describe("what remains of a private agent is hidden from others", () => {
     await maker.call("POST", `/agents/${name}/suspend`); // Its time is charged now.
     const look = async (client: TestClient) => {
       const end = `end-${count++}`;
-      await maker.call("POST", "/keys", { name: end });
+      await maker.call("POST", "/agents", { name: end });
       const others =
         client === viewer ? [] : ["/audit?limit=100", "/billing", "/billing/entries", "/billing/usage?by=agent"];
       const answers = await Promise.all(
