@@ -13,7 +13,7 @@ import {
 import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { Route } from "../contract/route.ts";
-import { type Access, accessTo, type Viewer } from "../core/http/access.ts";
+import { accessTo, type ListedAccess, type Viewer } from "../core/http/access.ts";
 import { type Attempt, retriedAs } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { pendingSteps, toInstallStatus } from "../lifecycle/provisioning.ts";
@@ -35,8 +35,6 @@ const maximumSettings = 256 * 1024;
 
 /** How long a caller waits for an agent to settle. */
 const settleMs = 60_000;
-
-type ListedAccess = Exclude<Access, "none">;
 
 /** The account and the maker of a new agent. */
 export type AgentOwner = Pick<AgentState, "accountId" | "personId" | "personName">;

@@ -7,7 +7,7 @@ import type { Agents } from "./agents.ts";
 declare module "fastify" {
   interface FastifyRequest {
     agent?: AgentState;
-    /** Ids of all agents that the request is about, for as long as it is open. */
+    /** The ids of the agents that the request uses, checked while it is open. */
     agentIds?: Set<string>;
   }
 }

@@ -7,7 +7,7 @@ import { type Database, isDuplicate } from "../core/database/database.ts";
 import { lockAccount } from "../core/database/lock-account.ts";
 import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
-import type { Access, Viewer } from "../core/http/access.ts";
+import type { ListedAccess, Viewer } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
 import type { AgentState } from "./agent.ts";
 import { agentColumns, joinedColumns, toColumns, toState } from "./rows.ts";
@@ -93,7 +93,7 @@ export class AgentStore {
     caller: Viewer & Pick<Caller, "agentIds">,
     limit: number,
     after: string | null,
-    least: Exclude<Access, "none">,
+    least: ListedAccess,
   ): Promise<AgentState[]> {
     const { accountId, agentIds: ids } = caller;
     const rows = await this.#database

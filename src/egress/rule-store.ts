@@ -1,5 +1,6 @@
+import { sql } from "kysely";
 import type { Author } from "../contract/authors.ts";
-import { type AuthorIds, authorColumns, authorOf } from "../core/database/authors.ts";
+import { type AuthorIds, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import { type EgressLists, usualLists } from "./agent-egress.ts";
 
@@ -27,24 +28,14 @@ export class EgressRuleStore {
   }
 
   /** Sets both lists. Does nothing if the agent was deleted in the meantime. */
-  async set(agentId: string, { allow, deny }: EgressLists, by: AuthorIds): Promise<void> {
-    const row = { allow: JSON.stringify(allow), deny: JSON.stringify(deny), ...authorColumns(by) };
-    await this.#database
-      .insertInto("network_rules")
-      .columns(["agent_id", "allow", "deny", "person_id", "key_id"])
-      .expression((query) =>
-        query
-          .selectFrom("agents")
-          .select(({ val, cast }) => [
-            "agents.id",
-            cast<string>(val(row.allow), "jsonb").as("allow"),
-            cast<string>(val(row.deny), "jsonb").as("deny"),
-            cast<string | null>(val(by.personId), "uuid").as("person_id"),
-            cast<string | null>(val(by.keyId), "uuid").as("key_id"),
-          ])
-          .where("agents.id", "=", agentId),
-      )
-      .onConflict((conflict) => conflict.column("agent_id").doUpdateSet(row))
-      .execute();
+  async set(agentId: string, { allow, deny }: EgressLists, { personId, keyId }: AuthorIds): Promise<void> {
+    await sql`
+      insert into network_rules (agent_id, allow, deny, person_id, key_id)
+      select id, ${JSON.stringify(allow)}::jsonb, ${JSON.stringify(deny)}::jsonb, ${personId}::uuid, ${keyId}::uuid
+      from agents where id = ${agentId}
+      on conflict (agent_id) do update set
+        allow = excluded.allow, deny = excluded.deny, person_id = excluded.person_id, key_id = excluded.key_id`.execute(
+      this.#database,
+    );
   }
 }

@@ -46,9 +46,10 @@ export class DeletedWorkspaceStore {
     return (await agents.execute()).map(({ id }) => id);
   }
 
-  /** The agents of this host whose workspaces can no longer be restored. */
+  /** The agents of this host whose workspaces can no longer be restored, and whose deletion has not begun. */
   async beyond(): Promise<string[]> {
-    return (await this.#agents().where(this.#isOver).execute()).map(({ id }) => id);
+    const agents = this.#agents().where(this.#isOver).where("agents.desired", "!=", "deleted");
+    return (await agents.execute()).map(({ id }) => id);
   }
 
   /** The workspaces that can no longer be restored, and have no agents on any host. */

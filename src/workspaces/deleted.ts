@@ -4,6 +4,7 @@ import { isUuid } from "../contract/ids.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { inParallel } from "../core/in-parallel.ts";
 import type { DeletedWorkspaceState, DeletedWorkspaceStore } from "./deleted-store.ts";
+import type { WorkspaceState } from "./workspaces.ts";
 
 /** How many agents a sweep suspends or deletes at a time. */
 const atOnce = 4;
@@ -24,9 +25,10 @@ export class DeletedWorkspaces {
   }
 
   /** Throws `workspace_not_found`. */
-  async restore({ personId }: Caller, id: string): Promise<void> {
+  async restore({ personId }: Caller, id: string): Promise<WorkspaceState> {
     if (!isUuid(id)) throw new BerthError("workspace_not_found", "You have no such deleted workspace.");
     await this.#rows.restore(personId!, id);
+    return (await this.#context.stores.workspaces.find(personId!, id))!;
   }
 
   /**

@@ -52,10 +52,9 @@ export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
     }));
 
     handle(app, routes.restoreWorkspace, async (request) => {
-      const { caller, params } = request;
-      await deletedWorkspaces.restore(caller, params.id);
-      await logIn(request, params.id);
-      return toWorkspaceView(await workspaces.ofPerson(caller, params.id));
+      const workspace = await deletedWorkspaces.restore(request.caller, request.params.id);
+      await logIn(request, workspace.id);
+      return toWorkspaceView(workspace);
     });
 
     handle(app, routes.listMembers, async ({ caller, query: { limit, cursor } }) => {

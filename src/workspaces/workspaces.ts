@@ -71,13 +71,6 @@ export class Workspaces {
     return { ...(own ?? { ...(await this.#rows.byId(accountId)), personal: false }), role };
   }
 
-  /** Throws `workspace_not_found` if the person is not a member. */
-  async ofPerson({ personId }: Caller, id: string): Promise<WorkspaceState> {
-    const found = await this.#rows.find(personId!, id);
-    if (found) return found;
-    throw new BerthError("workspace_not_found", "You are in no such workspace.");
-  }
-
   /** All workspaces that the caller can choose: a key belongs to one. */
   async list(caller: Caller): Promise<WorkspaceState[]> {
     return caller.token === null ? [await this.current(caller)] : this.#rows.ofPerson(caller.personId!);

@@ -192,7 +192,7 @@ describe("what remains of a private agent is hidden from others", () => {
     for (const deleted of [false, true]) {
       if (deleted) expect((await maker.call("DELETE", `/agents/${name}`)).status).toBe(204);
       expect(await look(member)).toEqual([false, false, false, false, false]);
-      // Owners see what it cost and what was done with it, not what was said.
+      // Owners see its cost and operations, not its messages.
       expect(await look(owner)).toEqual([true, true, true, true, false]);
     }
     // A member's own attempts are there, as for a name that no agent has.

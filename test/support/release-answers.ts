@@ -110,7 +110,7 @@ async function readTo(response: Response, lastId: number | undefined): Promise<s
   throw new Error(`the stream ended before event ${lastId}: ${text}`);
 }
 
-/** JSON as a value, an event stream as its events, text as it is, and null for an archive. */
+/** A JSON value, the events of a stream, or text; null for an archive. */
 function parsed(text: string, type: string | null): unknown {
   if (type?.includes("x-tar")) return null;
   if (type?.includes("json") && text !== "") return JSON.parse(text);

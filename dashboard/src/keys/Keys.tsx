@@ -87,7 +87,7 @@ function MakeKey() {
       action="Make a key"
       title="Make a key"
       what="key"
-      note="It is shown only once. Anyone who has it can use all rights of the key."
+      note="It is shown only once. Anyone who has it has all rights of the key."
       form={(onMade, onCancel) => <KeyForm onMade={onMade} onCancel={onCancel} />}
     />
   );

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import { allows } from "../../contract/workspaces.ts";
-import type { Access, Viewer } from "../http/access.ts";
+import type { ListedAccess, Viewer } from "../http/access.ts";
 
 /** Condition on `agents`, with the same rule: the agents that the caller may use, or with `oversee` also those. */
-export function visibleTo({ personId, role }: Viewer, least: Exclude<Access, "none">): RawBuilder<boolean> {
+export function visibleTo({ personId, role }: Viewer, least: ListedAccess): RawBuilder<boolean> {
   if (least === "oversee" && allows(role, "manage")) return sql`true`;
   return sql`(not agents.private or agents.person_id = ${personId}::uuid)`;
 }

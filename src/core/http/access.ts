@@ -18,6 +18,9 @@ export interface Owned {
  */
 export type Access = "all" | "oversee" | "none";
 
+/** Access to an agent that a list shows. */
+export type ListedAccess = Exclude<Access, "none">;
+
 /** A private agent belongs to its maker. A key counts as the person who made it; one without a maker is nobody. */
 export function accessTo(agent: Owned, viewer: Viewer): Access {
   const { personId } = agent;

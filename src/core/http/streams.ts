@@ -3,7 +3,7 @@ import type { Principals } from "../../accounts/principals.ts";
 import type { AgentStore } from "../../agents/store.ts";
 import type { Config } from "../../config/config.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { accessTo } from "../http/access.ts";
+import { accessTo } from "./access.ts";
 import { countedAs } from "./caller.ts";
 
 /** How long a stream may continue after its key was revoked, its account disabled, or its agent made private. */
