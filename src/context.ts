@@ -113,8 +113,8 @@ export class AppContext extends Foundation {
   readonly forks = new Forks(this);
   readonly exports = new Exports(this);
   readonly imports = new Imports(this);
-  readonly files = new Files(this.leases);
-  readonly commands = new Commands(this.leases, this.stores.commandAuthors);
+  readonly files = new Files(this.leases, this.stores.authors);
+  readonly commands = new Commands(this.leases, this.stores.authors);
   readonly ports = new Ports(this.leases);
   readonly ssh = new Ssh(this.leases, this.sshAuthority);
   readonly secrets = new Secrets(this);

@@ -4,6 +4,7 @@ import { ProgramStore } from "./accounts/program-store.ts";
 import { AccountStore } from "./accounts/store.ts";
 import { TicketStore } from "./accounts/ticket-store.ts";
 import { UserStore } from "./accounts/user-store.ts";
+import { AuthorStore } from "./agents/author-store.ts";
 import { AgentStore } from "./agents/store.ts";
 import { HistoryStore } from "./archives/history-store.ts";
 import { AuditStore } from "./audit/store.ts";
@@ -11,7 +12,6 @@ import { fromCredits } from "./billing/credits.ts";
 import { MachineTime } from "./billing/machine-time-store.ts";
 import { Payments } from "./billing/payment-store.ts";
 import { BillingStore } from "./billing/store.ts";
-import { CommandAuthorStore } from "./commands/author-store.ts";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./core/database/database.ts";
 import { openRateLimiter } from "./core/database/rate-limiter.ts";
@@ -49,6 +49,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     accounts: new AccountStore(database, startingCredits),
     agents: agentStore,
     audit: new AuditStore(database),
+    authors: new AuthorStore(database),
     billing: new BillingStore(database),
     dashboardSessions: new DashboardSessionStore(database),
     egressLog: new EgressLogStore(database),
@@ -59,7 +60,6 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     idempotency: new IdempotencyStore(database, sealer),
     invitations: new InvitationStore(database),
     keys: new KeyStore(database),
-    commandAuthors: new CommandAuthorStore(database),
     deletedWorkspaces: new DeletedWorkspaceStore(database, host, config.quarantineDays),
     lifecycle: new LifecycleStore(database, host, machinePrice),
     limiters: {

@@ -1,10 +1,12 @@
 import type { AgentState } from "../agents/agent.ts";
+import type { AuthorStore } from "../agents/author-store.ts";
 import type {
   CommandEvent,
   CommandExit,
   CommandRecord,
   CommandResult,
   CommandSignal,
+  MachineCommand,
   NumberedCommandEvent,
   RunCommand,
   TerminalSize,
@@ -15,7 +17,6 @@ import { isUuid } from "../contract/ids.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { pause } from "../core/retry.ts";
 import { type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
-import type { CommandAuthorStore } from "./author-store.ts";
 
 type Owner = Pick<Caller, "accountId" | "personId" | "keyId">;
 
@@ -45,9 +46,9 @@ const inputRetryMs = 250;
 /** Commands that an agent's owner runs in its machine. They belong to the machine, which keeps their output. */
 export class Commands {
   readonly #leases: GuestLeases;
-  readonly #authors: CommandAuthorStore;
+  readonly #authors: AuthorStore;
 
-  constructor(leases: GuestLeases, authors: CommandAuthorStore) {
+  constructor(leases: GuestLeases, authors: AuthorStore) {
     this.#leases = leases;
     this.#authors = authors;
   }
@@ -56,16 +57,20 @@ export class Commands {
    * Starts the command, or finds the started command with this id. Throws `too_many_commands`, `command_not_runnable`.
    */
   async start(id: string, agent: AgentState, run: RunCommand, caller: Owner): Promise<CommandRecord> {
-    const createdBy = await this.#authors.insert(agent.id, id, caller);
+    await this.#authors.insert(agent.id, "command", [id], caller);
     const command = await this.#leases.use(agent, caller, (guest) => guest.startCommand({ id, run }), "again");
-    return { ...command, createdBy };
+    return (await this.#withAuthors(agent, [command]))[0]!;
   }
 
   /** Running commands and the last finished ones, newest first. */
   async list(agent: AgentState, caller: Owner): Promise<CommandRecord[]> {
     const { commands } = await this.#leases.use(agent, caller, (guest) => guest.listCommands({}), "again");
+    return this.#withAuthors(agent, commands);
+  }
+
+  async #withAuthors(agent: AgentState, commands: readonly MachineCommand[]): Promise<CommandRecord[]> {
     const ids = commands.map(({ id }) => id).filter(isUuid);
-    const authors = await this.#authors.of(agent.id, ids);
+    const authors = await this.#authors.of(agent.id, "command", ids);
     return commands.map((command) => ({ ...command, createdBy: authors.get(command.id) ?? null }));
   }
 

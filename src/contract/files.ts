@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentParams } from "./agents.ts";
+import { CreatedBy } from "./authors.ts";
 import { FilePath, maximumPath } from "./file-path.ts";
 import { TicketQuery } from "./tickets.ts";
 
@@ -76,18 +77,36 @@ export const RemoveQuery = UserQuery.extend({
 export const FileType = z.enum(["file", "folder", "link", "fifo", "socket", "device"]);
 export type FileType = z.infer<typeof FileType>;
 
-const time = z.iso.datetime();
+const entityTag = z.string().max(200);
+/** A strong entity tag from a machine, which goes into a header unchanged (RFC 9110, 8.8.3). */
+const givenTag = entityTag.regex(/^"[\x21\x23-\x7e]*"$/);
 
-export const FileEntry = z
-  .object({
-    name: z.string().max(1_000).meta({ description: "Its last part. Invalid UTF-8 is replaced." }),
-    path: z.string().meta({ description: "Relative to the listed folder; otherwise absolute." }),
-    type: FileType,
-    size: z.int().min(0).meta({ description: "Bytes." }),
-    mode: z.string().max(4).meta({ description: "Octal digits, such as 0644." }),
-    owner: z.string().max(256).meta({ description: "The user's name, or its number if it has no name." }),
-    modifiedAt: time,
-    target: z.string().nullable().meta({ description: "A link's target, as stored." }),
+const entryFields = z.object({
+  name: z.string().max(1_000).meta({ description: "Its last part. Invalid UTF-8 is replaced." }),
+  path: z.string().meta({ description: "Relative to the listed folder; otherwise absolute." }),
+  type: FileType,
+  size: z.int().min(0).meta({ description: "Bytes." }),
+  mode: z.string().max(4).meta({ description: "Octal digits, such as 0644." }),
+  owner: z.string().max(256).meta({ description: "The user's name, or its number if it has no name." }),
+  modifiedAt: z.iso.datetime(),
+  target: z.string().nullable().meta({ description: "A link's target, as stored." }),
+});
+
+/** An entry as its machine describes it. Runners of older images send no tag. */
+export const MachineEntry = entryFields.extend({ etag: givenTag.nullable().default(null) });
+export type MachineEntry = z.infer<typeof MachineEntry>;
+
+export const MachineFolderPage = z.object({
+  data: z.array(MachineEntry).max(maximumEntries),
+  nextCursor: z.string().nullable(),
+});
+export type MachineFolderPage = z.infer<typeof MachineFolderPage>;
+
+export const FileEntry = entryFields
+  .extend({
+    createdBy: CreatedBy.meta({
+      description: "The author of the bytes. Null for folders, and for files that a program in the machine wrote.",
+    }),
   })
   .meta({ id: "FileEntry" });
 export type FileEntry = z.infer<typeof FileEntry>;
@@ -125,15 +144,11 @@ export type FileEvent = z.infer<typeof FileEvent>;
 const Target = z.object({ path: FilePath, user: FileUser });
 export type FileTarget = z.infer<typeof Target>;
 
-const entityTag = z.string().max(200);
-/** A strong entity tag from a machine, which goes into a header unchanged (RFC 9110, 8.8.3). */
-const givenTag = entityTag.regex(/^"[\x21\x23-\x7e]*"$/);
-
 /**
  * The entry at a path, after following links. A file of unknown length is read up to its end, as those of `/proc` and
  * `/sys`.
  */
-export const StatResult = z.object({ entry: FileEntry, etag: givenTag, hasLength: z.boolean().default(true) });
+export const StatResult = z.object({ entry: MachineEntry, etag: givenTag, hasLength: z.boolean().default(true) });
 export type StatResult = z.infer<typeof StatResult>;
 
 /** `after`: base64url of the path of the previous page's last entry. */
@@ -181,6 +196,17 @@ export type ExtractArchive = z.infer<typeof ExtractArchive>;
 export const WatchFiles = Target.extend({ recursive: z.boolean() });
 export type WatchFiles = z.infer<typeof WatchFiles>;
 
-/** A guest's response at the end of an upload. */
-export const ReceivedFile = z.object({ path: z.string(), created: z.boolean(), etag: givenTag.nullable() });
-export type ReceivedFile = z.infer<typeof ReceivedFile>;
+/** The most files of an unpacked archive whose author is kept. */
+export const maximumUnpackedTags = 1_000;
+
+/**
+ * A guest's response at the end of an upload. `unpacked`: the entity tags of the files of an archive, if they are not too
+ * many. Runners of older images do not send them.
+ */
+export const ReceivedFile = z.object({
+  path: z.string(),
+  created: z.boolean(),
+  etag: givenTag.nullable(),
+  unpacked: z.array(givenTag).max(maximumUnpackedTags).default([]),
+});
+export type ReceivedFile = z.input<typeof ReceivedFile>;

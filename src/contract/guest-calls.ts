@@ -14,10 +14,10 @@ import {
   ArchiveFolder,
   ChangeFile,
   ExtractArchive,
-  FileEntry,
   FileEvent,
-  FolderPage,
   ListFolder,
+  MachineEntry,
+  MachineFolderPage,
   ReadFile,
   StatResult,
   WatchFiles,
@@ -255,14 +255,14 @@ export const guestCalls = {
   /** A page of a folder. */
   listFolder: call({
     request: ListFolder,
-    response: FolderPage,
+    response: MachineFolderPage,
     timeoutMs: filesMs,
     maximumBytes: ({ limit }) => Math.min(mostBytes, (limit + 1) * fewBytes),
   }),
   /** Makes a folder with its parents; moves, copies or removes what is at a path. */
   changeFile: call({
     request: ChangeFile,
-    response: z.object({ entry: FileEntry.nullable() }),
+    response: z.object({ entry: MachineEntry.nullable() }),
     timeoutMs: changeMs,
     maximumBytes: fewBytes,
   }),

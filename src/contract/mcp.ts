@@ -123,4 +123,4 @@ export const ListFilesArguments = z.strictObject({
   limit: z.int().min(1).max(500).default(100),
   cursor,
 });
-export const FilePage = z.object({ entries: z.array(z.object(FileEntry.shape)), nextCursor });
+export const FilePage = z.object({ entries: z.array(z.object(FileEntry.shape).omit({ createdBy: true })), nextCursor });

@@ -1,5 +1,6 @@
 import type { Duplex, Readable } from "node:stream";
 import type { AgentState } from "../agents/agent.ts";
+import type { AuthorStore } from "../agents/author-store.ts";
 import type {
   ArchiveFolder,
   ChangeFile,
@@ -9,6 +10,7 @@ import type {
   FileTarget,
   FolderPage,
   ListFolder,
+  MachineEntry,
   ReadFile,
   StatResult,
   WatchFiles,
@@ -21,7 +23,7 @@ import type { Caller } from "../core/http/caller.ts";
 import { type GuestLease, type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
 import { received, sendBytes } from "./transfers.ts";
 
-type Asking = Pick<Caller, "accountId" | "keyId">;
+type Asking = Pick<Caller, "accountId" | "personId" | "keyId">;
 
 /**
  * Files in an agent's machine, which is woken for them and stays awake during a transfer. Every method throws the errors
@@ -29,24 +31,35 @@ type Asking = Pick<Caller, "accountId" | "keyId">;
  */
 export class Files {
   readonly #leases: GuestLeases;
+  readonly #authors: AuthorStore;
 
-  constructor(leases: GuestLeases) {
+  constructor(leases: GuestLeases, authors: AuthorStore) {
     this.#leases = leases;
+    this.#authors = authors;
   }
 
   stat(agent: AgentState, caller: Asking, target: FileTarget): Promise<StatResult> {
     return this.#leases.use(agent, caller, (guest) => guest.statFile(target), "again");
   }
 
-  list(agent: AgentState, caller: Asking, request: ListFolder): Promise<FolderPage> {
-    return this.#leases.use(agent, caller, (guest) => guest.listFolder(request), "again");
+  /** The entry of a `stat`, with its author. */
+  async withAuthor(agent: AgentState, entry: MachineEntry): Promise<FileEntry> {
+    return (await this.#withAuthors(agent, [entry]))[0]!;
+  }
+
+  async list(agent: AgentState, caller: Asking, request: ListFolder): Promise<FolderPage> {
+    const page = await this.#leases.use(agent, caller, (guest) => guest.listFolder(request), "again");
+    return { ...page, data: await this.#withAuthors(agent, page.data) };
   }
 
   /** Ends when `gone` aborts. A move does not: its files would be at both paths. */
   async change(agent: AgentState, caller: Asking, request: ChangeFile, gone?: AbortSignal): Promise<FileEntry | null> {
     const options = gone && request.action !== "move" ? { signal: gone } : {};
     const change = (guest: GuestClient) => guest.changeFile(request, options);
-    return (await this.#leases.use(agent, caller, change, "once")).entry;
+    const { entry } = await this.#leases.use(agent, caller, change, "once");
+    if (entry === null) return null;
+    if (request.action === "copy" && entry.type === "file") await this.#wrote(agent, caller, [entry.etag]);
+    return this.withAuthor(agent, entry);
   }
 
   /** The requested bytes. The stream fails if they break off. */
@@ -63,12 +76,22 @@ export class Files {
 
   /** Writes a file. If the bytes break off, the existing file stays. */
   async write(agent: AgentState, caller: Asking, request: WriteFile, bytes: Readable): Promise<WrittenFile> {
-    return sendBytes(await this.#open(agent, caller, (guest) => guest.writeFile(request)), bytes);
+    const { unpacked: _, ...written } = await sendBytes(
+      await this.#open(agent, caller, (guest) => guest.writeFile(request)),
+      bytes,
+    );
+    await this.#wrote(agent, caller, [written.etag]);
+    return written;
   }
 
   /** Unpacks an archive into a folder. If the bytes break off, nothing is unpacked. */
   async extract(agent: AgentState, caller: Asking, request: ExtractArchive, bytes: Readable): Promise<WrittenFile> {
-    return sendBytes(await this.#open(agent, caller, (guest) => guest.extractArchive(request)), bytes);
+    const { unpacked, ...written } = await sendBytes(
+      await this.#open(agent, caller, (guest) => guest.extractArchive(request)),
+      bytes,
+    );
+    await this.#wrote(agent, caller, unpacked);
+    return written;
   }
 
   /** Changes as they happen, until `gone` aborts or the machine stops. Throws before the first batch. */
@@ -82,6 +105,17 @@ export class Files {
       lease[Symbol.dispose]();
       throw lostError(error);
     }
+  }
+
+  async #wrote(agent: AgentState, author: Asking, etags: readonly (string | null)[]): Promise<void> {
+    const known = etags.filter((etag) => etag !== null);
+    if (known.length > 0) await this.#authors.insert(agent.id, "file", known, author);
+  }
+
+  async #withAuthors(agent: AgentState, entries: readonly MachineEntry[]): Promise<FileEntry[]> {
+    const etags = entries.flatMap(({ type, etag }) => (type === "file" && etag !== null ? [etag] : []));
+    const authors = await this.#authors.of(agent.id, "file", etags);
+    return entries.map(({ etag, ...entry }) => ({ ...entry, createdBy: authors.get(etag ?? "") ?? null }));
   }
 
   /** Begins a transfer. The machine stays awake until its stream closes. */

@@ -117,7 +117,7 @@ class Reader {
     for (let tries = readTries; ; tries--) {
       const found = await this.#files.stat(agent, request.caller, target);
       const { type } = found.entry;
-      if (stat === "true") return found.entry;
+      if (stat === "true") return this.#files.withAuthor(agent, found.entry);
       if (type === "folder") return this.#folder(agent, request, reply, found.entry.name);
       if (type !== "file") throw new BerthError("file_not_regular", `This is a ${type}, not a regular file or folder.`);
       try {

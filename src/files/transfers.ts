@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import type { Duplex, Readable, Writable } from "node:stream";
+import type { z } from "zod";
 import { BerthError } from "../contract/errors.ts";
 import { ReceivedFile, type WrittenFile } from "../contract/files.ts";
 import { GuestFault, GuestRefusalCode } from "../contract/guest.ts";
@@ -12,7 +13,7 @@ import { lostError } from "../lifecycle/guest-leases.ts";
 // Bytes from and to a guest, on streams that its calls open.
 
 /** The limit of a guest's response to an upload, in bytes. */
-const maximumAnswer = 64 * 1024;
+const maximumAnswer = 256 * 1024;
 /** How long a guest may take to respond once it has everything: a large archive is checked and flushed to its disk. */
 const answerMs = 600_000;
 
@@ -26,8 +27,11 @@ export function received(stream: Duplex, filter: Duplex): Readable {
   return stream.pipe(filter);
 }
 
+/** A written file, or an unpacked archive with the entity tags of its files. */
+export type SentFile = WrittenFile & z.output<typeof ReceivedFile>;
+
 /** Sends all bytes and resolves with the guest's response. After a refusal, the rest of the bytes is ignored. */
-export async function sendBytes(stream: Duplex, bytes: Readable): Promise<WrittenFile> {
+export async function sendBytes(stream: Duplex, bytes: Readable): Promise<SentFile> {
   const over = new AbortController();
   let late: NodeJS.Timeout | undefined;
   const hash = createHash("sha256");
@@ -49,8 +53,8 @@ export async function sendBytes(stream: Duplex, bytes: Readable): Promise<Writte
     },
   );
   try {
-    const { path, created, etag } = await Promise.race([answerOf(stream), brokenOff]);
-    return { path, created, etag, size, sha256: hash.digest("hex") };
+    const received = await Promise.race([answerOf(stream), brokenOff]);
+    return { ...received, size, sha256: hash.digest("hex") };
   } catch (error) {
     throw lostError(error);
   } finally {
@@ -71,7 +75,7 @@ async function pump(bytes: Readable, to: Writable, over: AbortSignal, seen: (chu
 }
 
 /** The guest's last line: its result, or why it refused. */
-async function answerOf(stream: Duplex): Promise<ReceivedFile> {
+async function answerOf(stream: Duplex): Promise<z.output<typeof ReceivedFile>> {
   let text = Buffer.alloc(0);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     text = Buffer.concat([text, chunk]);

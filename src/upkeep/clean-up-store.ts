@@ -82,18 +82,18 @@ export function keysBeyond(kept: number): RawBuilder<unknown> {
   );
 }
 
-/** How many commands of an agent keep their author: the newest. */
-const keptCommandAuthors = 1_000;
+/** How many of an agent's commands, and how many of its files, keep their author: the newest. */
+const keptMachineAuthors = 2_000;
 
-/** The authors of commands beyond those that each agent keeps, the oldest first. */
-const commandAuthorsBeyond = removal(
-  "command_authors",
-  sql`command_id in (
-    select command_id from (
-      select command_id, row_number() over (partition by agent_id order by created_at desc) as place
-      from command_authors
+/** The authors of commands and files beyond those that each agent keeps, the oldest first. */
+const machineAuthorsBeyond = removal(
+  "machine_authors",
+  sql`(agent_id, kind, ref) in (
+    select agent_id, kind, ref from (
+      select agent_id, kind, ref, row_number() over (partition by agent_id, kind order by created_at desc) as place
+      from machine_authors
     ) placed
-    where place > ${keptCommandAuthors}::integer
+    where place > ${keptMachineAuthors}::integer
   )`,
 );
 
@@ -138,7 +138,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
       ),
     ],
     // Machines keep the last 100 commands that have ended, and few that run.
-    ["authors of commands", commandAuthorsBeyond],
+    ["authors of commands and files", machineAuthorsBeyond],
     ["names of private agents", goneNames],
     ["audit entries", removal("audit_entries", sql`at < ${old(auditDays)}`)],
     ["connections", removal("network_log", sql`started_at < ${old(networkLogDays)}`)],

@@ -40,6 +40,21 @@ test("each agent keeps its last 100,000 connections", async () => {
   expect(await connections()).toEqual({ ada: 100_000, bea: 10 });
 });
 
+test("each agent keeps the authors of its newest 2,000 commands, and of as many files", async () => {
+  await sql`
+    insert into machine_authors (agent_id, kind, ref, created_at)
+    select id, kind, at, now() - make_interval(secs => at)
+    from agents, unnest(array['command', 'file']) kind, generate_series(1, 2005) at where name = 'ada'`.execute(
+    database,
+  );
+  await cleanUp(database, service.config, expect.unreachable);
+  const { rows } = await sql`
+    select kind, count(*)::integer, max(ref::integer) as oldest from machine_authors group by kind order by kind`.execute(
+    database,
+  );
+  expect(rows).toEqual(["command", "file"].map((kind) => ({ kind, count: 2_000, oldest: 2_000 })));
+});
+
 test("an account's audit log keeps the last entries of external keys and of all else apart", async () => {
   const add = (credential: string, count: number) =>
     sql`

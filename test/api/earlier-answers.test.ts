@@ -27,6 +27,7 @@ const added = [
   [/\/turns$/, "data.*.createdBy"],
   [/\/turns\/[^/]+$/, "createdBy"],
   [/\/(snapshots|secrets|shares)$/, "data.*.createdBy"],
+  [/\/files\//, "data.*.createdBy"],
   [/\/network$/, "createdBy"],
   [/GET \/keys$/, "data.*.role"],
   [/\/audit$/, "data.*.createdBy"],

@@ -115,6 +115,12 @@ test("a person who follows an invitation joins after the sign-in, by a click", a
   await said(other, "an answer to Simon").getByRole("button", { name: "Copy the answer" }).waitFor();
   await page.goto(`${dashboard.url}/-/audit`);
   await page.getByRole("row").filter({ hasText: "simon" }).getByText("POST /agents/{name}/chat").waitFor();
+  const file = { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("from Simon") };
+  await other.goto(`${dashboard.url}/-/agents/mine/files`);
+  await other.getByLabel("Files to upload").setInputFiles(file);
+  await other.getByRole("row").filter({ hasText: file.name }).getByText("by You").waitFor();
+  await page.goto(`${dashboard.url}/-/agents/mine/files`);
+  await page.getByRole("row").filter({ hasText: file.name }).getByText("by simon").waitFor();
 
   await other.goto(link);
   await other.getByRole("button", { name: "Join" }).click();

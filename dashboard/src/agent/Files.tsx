@@ -13,6 +13,7 @@ import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useAuthor } from "../workspace/use-author.ts";
 import { useMay } from "../workspace/use-may.ts";
 import { useAgentName } from "./agent-name.ts";
 import { bytes } from "./bytes.ts";
@@ -138,7 +139,8 @@ interface RowProps {
 }
 
 function Row({ name, folder, entry, onOpen }: RowProps) {
-  const { type, size, modifiedAt } = entry;
+  const { type, size, modifiedAt, createdBy } = entry;
+  const author = useAuthor()(createdBy);
   const Icon = type === "folder" ? Folder : type === "link" ? Link2 : File;
   const look = "flex items-center gap-2 text-left hover:underline";
   return (
@@ -164,6 +166,7 @@ function Row({ name, folder, entry, onOpen }: RowProps) {
       <td className="whitespace-nowrap text-muted">{type === "file" && bytes(size)}</td>
       <td className="whitespace-nowrap text-muted">
         <Time at={modifiedAt} />
+        {author !== null && ` by ${author}`}
       </td>
       <td className="w-0">
         <EntryActions name={name} folder={folder} entry={entry} />

@@ -1,4 +1,4 @@
-import type { AgentFiles, FileEntry } from "@berth/client";
+import { type AgentFiles, authorText, type FileEntry } from "@berth/client";
 import type { ToolCommand } from "../command.ts";
 import { agentOf } from "../connect.ts";
 import { download, printFile } from "../copy/download.ts";
@@ -36,6 +36,7 @@ export function register(program: ToolCommand): void {
         OWNER: "owner",
         SIZE: "size",
         MODIFIED: ({ modifiedAt }) => modifiedAt.slice(0, 16).replace("T", " "),
+        BY: ({ createdBy }) => (createdBy ? printable(authorText(createdBy)) : ""),
         NAME: (entry) => ({ text: nameOf(entry), style: entry.type === "folder" ? "blue" : "reset" }),
       },
     });

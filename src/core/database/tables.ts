@@ -325,9 +325,10 @@ export interface Tables {
     bytes_received: string;
     count: number;
   };
-  command_authors: {
-    command_id: string;
+  machine_authors: {
     agent_id: string;
+    kind: "command" | "file";
+    ref: string;
     person_id: string | null;
     key_id: string | null;
     created_at: Generated<Date>;

@@ -83,9 +83,9 @@ export async function receiveArchive(
       await unpack(bytes, kind, temporary, rights);
       // Neither the entry of a file nor the response may outlive its bytes if the machine loses power.
       await flushDisk(temporary);
-      const { created } = await worker.ask("commitExtract", { temporary, path });
+      const placed = await worker.ask("commitExtract", { temporary, path });
       await flushDisk(path);
-      return { path, created, etag: null };
+      return { path, ...placed, etag: null };
     } finally {
       await giveUp();
     }

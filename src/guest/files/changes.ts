@@ -4,9 +4,9 @@ import { chmod, copyFile, lstat, mkdir, open, readlink, rename, rmdir, stat, sym
 import { dirname, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import type { ChangeFile } from "../../contract/files.ts";
+import { type ChangeFile, maximumUnpackedTags, type ReceivedFile } from "../../contract/files.ts";
 import { archiveEnvironment } from "./archive-program.ts";
-import { hasLength } from "./entries.ts";
+import { entityTagOf, hasLength } from "./entries.ts";
 import { FileFault, shortened } from "./faults.ts";
 import { Folder } from "./folder.ts";
 import { removeTree } from "./removal.ts";
@@ -125,36 +125,48 @@ async function copyRegular(from: Buffer, to: Buffer, found: Stats, gone: AbortSi
 
 const maximumEntries = 1_000_000;
 
+export type Placed = Required<Pick<ReceivedFile, "created" | "unpacked">>;
+
 /**
  * Moves the contents of an archive from a fresh folder to their target. Checks everything before the first move: fifos,
  * devices, and folders where there is something else. Files replace existing files and links. Links keep their targets,
  * wherever these lead: nothing is written through a link.
  */
-export async function placeExtracted(fresh: string, target: string): Promise<{ created: boolean }> {
+export async function placeExtracted(fresh: string, target: string): Promise<Placed> {
   const [source, place] = [Buffer.from(fresh), Buffer.from(target)];
-  await requireSafe(source, [], { entries: 0 });
+  const found: Found = { entries: 0, tags: [] };
+  await requireSafe(source, [], found);
+  const unpacked = found.tags.length > maximumUnpackedTags ? [] : found.tags;
   const there = await stat(target).catch(() => null);
   if (!there) {
     await rename(fresh, target);
-    return { created: true };
+    return { created: true, unpacked };
   }
   if (!there.isDirectory()) throw new FileFault("not_a_folder", `This is not a folder: ${shortened(target)}`);
   await merge(source, place, target, "check");
   await merge(source, place, target, "move");
   await removeUnfinished(fresh);
-  return { created: false };
+  return { created: false, unpacked };
 }
 
-async function requireSafe(path: Buffer, parents: readonly string[], counted: { entries: number }): Promise<void> {
+/** The number of an archive's entries, and the entity tags of its files up to one more than are kept. */
+interface Found {
+  entries: number;
+  tags: string[];
+}
+
+async function requireSafe(path: Buffer, parents: readonly string[], found: Found): Promise<void> {
   await using folder = await Folder.open(path);
   for await (const { name, path } of folder.entries()) {
-    counted.entries += 1;
-    if (counted.entries > maximumEntries) throw invalid(`more than ${maximumEntries} entries`);
-    const found = await lstat(path);
+    found.entries += 1;
+    if (found.entries > maximumEntries) throw invalid(`more than ${maximumEntries} entries`);
+    const entry = await lstat(path, { bigint: true });
     const parts = [...parents, name.toString()];
-    if (found.isDirectory()) await requireSafe(path, parts, counted);
-    else if (!found.isFile() && !found.isSymbolicLink())
+    if (entry.isDirectory()) await requireSafe(path, parts, found);
+    else if (!entry.isFile() && !entry.isSymbolicLink())
       throw invalid(`${parts.join("/")}, which is neither a file, a folder nor a link`);
+    // Moving a file to its target keeps its tag.
+    if (entry.isFile() && found.tags.length <= maximumUnpackedTags) found.tags.push(entityTagOf(entry));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { BigIntStats, Stats } from "node:fs";
 import { lstat, readFile, readlink } from "node:fs/promises";
-import type { FileEntry, FileType, FolderPage, ListFolder } from "../../contract/files.ts";
+import type { FileType, ListFolder, MachineEntry, MachineFolderPage } from "../../contract/files.ts";
 import { Folder } from "./folder.ts";
 import { SortedNames } from "./sorted-names.ts";
 
@@ -51,7 +51,7 @@ export async function entryOf(
   path: string,
   stat: BigIntStats,
   users: ReadonlyMap<string, string>,
-): Promise<FileEntry> {
+): Promise<MachineEntry> {
   const uid = String(stat.uid);
   return {
     name: path.slice(path.lastIndexOf("/") + 1) || path,
@@ -62,6 +62,7 @@ export async function entryOf(
     owner: users.get(uid) ?? uid,
     modifiedAt: timeOf(stat),
     target: stat.isSymbolicLink() ? await readlink(full, "utf8").catch(() => null) : null,
+    etag: entityTagOf(stat),
   };
 }
 
@@ -75,9 +76,9 @@ function timeOf({ mtimeMs }: BigIntStats): string {
  * A page of a folder. Memory is bounded by the page and by the depth, whatever the number of entries. Leaves out
  * entries that disappear during the walk, unreadable folders below, and entries whose paths are too long.
  */
-export async function listFolder(folder: string, { limit, after, depth }: ListFolder): Promise<FolderPage> {
+export async function listFolder(folder: string, { limit, after, depth }: ListFolder): Promise<MachineFolderPage> {
   const users = await userNames();
-  const data: FileEntry[] = [];
+  const data: MachineEntry[] = [];
   const begin = after === null ? [] : partsOf(Buffer.from(after, "base64url"));
   let last: Buffer | null = null;
   for await (const { path, full } of walk(Buffer.from(folder), [], begin, depth)) {

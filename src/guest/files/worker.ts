@@ -3,16 +3,16 @@ import { type FileHandle, lstat, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type {
   ChangeFile,
-  FileEntry,
   FileType,
-  FolderPage,
   ListFolder,
+  MachineEntry,
+  MachineFolderPage,
   ReadFile,
   ReceivedFile,
   StatResult,
   WriteFile,
 } from "../../contract/files.ts";
-import { changeFile, placeExtracted } from "./changes.ts";
+import { changeFile, type Placed, placeExtracted } from "./changes.ts";
 import { entityTagOf, entryOf, hasLength, listFolder, typeOf, userNames } from "./entries.ts";
 import { FileFault, faultOf, shortened } from "./faults.ts";
 import { followed, removeUnfinished, Uploads, unfinishedName } from "./uploads.ts";
@@ -36,8 +36,8 @@ const operations = {
     const entry = await entryOf(path, path, found, await userNames());
     return { entry, etag: entityTagOf(found), hasLength: hasLength(found) };
   },
-  list: (request: ListFolder): Promise<FolderPage> => listFolder(request.path, request),
-  change: async (request: ChangeFile, gone: AbortSignal): Promise<{ entry: FileEntry | null }> => {
+  list: (request: ListFolder): Promise<MachineFolderPage> => listFolder(request.path, request),
+  change: async (request: ChangeFile, gone: AbortSignal): Promise<{ entry: MachineEntry | null }> => {
     const path = await changeFile(request, gone);
     if (path === null) return { entry: null };
     return { entry: await entryOf(path, path, await lstat(path, { bigint: true }), await userNames()) };
@@ -68,7 +68,7 @@ const operations = {
     await mkdir(dirname(temporary), { recursive: true });
     await mkdir(temporary, { mode: 0o755 });
   },
-  commitExtract: ({ temporary, path }: { temporary: string; path: string }): Promise<{ created: boolean }> =>
+  commitExtract: ({ temporary, path }: { temporary: string; path: string }): Promise<Placed> =>
     placeExtracted(temporary, path),
   removeUnfinished: async ({ paths }: { paths: string[] }): Promise<void> => {
     for (const path of paths) await removeUnfinished(path);

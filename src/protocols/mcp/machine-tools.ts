@@ -122,7 +122,8 @@ function listFiles(files: Files): Tool {
     run: async ({ agent: name, path, depth, limit, cursor = null }, { operation, caller }) => {
       const agent = await operation.findAgent(name);
       const page = await files.list(agent, caller, { path, user, limit, depth, after: cursor });
-      return { result: { entries: page.data, nextCursor: page.nextCursor } };
+      const entries = page.data.map(({ createdBy: _, ...entry }) => entry);
+      return { result: { entries, nextCursor: page.nextCursor } };
     },
   });
 }

@@ -1359,6 +1359,10 @@ export type FileEntry = {
      * A link's target, as stored.
      */
     target: string | null;
+    /**
+     * The author of the bytes. Null for folders, and for files that a program in the machine wrote.
+     */
+    createdBy: Author | null;
 };
 
 export type FileEvent = {

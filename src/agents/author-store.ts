@@ -1,0 +1,43 @@
+import { sql } from "kysely";
+import type { Author } from "../contract/authors.ts";
+import { type AuthorIds, authorOf } from "../core/database/authors.ts";
+import type { Database } from "../core/database/database.ts";
+
+/** Commands by their ids, files by the entity tags that they had when they were written. */
+type Kind = "command" | "file";
+
+/** The authors of what machines keep. A machine could say anything. */
+export class AuthorStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Stores the author of commands that are about to start, or of files that were written. The last one is kept. */
+  async insert(agentId: string, kind: Kind, refs: readonly string[], { personId, keyId }: AuthorIds): Promise<void> {
+    // An agent that was deleted in the meantime has none.
+    await sql`
+      insert into machine_authors (agent_id, kind, ref, person_id, key_id)
+      select id, ${kind}, ref, ${personId}::uuid, ${keyId}::uuid
+      from agents, unnest(${[...new Set(refs)]}::text[]) ref
+      where id = ${agentId}
+      on conflict (agent_id, kind, ref) do update
+      set person_id = excluded.person_id, key_id = excluded.key_id, created_at = excluded.created_at`.execute(
+      this.#database,
+    );
+  }
+
+  /** Authors by id or entity tag. Unknown ones are left out. */
+  async of(agentId: string, kind: Kind, refs: readonly string[]): Promise<Map<string, Author | null>> {
+    if (refs.length === 0) return new Map();
+    const rows = await this.#database
+      .selectFrom("machine_authors")
+      .select(["ref", authorOf("machine_authors").as("author")])
+      .where("agent_id", "=", agentId)
+      .where("kind", "=", kind)
+      .where("ref", "in", refs)
+      .execute();
+    return new Map(rows.map(({ ref, author }) => [ref, author]));
+  }
+}
