@@ -21,7 +21,7 @@ const cursor = z.string().min(1).max(40_000).optional().meta({ description: "The
 const nextCursor = z.string().nullable().meta({ description: "Null: this is the last page." });
 const path = FileParams.shape.path.min(1).meta({ description: "Absolute, or relative to the agent's home folder." });
 const fault = z.object({ code: z.string(), message: z.string() }).nullable();
-const { name, runtime, model, status, lastActiveAt } = Agent.shape;
+const { name, runtime, model, private: isPrivate, status, lastActiveAt } = Agent.shape;
 
 const waitSeconds = z
   .int()
@@ -30,7 +30,7 @@ const waitSeconds = z
   .optional()
   .meta({ description: "How long to wait for the turn to end before returning its state." });
 
-export const AgentSummary = z.object({ name, runtime, model, status, lastActiveAt, error: fault });
+export const AgentSummary = z.object({ name, runtime, model, private: isPrivate, status, lastActiveAt, error: fault });
 
 /** A turn as tools return it. */
 export const TurnSummary = z.object({
@@ -53,6 +53,7 @@ export const CreateAgentArguments = z.strictObject({
   runtime: CreateAgent.shape.runtime,
   model: CreateAgent.shape.model,
   instructions: CreateAgent.shape.instructions,
+  private: CreateAgent.shape.private,
 });
 
 const message = ChatRequest.shape.message.meta({ description: "The message for the agent." });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestClient } from "../support/client.ts";
+import { callTool, connectMcp, refusalOf } from "../support/mcp-client.ts";
 import { inside, PeoplesService } from "../support/people.ts";
 
 let people: PeoplesService;
@@ -97,6 +98,18 @@ describe("a private agent", () => {
     await people.service.client.createAgent("without");
     const changed = await people.service.client.call("PATCH", "/agents/without", { private: true });
     expect(changed.body).toMatchObject({ code: "request_invalid", message: expect.stringContaining("no maker") });
+  });
+
+  test("is created by a tool of the Model Context Protocol", async () => {
+    const { key } = (await maker.call("POST", "/keys", {})).body;
+    const client = await connectMcp({ url: maker.url, key });
+    const asked = { name: "by-tool", private: true };
+    expect(await callTool(client, "create_agent", asked)).toMatchObject(asked);
+    await client.close();
+    expect((await member.call("GET", "/agents/by-tool")).status).toBe(404);
+    const without = await connectMcp(people.service.client);
+    expect(await refusalOf(without, "create_agent", asked)).toContain("no maker");
+    await without.close();
   });
 
   test("stays closed when its maker leaves, and can be deleted", async () => {

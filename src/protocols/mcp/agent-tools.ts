@@ -45,6 +45,6 @@ export function agentTools(agents: Agents): Tool[] {
 }
 
 function toSummary(state: AgentState): z.infer<typeof AgentSummary> {
-  const { name, runtime, model, status, lastActiveAt, error } = state;
-  return { name, runtime, model, status, lastActiveAt: lastActiveAt.toISOString(), error };
+  const { name, runtime, model, private: isPrivate, status, lastActiveAt, error } = state;
+  return { name, runtime, model, private: isPrivate, status, lastActiveAt: lastActiveAt.toISOString(), error };
 }
