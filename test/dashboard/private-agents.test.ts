@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { BerthError } from "../../src/contract/errors.ts";
 import { TestClient } from "../support/client.ts";
 import { Dashboard, password } from "../support/dashboard.ts";
 import { signIn, useLink } from "../support/sign-in.ts";
@@ -50,4 +51,31 @@ test("another person's private agent can be suspended and deleted, and shows not
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
   expect((await member.call("GET", "/agents/hers")).status).toBe(404);
+});
+
+test("another person's private agent is offered for nothing that its maker alone may do", async () => {
+  const { failures } = dashboard.service.driver;
+  for (const [name, fields] of Object.entries({ hidden: { private: true }, shared: {} })) {
+    failures.push(new BerthError("disk_full", "The disk is full."));
+    expect((await member.createAgent(name, fields)).body.status).toBe("failed");
+  }
+  await page.goto(`${dashboard.url}/-/`);
+  const needs = page.getByRole("list", { name: "What needs you" });
+  await needs.getByText("shared has failed").waitFor();
+  expect(await needs.getByText("hidden").count()).toBe(0);
+
+  await page.goto(`${dashboard.url}/-/keys`);
+  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByLabel("Kind").selectOption({ label: "Only chats with some agents" });
+  await page.getByRole("checkbox", { name: "shared" }).waitFor();
+  expect(await page.getByRole("checkbox", { name: "hidden" }).count()).toBe(0);
+
+  for (const [name, isOffered] of Object.entries({ shared: true, hidden: false })) {
+    await page.goto(`${dashboard.url}/-/agents/${name}`);
+    await page.getByText(isOffered ? "The disk is full." : "Only mia sees").waitFor();
+    expect(await page.getByRole("button", { name: "Try again" }).isVisible()).toBe(isOffered);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: new RegExp(`^${name} failed`) }).waitFor();
+    expect(await page.getByRole("option", { name: `${name}: Files` }).count()).toBe(isOffered ? 1 : 0);
+  }
 });

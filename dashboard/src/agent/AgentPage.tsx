@@ -24,7 +24,7 @@ import { needOfTab, useAgentTabs } from "./tabs.ts";
 export function AgentPage() {
   const name = useAgentName();
   const query = useQuery(agentQuery(name));
-  const isClosed = useIsClosed(query.data);
+  const isClosed = useIsClosed()(query.data);
   useTitle(name);
   const tabs = useAgentTabs();
   const tabBar = useRef<HTMLElement>(null);

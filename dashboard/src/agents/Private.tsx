@@ -17,10 +17,10 @@ export function PrivateMark({ agent: { maker, ...agent } }: { agent: Agent }) {
   );
 }
 
-/** Whether the agent is another person's private one: its contents are closed. */
-export function useIsClosed(agent: Agent | undefined): boolean {
+/** Returns whether an agent is another person's private one: its contents are closed, and its maker looks after it. */
+export function useIsClosed(): (agent: Agent | undefined) => boolean {
   const { data: me } = useQuery(meQuery);
-  return agent?.private === true && me !== undefined && agent.maker?.id !== me.person?.id;
+  return (agent) => agent?.private === true && me !== undefined && agent.maker?.id !== me.person?.id;
 }
 
 /** Chooses whether only the maker sees the agent. */

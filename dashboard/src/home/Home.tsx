@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { CircleAlert, CircleCheck, Clock, Coins, Hourglass, KeyRound, ShieldX } from "lucide-react";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { TurnBadge } from "../agent/TurnBadge.tsx";
+import { useIsClosed } from "../agents/Private.tsx";
 import { inWorkspace } from "../api/client.ts";
 import { agentsQuery, billingQuery, keysQuery, recentTurnsQuery, refusedQuery } from "../api/queries.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
@@ -53,6 +54,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
   const [looked, look] = useLooked();
   const turns = useInfiniteQuery(recentTurnsQuery(looked));
   const mayUse = useMay("use");
+  const isClosed = useIsClosed();
   const refused = useQuery({ ...refusedQuery(looked), enabled: mayUse });
   const billing = useQuery({ ...billingQuery, enabled: mayUse });
   const keys = useQuery({ ...keysQuery, enabled: mayUse });
@@ -63,10 +65,11 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
   );
   const refusals = grouped(refused.data ?? [], ({ agent, host }) => `${agent} ${host}`);
   const isKnown = turns.isSuccess && (!mayUse || (refused.isSuccess && billing.isSuccess && keys.isSuccess));
+  const open = agents.filter((agent) => !isClosed(agent));
   const needs = [
     ...creditNeeds(billing.data),
-    ...agents.filter(({ status }) => status === "failed").map(failedNeed),
-    ...agents.filter(({ queuePosition }) => queuePosition !== null).map(waitingNeed),
+    ...open.filter(({ status }) => status === "failed").map(failedNeed),
+    ...open.filter(({ queuePosition }) => queuePosition !== null).map(waitingNeed),
     ...refusals.map(refusedNeed),
     ...ended.map(endedNeed),
     ...(keys.data ?? []).filter(expiresSoon).map(keyNeed),

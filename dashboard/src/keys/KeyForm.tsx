@@ -2,6 +2,7 @@ import type { Key, Role } from "@berth/client";
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { AgentChoice } from "../agents/AgentChoice.tsx";
+import { useIsClosed } from "../agents/Private.tsx";
 import { berth } from "../api/client.ts";
 import { agentsQuery, keysQuery, meQuery } from "../api/queries.ts";
 import { RoleSelect } from "../members/RoleSelect.tsx";
@@ -16,6 +17,7 @@ const dayMs = 86_400_000;
 export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel: () => void }) {
   const queries = useQueryClient();
   const { data: allAgents = [] } = useQuery(agentsQuery);
+  const isClosed = useIsClosed();
   const [name, setName] = useState("");
   const [kind, setKind] = useState<Key["kind"]>("full");
   const { role: own } = useSuspenseQuery(meQuery).data.workspace;
@@ -49,7 +51,12 @@ export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; o
         </Field>
       )}
       {isForAgents && (
-        <AgentChoice legend="Agents" names={allAgents.map((each) => each.name)} chosen={agents} onChange={setAgents} />
+        <AgentChoice
+          legend="Agents"
+          names={allAgents.filter((each) => !isClosed(each)).map((each) => each.name)}
+          chosen={agents}
+          onChange={setAgents}
+        />
       )}
       <div className="grid gap-4 sm:grid-cols-2">
         {isForAgents && <LimitField value={limit} onChange={setLimit} />}

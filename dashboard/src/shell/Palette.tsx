@@ -3,6 +3,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { type AgentTab, useAgentTabs } from "../agent/tabs.ts";
+import { useIsClosed } from "../agents/Private.tsx";
 import { statuses } from "../agents/status.tsx";
 import { session } from "../api/client.ts";
 import { agentsQuery } from "../api/queries.ts";
@@ -88,7 +89,9 @@ function useGroups(places: readonly Place[]): Group[] {
   const [, setTheme] = useTheme();
   const mayUse = useMay("use");
   const tabs = useAgentTabs();
-  const ofAgent = shown === undefined ? [] : [{ value: shown, items: agentCommands(shown, tabs, navigate) }];
+  const isClosed = useIsClosed()(agents.find(({ name }) => name === shown));
+  const ofAgent =
+    shown === undefined || isClosed ? [] : [{ value: shown, items: agentCommands(shown, tabs, navigate) }];
   const themes = (["light", "dark", "system"] as const).map((theme) => ({
     label: theme === "system" ? "Theme as the system" : `${theme === "light" ? "Light" : "Dark"} theme`,
     hint: "",
