@@ -1,24 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
-import {
-  type ClientContext,
-  type ContentBlock,
-  client,
-  methods,
-  ndJsonStream,
-  type SessionUpdate,
-} from "@agentclientprotocol/sdk";
+import { methods } from "@agentclientprotocol/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/core/ports.ts";
 import { newKey } from "../support/accounts.ts";
-import type { TestClient } from "../support/client.ts";
+import { Editor } from "../support/editor.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // `berth acp` with an editor's side of the protocol's own SDK, against the real service.
 
-const launcher = fileURLToPath(new URL("../../berth", import.meta.url));
 let service: ScriptedService;
 
 beforeAll(async () => {
@@ -28,53 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** An editor that has started `berth acp`. */
-class Editor implements AsyncDisposable {
-  readonly updates: SessionUpdate[] = [];
-  readonly agent: ClientContext;
-  readonly #child: ChildProcess;
-  errors = "";
-
-  constructor(name: string, { url, key }: Pick<TestClient, "url" | "key"> = service.client, options: string[] = []) {
-    const env = { PATH: process.env.PATH, BERTH_URL: url, BERTH_API_KEY: key };
-    this.#child = spawn(launcher, ["acp", ...options, name], { env });
-    this.#child.stderr!.on("data", (data: Buffer) => {
-      this.errors += data.toString();
-    });
-    const output = Readable.toWeb(this.#child.stdout!) as ReadableStream<Uint8Array>;
-    this.agent = client({ name: "editor" })
-      .onNotification(methods.client.session.update, ({ params }) => {
-        this.updates.push(params.update);
-      })
-      .connect(ndJsonStream(Writable.toWeb(this.#child.stdin!), output)).agent;
-  }
-
-  async open(): Promise<string> {
-    await this.agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
-    return (await this.agent.request(methods.agent.session.new, { cwd: "/", mcpServers: [] })).sessionId;
-  }
-
-  prompt(sessionId: string, text: string | ContentBlock[]) {
-    const prompt = typeof text === "string" ? [{ type: "text" as const, text }] : text;
-    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
-  }
-
-  /** The texts of one kind of update, joined. */
-  said(kind: "agent_message_chunk" | "user_message_chunk" = "agent_message_chunk"): string {
-    return this.updates
-      .map((update) => (update.sessionUpdate === kind && update.content.type === "text" ? update.content.text : ""))
-      .join("");
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const ended = once(this.#child, "exit");
-    this.#child.stdin!.end();
-    await ended;
-  }
-}
-
 test("a prompt is answered as it is said, with its tools", async () => {
-  await using editor = new Editor("ada");
+  await using editor = new Editor(service.client, "ada");
   const { agentCapabilities } = await editor.agent.request(methods.agent.initialize, {
     protocolVersion: 1,
     clientCapabilities: {},
@@ -95,7 +38,7 @@ test("a prompt is answered as it is said, with its tools", async () => {
 });
 
 test("attached files go along as text, and pictures are refused", async () => {
-  await using editor = new Editor("ada");
+  await using editor = new Editor(service.client, "ada");
   const session = await editor.open();
   await editor.prompt(session, [
     { type: "text", text: "Look:" },
@@ -108,7 +51,7 @@ test("attached files go along as text, and pictures are refused", async () => {
 });
 
 test("a turn is cancelled", async () => {
-  await using editor = new Editor("bob");
+  await using editor = new Editor(service.client, "bob");
   const session = await editor.open();
   const prompt = editor.prompt(session, "hang");
   await expect.poll(() => latestStatus("bob")).toBe("running");
@@ -119,7 +62,7 @@ test("a turn is cancelled", async () => {
 test("a session is listed and loaded, with what was said before", async () => {
   await service.client.ask("eve", "first words");
   await service.client.ask("eve", "tool");
-  await using editor = new Editor("eve");
+  await using editor = new Editor(service.client, "eve");
   const sessionId = await editor.open();
   const { sessions } = await editor.agent.request(methods.agent.session.list, {});
   expect(sessions).toMatchObject([{ sessionId, title: "eve" }]);
@@ -139,12 +82,12 @@ test("a session is listed and loaded, with what was said before", async () => {
 
 test("a returning editor follows the running turn", async () => {
   {
-    await using first = new Editor("bob");
+    await using first = new Editor(service.client, "bob");
     const session = await first.open();
     first.prompt(session, "count 30 100").catch(() => {});
     await expect.poll(() => first.said()).toContain("3 ");
   }
-  await using second = new Editor("bob");
+  await using second = new Editor(service.client, "bob");
   const sessionId = await second.open();
   await second.agent.request(methods.agent.session.load, { sessionId, cwd: "/", mcpServers: [] });
   await expect(second.prompt(sessionId, "hello")).rejects.toThrow("is answering another message");
@@ -152,29 +95,29 @@ test("a returning editor follows the running turn", async () => {
 });
 
 test("a new session begins a new conversation where that is asked for", async () => {
-  await using first = new Editor("eve");
+  await using first = new Editor(service.client, "eve");
   const before = await first.open();
-  await using second = new Editor("eve", service.client, ["--reset"]);
+  await using second = new Editor(service.client, "eve", ["--reset"]);
   expect(await second.open()).not.toBe(before);
   await expect(first.prompt(before, "hello")).rejects.toThrow("another conversation");
 });
 
 test("a refusal is reported", async () => {
-  await using nobody = new Editor("nobody");
+  await using nobody = new Editor(service.client, "nobody");
   await expect(nobody.open()).rejects.toThrow("There is no agent nobody");
-  await using stranger = new Editor("ada", { url: service.client.url, key: "berth_sk_wrong" });
+  await using stranger = new Editor({ url: service.client.url, key: "berth_sk_wrong" }, "ada");
   await expect(stranger.open()).rejects.toThrow("berth login");
   const other = await newKey(service.client, { kind: "agent", agents: ["bob"] });
-  await using outside = new Editor("ada", other);
+  await using outside = new Editor(other, "ada");
   await expect(outside.open()).rejects.toThrow("not for the agent ada");
-  await using failing = new Editor("ada");
+  await using failing = new Editor(service.client, "ada");
   const session = await failing.open();
   await expect(failing.prompt(session, "crash")).rejects.toThrow("The runtime ended");
 });
 
 test("an external agent key talks to its agent, and reads no conversation", async () => {
   const key = await newKey(service.client, { kind: "agent", agents: ["bob"] });
-  await using editor = new Editor("bob", key);
+  await using editor = new Editor(key, "bob");
   const sessionId = await editor.open();
   expect(await editor.prompt(sessionId, "hello there")).toEqual({ stopReason: "end_turn" });
   editor.updates.length = 0;
@@ -183,7 +126,7 @@ test("an external agent key talks to its agent, and reads no conversation", asyn
 });
 
 test("a restart of the server in mid-turn loses nothing", async () => {
-  await using editor = new Editor("ada");
+  await using editor = new Editor(service.client, "ada");
   await service.client.call("POST", "/agents/ada/restart?wait=ready");
   const session = await editor.open();
   const prompt = editor.prompt(session, "count 60 100");
