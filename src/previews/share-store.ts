@@ -12,14 +12,14 @@ export class ShareStore {
     this.#database = database;
   }
 
-  /** Null if the agent has `most` shares already, has gone, or has become private to another person. */
+  /** `full`: the agent has `most` shares already. `gone`: it is deleted, or has become private to another person. */
   async insert(
     agentId: string,
     { id, port, expiresAt }: Omit<ShareState, "createdBy" | "createdAt">,
     by: AuthorIds,
     hash: Buffer,
     most: number,
-  ): Promise<ShareState | null> {
+  ): Promise<ShareState | "full" | "gone"> {
     return this.#database.transaction().execute(async (transaction) => {
       // Serialized, so that the count is correct, and an agent that becomes private keeps no share of others.
       const agents = transaction
@@ -27,7 +27,7 @@ export class ShareStore {
         .select("id")
         .where("id", "=", agentId)
         .where(({ eb, or }) => or([eb("private", "=", false), eb("person_id", "=", by.personId)]));
-      if (!(await agents.forNoKeyUpdate().executeTakeFirst())) return null;
+      if (!(await agents.forNoKeyUpdate().executeTakeFirst())) return "gone";
       await transaction
         .deleteFrom("port_shares")
         .where("agent_id", "=", agentId)
@@ -35,7 +35,7 @@ export class ShareStore {
         .execute();
       const own = transaction.selectFrom("port_shares").where("agent_id", "=", agentId);
       const { count } = await own.select(({ fn }) => fn.countAll<string>().as("count")).executeTakeFirstOrThrow();
-      if (Number(count) >= most) return null;
+      if (Number(count) >= most) return "full";
       const row = { id, agent_id: agentId, port, secret_hash: hash, expires_at: expiresAt, ...authorColumns(by) };
       const inserted = transaction.insertInto("port_shares").values(row).returningAll().returning(author);
       return fromRow(await inserted.executeTakeFirstOrThrow());

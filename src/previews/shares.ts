@@ -28,7 +28,7 @@ export class Shares {
     this.#rows = rows;
   }
 
-  /** Returns the share, and the secret of its link. Throws `request_invalid`. */
+  /** Returns the share, and the secret of its link. Throws `request_invalid`, `agent_not_found`. */
   async create(
     agent: AgentState,
     port: number,
@@ -41,8 +41,10 @@ export class Shares {
     const secret = randomBytes(32).toString("base64url");
     const share = { id: randomUUID(), port, expiresAt: expires };
     const inserted = await this.#rows.insert(agent.id, share, by, hashOf(secret), maximumShares);
-    if (inserted) return { share: inserted, secret };
-    throw new BerthError("request_invalid", `An agent can have at most ${maximumShares} shares: remove one.`);
+    if (inserted === "gone") throw new BerthError("agent_not_found", `There is no agent ${agent.name}.`);
+    if (inserted === "full")
+      throw new BerthError("request_invalid", `An agent can have at most ${maximumShares} shares: remove one.`);
+    return { share: inserted, secret };
   }
 
   /** The oldest first. */
