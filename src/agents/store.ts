@@ -5,7 +5,7 @@ import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
 import { lockAccount } from "../core/database/lock-account.ts";
-import { visibleTo } from "../core/database/private-agents.ts";
+import { lockPrivacy, visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { ListedAccess, Viewer } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
@@ -163,13 +163,16 @@ export class AgentStore {
 
   /** Changes the owner's settings. Returns the changed agent; null if it is gone or being deleted. */
   async configure(id: string, settings: Partial<AgentSettings>): Promise<AgentState | null> {
-    const row = await this.#database
-      .updateTable("agents")
-      .set(toColumns(settings))
-      .where("id", "=", id)
-      .where("status", "!=", "deleting")
-      .returning(agentColumns)
-      .executeTakeFirst();
+    const row = await this.#database.transaction().execute(async (transaction) => {
+      if (settings.private) await lockPrivacy(transaction, id);
+      return transaction
+        .updateTable("agents")
+        .set(toColumns(settings))
+        .where("id", "=", id)
+        .where("status", "!=", "deleting")
+        .returning(agentColumns)
+        .executeTakeFirst();
+    });
     return row ? toState(row, this.#host) : null;
   }
 

@@ -2,6 +2,7 @@ import { type ExpressionBuilder, sql, type UpdateQueryBuilder, type UpdateResult
 import type { AgentState } from "../agents/agent.ts";
 import { type AgentRow, agentColumns, toColumns, toState } from "../agents/rows.ts";
 import type { Database } from "../core/database/database.ts";
+import { lockPrivacy } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { SnapshotState } from "../snapshots/snapshot.ts";
 import { SnapshotStore } from "../snapshots/store.ts";
@@ -238,6 +239,9 @@ export class LifecycleStore {
           }))
           .where("desired", "!=", "deleted"),
       retell,
+      async (transaction) => {
+        if (settings.private) await lockPrivacy(transaction, id);
+      },
     );
   }
 
@@ -323,8 +327,10 @@ export class LifecycleStore {
     id: string,
     change: (update: AgentUpdate) => AgentUpdate,
     then: (transaction: Database, changed: AgentRow) => Promise<void> = async () => {},
+    first: (transaction: Database) => Promise<void> = async () => {},
   ): Promise<AgentState | null> {
     return this.#database.transaction().execute(async (transaction) => {
+      await first(transaction);
       await transaction.selectFrom("agents").select("id").where("id", "=", id).forUpdate().execute();
       const row = await change(transaction.updateTable("agents"))
         .where("id", "=", id)

@@ -48,6 +48,11 @@ async function together(
   return Promise.all(answers);
 }
 
+const privateOf = async (client: TestClient, name: string) => {
+  const { private: isPrivate, agents } = (await client.call("GET", `/agents/${name}`)).body;
+  return { isPrivate, agents };
+};
+
 test("an agent that becomes private gets no share of another person", async () => {
   await mia.createAgent("shared");
   const hide = (transaction: Database) =>
@@ -57,4 +62,22 @@ test("an agent that becomes private gets no share of another person", async () =
   expect(others!.body).toMatchObject({ code: "agent_not_found", message: "There is no agent shared." });
   expect(own!.status).toBe(201);
   expect((await mia.call("GET", "/agents/shared/shares")).body.data).toMatchObject([{ id: own!.body.id }]);
+});
+
+test.each([
+  ["settings", {}],
+  ["runtimes", { runtime: "opencode" }],
+])("agents that may call each other become private together, with their %s", async (what, changes) => {
+  const [first, second] = [`first-${what}`, `second-${what}`];
+  await mia.createAgent(first);
+  await max.createAgent(second, { agents: [first] });
+  await mia.call("PATCH", `/agents/${first}`, { agents: [second] });
+  const lock = (transaction: Database) =>
+    transaction.selectFrom("agents").select("id").where("name", "in", [first, second]).forNoKeyUpdate().execute();
+  const hide = (client: TestClient, name: string) => () =>
+    client.call("PATCH", `/agents/${name}`, { private: true, ...changes });
+  const answers = await together(lock, [hide(mia, first), hide(max, second)]);
+  expect(answers.map(({ body }) => body.code ?? body.private)).toEqual([true, true]);
+  expect(await privateOf(mia, first)).toEqual({ isPrivate: true, agents: [] });
+  expect(await privateOf(max, second)).toEqual({ isPrivate: true, agents: [] });
 });

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { allows } from "../../contract/workspaces.ts";
 import type { ListedAccess, Viewer } from "../http/access.ts";
+import type { Database } from "./database.ts";
 
 /** Condition on `agents`, with the same rule: the agents that the caller may use, or with `oversee` also those. */
 export function visibleTo({ personId, role }: Viewer, least: ListedAccess): RawBuilder<boolean> {
@@ -27,4 +28,15 @@ export function isHidden(
     where hidden.account_id = ${accountId} and hidden.name = ${name}
       and hidden.person_id is distinct from ${personId}::uuid
       and ${to} >= hidden.since and (hidden.until is null or ${from} < hidden.until))`;
+}
+
+/**
+ * Until the end of the transaction, other agents of the account do not become private. To be called before the agent's
+ * row is locked: the trigger `end_calls` also changes the agents that may call it, and two that may call each other would
+ * deadlock.
+ */
+export async function lockPrivacy(transaction: Database, agentId: string): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock(hashtextextended('private agents of ' || account_id, 0))
+    from agents where id = ${agentId}`.execute(transaction);
 }
