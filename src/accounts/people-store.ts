@@ -65,6 +65,20 @@ export class PeopleStore {
     return (await rows.executeTakeFirst())?.id ?? null;
   }
 
+  /** Whose workspace it is: its only member, or the person whose personal one it is. */
+  async onlyOwner(accountId: string): Promise<{ id: string; name: string } | "nobody" | "several"> {
+    const [first, second] = await this.#database
+      .selectFrom("memberships")
+      .innerJoin("people", "people.id", "memberships.person_id")
+      .select(["people.id", "people.name", sql<boolean>`people.account_id = memberships.account_id`.as("isPersonal")])
+      .where("memberships.account_id", "=", accountId)
+      .orderBy("isPersonal", "desc")
+      .limit(2)
+      .execute();
+    if (!first) return "nobody";
+    return first.isPersonal || !second ? first : "several";
+  }
+
   /** Null if there is no such person. */
   async nameOf(id: string): Promise<string | null> {
     const people = this.#database.selectFrom("people").select("name").where("id", "=", id);

@@ -151,6 +151,17 @@ export class AgentStore {
     return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
   }
 
+  /** The account and the maker (null: they are gone) of a private agent without a row. Null if none is known. */
+  async formerPrivate(id: string): Promise<Pick<AgentState, "accountId" | "personId" | "personName"> | null> {
+    const row = await this.#database
+      .selectFrom("private_names")
+      .leftJoin("people", "people.id", "private_names.person_id")
+      .select(["private_names.account_id as accountId", "people.id as personId", "people.name as personName"])
+      .where("agent_id", "=", id)
+      .executeTakeFirst();
+    return row ?? null;
+  }
+
   /** Those of these agents that are private now. */
   async privateOf(ids: readonly string[]): Promise<Pick<AgentState, "id" | "private" | "personId">[]> {
     return this.#database

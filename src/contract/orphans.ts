@@ -25,6 +25,10 @@ export const GiveBackOrphan = z
     name: AgentName.meta({ description: "The name of the new agent." }),
     account: z.uuid().optional().meta({ description: "The id of the account that gets the agent. Default: your own." }),
     user: UserName.optional().meta({ description: "Or the name of a user in the account that gets it." }),
+    private: z.boolean().optional().meta({
+      description:
+        "Whether only one person sees the agent: its maker if the database knows that it was private, otherwise the account's only member, or the person whose personal workspace it is. False shows its files to all members. Default: true, or false in an account without members. Required if there is no such person.",
+    }),
   })
   .refine(({ account, user }) => account === undefined || user === undefined, "Set `account` or `user`, not both.")
   .meta({ id: "GiveBackOrphan" });

@@ -1,4 +1,5 @@
 import type { AgentState } from "../agents/agent.ts";
+import type { AgentOwner } from "../agents/agents.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GiveBackOrphan, Orphan } from "../contract/orphans.ts";
@@ -31,13 +32,14 @@ export class Orphans {
   /**
    * Makes an agent of a machine or a snapshot. It sleeps, and its runtime continues the conversation if that was the
    * agent's first one. Throws `orphan_not_found`, `not_supported_here`, `agent_exists`, `user_not_found`,
-   * `account_not_found`.
+   * `account_not_found`, `request_invalid`.
    */
   giveBack(callerAccount: string, id: string, wanted: GiveBackOrphan): Promise<AgentState> {
     return this.#changes.run(id, () => this.#giveBack(callerAccount, id, wanted));
   }
 
-  async #giveBack(callerAccount: string, id: string, { name, account, user }: GiveBackOrphan): Promise<AgentState> {
+  async #giveBack(callerAccount: string, id: string, asked: GiveBackOrphan): Promise<AgentState> {
+    const { name, account, user } = asked;
     const { agents, stores, machines, billing } = this.#context;
     const { kind } = await this.#find(id);
     if (kind === "import") {
@@ -47,9 +49,9 @@ export class Orphans {
     const accountId = await billing.accountOf(user === undefined ? { account: account ?? callerAccount } : { user });
     const { runtime, resources, generation, restarts, restores } = await machines.quarantinedMachine(id);
     const isMachine = kind === "machine";
-    const owner = { accountId, personId: null, personName: null };
+    const owner = await this.#ownerOf(id, accountId, asked);
     const agent: AgentState = {
-      ...agents.newAgent(isMachine ? id : crypto.randomUUID(), owner, { name, runtime }),
+      ...agents.newAgent(isMachine ? id : crypto.randomUUID(), owner, { name, runtime, private: owner.private }),
       resources,
       hasMachine: isMachine,
       desired: "suspended",
@@ -71,6 +73,28 @@ export class Orphans {
       throw error;
     }
     return agent;
+  }
+
+  /** A private agent stays its maker's. Any other may have been private, too, unless the operator says that it was not. */
+  async #ownerOf(
+    id: string,
+    accountId: string,
+    { private: isPrivate }: GiveBackOrphan,
+  ): Promise<AgentOwner & Pick<AgentState, "private">> {
+    const { stores } = this.#context;
+    const former = await stores.agents.formerPrivate(id);
+    if (former) {
+      if (former.accountId === accountId && isPrivate !== false) return { ...former, private: true };
+      const message = `The agent was private: give it back to the account ${former.accountId}, and leave \`private\` out.`;
+      throw new BerthError("request_invalid", message);
+    }
+    const owner = isPrivate === false ? "nobody" : await stores.people.onlyOwner(accountId);
+    if (owner === "several" || (owner === "nobody" && isPrivate)) {
+      const message = `private: the agent's maker is unknown, and the account has ${owner === "several" ? "several members" : "no members"}. Set it to false, and all members see the files, or choose another account.`;
+      throw new BerthError("request_invalid", message);
+    }
+    if (owner === "nobody") return { accountId, personId: null, personName: null, private: false };
+    return { accountId, personId: owner.id, personName: owner.name, private: true };
   }
 
   /** Continues where a crash came between the agent's row and its files. Throws `agent_exists` if another is wanted. */

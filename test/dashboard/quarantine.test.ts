@@ -59,6 +59,11 @@ test("makes an agent of a machine, and shows it", async () => {
   await dialog.getByLabel("Name").fill("found");
   await dialog.getByRole("button", { name: "Give back" }).click();
   await page.getByRole("heading", { level: 1, name: "found" }).waitFor();
+  // Private to the operator who is signed in: the operator's key is nobody.
+  expect((await dashboard.service.client.call("GET", "/agents/found/turns")).body.code).toBe("agent_private");
+  await page.goto(`${dashboard.url}/-/agents/found/settings`);
+  await page.getByRole("button", { name: "Share with the workspace" }).click();
+  await page.getByRole("button", { name: "Make private" }).waitFor();
   expect(await dashboard.service.client.ask("found", "recall")).toBe("remember this\nrecall\n");
 });
 

@@ -113,7 +113,7 @@ function GiveBack({ orphan: { id, agent } }: { orphan: Orphan }) {
         <Form onSubmit={() => give.run()}>
           <Field
             label="Name"
-            hint="The agent sleeps until its first message. Its settings and secrets are not restored."
+            hint="The agent sleeps until its first message. It is private to its owner, who can share it. Its settings and secrets are not restored."
           >
             {(props) => (
               <Input

@@ -69,9 +69,16 @@ function addOrphanCommands(admin: ToolCommand): void {
     .add("give-back <id> <name>", "recover a quarantined machine or snapshot as an agent", about)
     .option("--user <name>", "the user who gets the agent (default: you)")
     .addOption(new Option("--account <id>", "the account that gets the agent").conflicts("user"))
+    .option("--private", "only its maker sees it, or the account's only person (default)")
+    .option("--no-private", "all members of the account see it")
     .prints(
-      (id: string, name: string, { user, account }: { user?: string; account?: string }) =>
-        connect().admin.giveBackOrphan(id, { name, user, account }),
+      (id: string, name: string, options: { user?: string; account?: string; private?: boolean }) =>
+        connect().admin.giveBackOrphan(id, {
+          name,
+          user: options.user,
+          account: options.account,
+          private: options.private,
+        }),
       ({ name }) => `${printable(name)} was recovered and is suspended.`,
     );
   orphans

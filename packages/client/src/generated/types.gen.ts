@@ -1418,6 +1418,10 @@ export type GiveBackOrphan = {
      * Or the name of a user in the account that gets it.
      */
     user?: string;
+    /**
+     * Whether only one person sees the agent: its maker if the database knows that it was private, otherwise the account's only member, or the person whose personal workspace it is. False shows its files to all members. Default: true, or false in an account without members. Required if there is no such person.
+     */
+    private?: boolean;
 };
 
 export type GrantCredits = {
