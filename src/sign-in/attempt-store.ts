@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
 import type { Database } from "../core/database/database.ts";
 import { countsIn } from "../core/database/rate-limiter.ts";
-import type { AttemptLimits, SignInAttempt } from "./attempt.ts";
+import type { SignInAttempt } from "./attempt.ts";
 
 const windowSeconds = 15 * 60;
 /** People may share an address. */
@@ -16,7 +16,7 @@ const addressesPerName = 10;
  * has a one-time link.
  * https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
  */
-export class SignInAttempts implements AttemptLimits {
+export class SignInAttempts {
   readonly #names: RateLimiterPostgres;
   readonly #namesAtAddress: RateLimiterPostgres;
   readonly #addresses: RateLimiterPostgres;

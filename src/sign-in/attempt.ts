@@ -6,10 +6,3 @@ export interface SignInAttempt {
   /** The browser's id, if that user has used it before. */
   device: string | null;
 }
-
-/** Counts attempts. */
-export interface AttemptLimits {
-  /** Counts an attempt. If there were too many, returns the seconds to wait, otherwise null. */
-  begin(attempt: SignInAttempt): Promise<number | null>;
-  succeeded(attempt: SignInAttempt): Promise<void>;
-}

@@ -1,22 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createLink, passwordLinkMs } from "../accounts/links.ts";
+import { localIssuer } from "../accounts/user-store.ts";
 import { SerialQueue } from "../core/locks.ts";
-import { LocalProvider, type LocalProviderParts } from "./provider.ts";
+import { LocalProvider, type LocalProviderParts, type ProviderKeys } from "./provider.ts";
 import type { Identity, TokenAudience } from "./tokens.ts";
 
-/** The keys that the provider signs with, newest first. */
-type ProviderKeys = Pick<LocalProviderParts, "tokenKeys" | "cookieKeys">;
-
-interface LocalSignInParts extends Omit<LocalProviderParts, "publicUrl" | keyof ProviderKeys> {
+interface LocalSignInParts extends LocalProviderParts {
   keys: {
     read(): Promise<ProviderKeys>;
     /** Makes new ones. The older ones count until `retiresAt`. */
     replace(retiresAt: Date): Promise<void>;
   };
-  /** The issuer of local users' accounts. It is fixed, because the service's address may change. */
-  accountIssuer: string;
-  /** Stores the link for the operator's user, replacing older ones. False if that user exists. */
-  offerFirst: (link: { tokenHash: Buffer; expiresAt: Date }) => Promise<boolean>;
 }
 
 /** The built-in identity provider. It answers once the service's public address is known. */
@@ -38,7 +32,7 @@ export class LocalSignIn {
     this.#publicUrl = publicUrl;
     await this.refreshKeys();
     const { token, ...stored } = createLink(passwordLinkMs);
-    return (await this.#parts.offerFirst(stored)) ? this.linkFor(token) : null;
+    return (await this.#parts.users.offerFirst(stored)) ? this.linkFor(token) : null;
   }
 
   /** Takes up the keys as they are stored now: another server may have replaced them, or some have retired. */
@@ -51,7 +45,7 @@ export class LocalSignIn {
     const names = JSON.stringify([keys.tokenKeys.map(({ kid }) => kid), keys.cookieKeys]);
     if (names === this.#known) return;
     this.#known = names;
-    this.#provider = new LocalProvider({ ...this.#parts, ...keys, publicUrl: this.#publicUrl });
+    this.#provider = new LocalProvider(this.#publicUrl, keys, this.#parts);
   }
 
   /**
@@ -73,7 +67,7 @@ export class LocalSignIn {
   /** Null for an invalid token. */
   async verify(token: string, audience: TokenAudience): Promise<Identity | null> {
     const verified = await this.#provider?.verify(token, audience);
-    return verified ? { issuer: this.#parts.accountIssuer, ...verified } : null;
+    return verified ? { issuer: localIssuer, ...verified } : null;
   }
 
   /** Whether the user has not ended the program that a token was issued to. */

@@ -1,4 +1,3 @@
-import { localIssuer } from "../accounts/user-store.ts";
 import type { AppContext } from "../context.ts";
 import { dashboardClient, type ProtectedResource, signInPrefix, toolClient } from "../contract/sign-in.ts";
 import type { Database } from "../core/database/database.ts";
@@ -20,12 +19,10 @@ export function openLocalSignIn({ config, database, stores, sealer, log, fetchDo
   const { users } = stores;
   const warn = (message: string, error: unknown) => log(message, { error });
   return new LocalSignIn({
-    accountIssuer: localIssuer,
     records: new ProviderRecords(database),
     users,
     attempts: new SignInAttempts(database, config.signInAttempts, clientOf),
     record: recorder(stores, warn),
-    offerFirst: (link) => users.offerFirst(link),
     keys: keysIn(database, sealer),
     fetchDocument: config.clientDocuments ? fetchDocument : null,
     log: warn,

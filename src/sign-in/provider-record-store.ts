@@ -2,7 +2,7 @@ import { type Selectable, sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 
-/** The identity provider's records; see the adapter that writes them. */
+/** The identity provider's records. `model` is the provider's name for their kind. */
 export class ProviderRecords {
   readonly #database: Database;
 
@@ -76,6 +76,7 @@ export class ProviderRecords {
     await records.where("grant_id", "=", grantId).execute();
   }
 
+  /** Whether a user has allowed a client to act, and has not ended it. */
   async hasGrant(accountId: string, clientId: string): Promise<boolean> {
     const grants = this.#of("Grant").where("account_id", "=", accountId).where("expires_at", ">", new Date());
     const found = await grants.where(sql`payload ->> 'clientId'`, "=", clientId).limit(1).executeTakeFirst();
@@ -87,7 +88,9 @@ export class ProviderRecords {
   }
 }
 
-interface StoredRecord {
+/** A record of the provider: a session, a code, a refresh token, … */
+export interface StoredRecord {
+  /** The SHA-256 of its id. */
   idHash: Buffer;
   payload: object;
   consumedAt: Date | null;

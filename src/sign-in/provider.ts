@@ -10,15 +10,17 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from "oidc-provider";
+import type { UserStore } from "../accounts/user-store.ts";
 import { dashboardClient, signInPrefix, toolClient } from "../contract/sign-in.ts";
-import type { AttemptLimits } from "./attempt.ts";
+import type { SignInAttempts } from "./attempt-store.ts";
 import { clientDocuments, type FetchDocument } from "./client-documents.ts";
 import { of, type SignInAction } from "./page-requests.ts";
 import { deviceCodePage, deviceConfirmPage, deviceReadyPage, errorPage, signedOutPage, signOutPage } from "./pages.ts";
 import { clientOf, isOwnClient, registeredClient } from "./program-clients.ts";
-import { RecordAdapter, type RecordStore } from "./records.ts";
+import type { ProviderRecords } from "./provider-record-store.ts";
+import { RecordAdapter } from "./records.ts";
 import { registrationPath } from "./registration.ts";
-import { devicePath, type SignInUsers, signInPages, signInPath, welcomePath } from "./sign-in.ts";
+import { devicePath, signInPages, signInPath, welcomePath } from "./sign-in.ts";
 import { type TokenAudience, type VerifiedToken, verifyToken } from "./tokens.ts";
 
 /** The audience of its tokens. Not the service's address, which may change. */
@@ -44,18 +46,20 @@ const lifetimes = {
 /** Lifetime of a session without a sign-in. Short, because anybody can start any number of them. */
 const anonymousSessionSeconds = 3_600;
 
-export interface LocalProviderParts {
-  /** The service's public URL, without a trailing slash. */
-  publicUrl: string;
-  records: RecordStore;
-  users: SignInUsers;
-  attempts: AttemptLimits;
-  /** Logs what users did. Never rejects. */
-  record: (action: SignInAction) => Promise<void>;
+/** The keys that the provider signs with, newest first. */
+export interface ProviderKeys {
   /** Private keys. The first signs; all are published. */
   tokenKeys: readonly JWK[];
   /** The first signs; all are trusted. */
   cookieKeys: readonly string[];
+}
+
+export interface LocalProviderParts {
+  records: ProviderRecords;
+  users: UserStore;
+  attempts: SignInAttempts;
+  /** Logs what users did. Never rejects. */
+  record: (action: SignInAction) => Promise<void>;
   /** Gets the documents by which programs describe themselves; null: they cannot, and register. */
   fetchDocument: FetchDocument | null;
   log: (message: string, error: unknown) => void;
@@ -81,23 +85,24 @@ export class LocalProvider {
   readonly #audiences: Readonly<Record<TokenAudience, string[]>>;
   readonly #handle: ReturnType<Provider["callback"]>;
   readonly #keys: ReturnType<typeof createLocalJWKSet>;
-  readonly #records: RecordStore;
+  readonly #records: ProviderRecords;
 
-  constructor(parts: LocalProviderParts) {
-    this.issuer = parts.publicUrl + signInPrefix;
+  /** `publicUrl`: the service's, without a trailing slash. */
+  constructor(publicUrl: string, keys: ProviderKeys, parts: LocalProviderParts) {
+    this.issuer = publicUrl + signInPrefix;
     this.#publicUrl = new URL(this.issuer);
     this.#records = parts.records;
-    this.#audiences = { api: [localAudience], mcp: [localAudience, mcpResource(parts.publicUrl)] };
+    this.#audiences = { api: [localAudience], mcp: [localAudience, mcpResource(publicUrl)] };
     const { pathname: mount } = this.#publicUrl;
-    const provider = new Provider(this.issuer, configurationOf(parts, mount));
+    const provider = new Provider(this.issuer, configurationOf(publicUrl, keys, parts, mount));
     // The headers that this trusts are set below, so clients cannot forge them.
     provider.proxy = true;
-    provider.use(signInPages({ ...parts, provider, mount }));
+    provider.use(signInPages({ ...parts, cookieKeys: keys.cookieKeys, publicUrl, provider, mount }));
     provider.on("grant.success", (ctx) => void recordGrant(ctx, parts));
     provider.on("server_error", (_ctx, error) => parts.log("the identity provider has a fault", error));
     (provider as EventEmitter).on("error", (error: Error) => parts.log("the identity provider has a fault", error));
     this.#handle = provider.callback();
-    this.#keys = createLocalJWKSet({ keys: parts.tokenKeys.map(publicPart) });
+    this.#keys = createLocalJWKSet({ keys: keys.tokenKeys.map(publicPart) });
   }
 
   /** Answers a request for a path below `signInPrefix`. `address` is the client's. */
@@ -164,8 +169,12 @@ function publicPart({ d: _, ...key }: JWK): JWK & { kty: string } {
   return { ...key, kty: key.kty! };
 }
 
-function configurationOf(parts: LocalProviderParts, mount: string): Configuration {
-  const { publicUrl, records, users, tokenKeys, cookieKeys, fetchDocument } = parts;
+function configurationOf(
+  publicUrl: string,
+  { tokenKeys, cookieKeys }: ProviderKeys,
+  { records, users, fetchDocument }: LocalProviderParts,
+  mount: string,
+): Configuration {
   const policy = interactionPolicy.base();
   policy.get("consent")!.checks.add(asksForPrograms);
   // With the prefix, no page of a neighbouring host can put a session of its own in its place (RFC 6265bis).

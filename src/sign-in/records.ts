@@ -1,36 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
-
-/** A record of the provider: a session, a code, a refresh token, … */
-interface ProviderRecord {
-  /** The SHA-256 of its id. */
-  idHash: Buffer;
-  payload: object;
-  consumedAt: Date | null;
-}
-
-/** The fields by which a record can be found. */
-interface RecordIndex {
-  accountId: string | null;
-  grantId: string | null;
-  uid: string | null;
-  userCodeHash: Buffer | null;
-  expiresAt: Date | null;
-}
-
-/** Stores records. `model` is the provider's name for their kind. */
-export interface RecordStore {
-  upsert(model: string, idHash: Buffer, payload: object, index: RecordIndex): Promise<void>;
-  find(model: string, idHash: Buffer): Promise<ProviderRecord | null>;
-  findByUid(model: string, uid: string): Promise<ProviderRecord | null>;
-  findByUserCode(model: string, userCodeHash: Buffer): Promise<ProviderRecord | null>;
-  /** False if it was already consumed. */
-  consume(model: string, idHash: Buffer): Promise<boolean>;
-  destroy(model: string, idHash: Buffer): Promise<void>;
-  revokeByGrantId(model: string, grantId: string): Promise<void>;
-  /** Whether a user has allowed a client to act, and has not ended it. */
-  hasGrant(accountId: string, clientId: string): Promise<boolean>;
-}
+import type { ProviderRecords, StoredRecord } from "./provider-record-store.ts";
 
 /**
  * Stands in for the id of a record that was found by another field. It is random and known only to this process, so a
@@ -44,9 +14,9 @@ const handlePrefix = `${randomBytes(32).toString("base64url")}.`;
  */
 export class RecordAdapter implements Adapter {
   readonly #model: string;
-  readonly #store: RecordStore;
+  readonly #store: ProviderRecords;
 
-  constructor(model: string, store: RecordStore) {
+  constructor(model: string, store: ProviderRecords) {
     this.#model = model;
     this.#store = store;
   }
@@ -105,7 +75,7 @@ function withoutSecrets({ jti: id, userCode: _, ...payload }: AdapterPayload): A
   } as AdapterPayload;
 }
 
-function restored(record: ProviderRecord | null, id?: string): AdapterPayload | undefined {
+function restored(record: StoredRecord | null, id?: string): AdapterPayload | undefined {
   if (!record) return undefined;
   const { idHash, consumedAt } = record;
   const payload = record.payload as AdapterPayload;

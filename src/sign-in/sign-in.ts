@@ -1,12 +1,14 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { hashLinkToken } from "../accounts/links.ts";
+import type { UserStore } from "../accounts/user-store.ts";
 import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { dashboardSignIn } from "../contract/sign-in.ts";
 import { Password, UserName, userNameKey } from "../contract/users.ts";
 import { safeParseValue } from "../contract/validation.ts";
 import { admit, takeAdmission } from "./admission-cookie.ts";
-import type { AttemptLimits, SignInAttempt } from "./attempt.ts";
+import type { SignInAttempt } from "./attempt.ts";
+import type { SignInAttempts } from "./attempt-store.ts";
 import { decideConsent, showConsent } from "./consent.ts";
 import { deviceOf, rememberDevice } from "./device-cookie.ts";
 import { pageHeaders } from "./html.ts";
@@ -15,16 +17,6 @@ import { errorPage, signInPage, welcomePage } from "./pages.ts";
 import { hashPassword, isPassword } from "./passwords.ts";
 import { register, registrationPath } from "./registration.ts";
 
-/** The sign-in's access to local users. */
-export interface SignInUsers {
-  byName(name: string): Promise<{ id: string; passwordHash: string | null; disabledAt: Date | null } | null>;
-  byId(id: string): Promise<{ disabledAt: Date | null } | null>;
-  /** Null if the link is invalid; without a name it is for the first user. */
-  findLink(tokenHash: Buffer): Promise<{ name: string | null } | null>;
-  /** False if the link is invalid. */
-  useLink(tokenHash: Buffer, passwordHash: string, firstName: string): Promise<boolean>;
-}
-
 export const signInPath = "/interaction/";
 export const welcomePath = "/welcome";
 export const devicePath = "/device";
@@ -32,8 +24,8 @@ const nameOrPassword = "The name or the password is not right.";
 
 export interface SignInParts {
   provider: Provider;
-  users: SignInUsers;
-  attempts: AttemptLimits;
+  users: UserStore;
+  attempts: SignInAttempts;
   record: (action: SignInAction) => Promise<void>;
   /** The path at which the provider is mounted. */
   mount: string;
