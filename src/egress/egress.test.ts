@@ -6,6 +6,8 @@ import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
 import { ConnectionLog, type LoggedConnection } from "./connection-log.ts";
 import { Egress, type EgressOptions } from "./egress.ts";
+import { resolveHere } from "./names.ts";
+import { Policy, type PolicyOptions } from "./policy.ts";
 import { carry, dial, Unconnected } from "./tunnel.ts";
 
 const closing: (() => void)[] = [];
@@ -20,20 +22,20 @@ async function listen(connected: (socket: Socket) => void): Promise<{ server: Se
   return { server, port: (server.address() as AddressInfo).port };
 }
 
+const all = { allow: ["*"], deny: [] };
+
 /** The guest's end of an uplink served by an `Egress` with these options. */
-async function uplinkTo(options: Partial<EgressOptions>) {
+async function uplinkTo({ operator = all, inside = [], ...options }: Partial<EgressOptions & PolicyOptions>) {
   const entries: LoggedConnection[] = [];
   const faults: string[] = [];
+  const warn = (message: string) => faults.push(message);
   const egress = new Egress({
-    operator: { allow: ["*"], deny: [] },
-    inside: [],
-    own: () => [],
-    decided: () => {},
-    carried: () => {},
-    rulesOf: async () => ({ allow: ["*"], deny: [] }),
+    policy: new Policy({ operator, inside, own: () => [], lookUp: resolveHere }),
+    metrics: { connectionDecided: () => {}, connectionEnded: () => {} },
+    rulesOf: async () => all,
     secrets: { of: async () => [], certificate: () => Promise.reject(new Error("no secrets")) },
-    write: async (batch) => void entries.push(...batch),
-    warn: (message) => faults.push(message),
+    log: new ConnectionLog(async (batch) => void entries.push(...batch), warn),
+    warn,
     ...options,
   });
   const server = createHttp2Server().listen(0, "127.0.0.1");

@@ -6,11 +6,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
 import { type Host, parseAuthority } from "../contract/egress-rules.ts";
 import { verdictHeader } from "../contract/guest.ts";
-import { ConnectionLog, type LoggedConnection } from "./connection-log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { ConnectionLog, LoggedConnection } from "./connection-log.ts";
 import { Downstream, type OpenDownload } from "./downstream.ts";
 import { intercept } from "./interception.ts";
 import { type Resolve, resolveHere, resolvePublic } from "./names.ts";
-import { type Destination, Policy, type RuleLists } from "./policy.ts";
+import type { Destination, Policy, RuleLists } from "./policy.ts";
 import { type Answer, failed, refused, unknown } from "./refusal.ts";
 import { certifiedName, type DestinationSecrets, type Secret, secretsFor } from "./secrets.ts";
 import { carry, dial, Unconnected } from "./tunnel.ts";
@@ -34,19 +35,12 @@ const closeMs = 1_000;
 const maximumAsked = 255;
 
 export interface EgressOptions {
-  operator: RuleLists;
-  /** `HOST:PORT` that are allowed although their addresses are private. */
-  inside: readonly string[];
-  /** The service's own addresses, and its database's. */
-  own: () => readonly { host: string; port: number }[];
+  policy: Policy;
   rulesOf(agentId: string): Promise<RuleLists>;
   /** Supplies the agents' secrets for the hosts that may receive them. */
   secrets: SecretKeeper;
-  write(entries: LoggedConnection[]): Promise<void>;
-  /** A connection was allowed or refused. */
-  decided: (verdict: "allowed" | "refused") => void;
-  /** A tunnel has ended after carrying this many bytes. */
-  carried: (bytesSent: number, bytesReceived: number) => void;
+  log: ConnectionLog;
+  metrics: Pick<Metrics, "connectionDecided" | "connectionEnded">;
   warn: (message: string, error: unknown) => void;
   /** Replaces DNS in tests. */
   resolve?: Resolve;
@@ -105,11 +99,10 @@ export class Egress {
   readonly #rechecks: NodeJS.Timeout;
 
   constructor(options: EgressOptions) {
-    const { operator, inside, own } = options;
     this.#options = options;
-    this.#policy = new Policy({ operator, inside, own, lookUp: resolveHere });
+    this.#policy = options.policy;
     this.#resolve = options.resolve ?? resolvePublic;
-    this.#log = new ConnectionLog(options.write, options.warn);
+    this.#log = options.log;
     this.#warnings = new Warnings(options.warn);
     this.#rechecks = setInterval(() => void this.#recheckAll(), recheckMs).unref();
   }
@@ -171,7 +164,7 @@ export class Egress {
     const decision = await this.#decide(request, destination);
     if ("refusal" in decision) {
       const { refusal } = decision;
-      this.#options.decided("refused");
+      this.#options.metrics.connectionDecided("refused");
       this.#log.refused(
         request.agentId,
         refusal,
@@ -180,7 +173,7 @@ export class Egress {
       );
       return answer(request.stream, refused(refusal, shortened(authority)));
     }
-    this.#options.decided("allowed");
+    this.#options.metrics.connectionDecided("allowed");
     await this.#connect(request, decision);
   }
 
@@ -232,7 +225,7 @@ export class Egress {
     socket: Socket | null,
   ): void {
     const [bytesSent, bytesReceived] = [socket?.bytesWritten ?? 0, socket?.bytesRead ?? 0];
-    this.#options.carried(bytesSent, bytesReceived);
+    this.#options.metrics.connectionEnded(bytesSent, bytesReceived);
     const end = { finishedAt: new Date(), reason: null, outcome, address, bytesSent, bytesReceived, count: 1 };
     this.#log.add({ id: randomUUID(), agentId, ...begun, ...end });
   }

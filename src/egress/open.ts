@@ -1,25 +1,31 @@
 import type { Config } from "../config/config.ts";
 import type { AppContext } from "../context.ts";
 import { Certificates } from "./certificates.ts";
+import { ConnectionLog } from "./connection-log.ts";
 import { Egress } from "./egress.ts";
+import { resolveHere } from "./names.ts";
+import { Policy } from "./policy.ts";
 
 /** Agents' connections to other hosts, subject to policy. */
 export function openEgress({ config, address, stores, metrics, log }: AppContext): Egress {
   const { egressRules, egressLog, secrets } = stores;
   const certificates = new Certificates((agentId) => secrets.authorityOf(agentId));
+  const warn = (message: string, error: unknown) => log(message, { error });
   return new Egress({
-    operator: config.egress,
-    inside: config.egressInside,
-    own: () => ownAddresses(config, address.listening),
+    policy: new Policy({
+      operator: config.egress,
+      inside: config.egressInside,
+      own: () => ownAddresses(config, address.listening),
+      lookUp: resolveHere,
+    }),
     rulesOf: (agentId) => egressRules.of(agentId),
     secrets: {
       of: (agentId) => secrets.open(agentId),
       certificate: (agentId, host) => certificates.of(agentId, host),
     },
-    write: (entries) => egressLog.write(entries),
-    decided: (verdict) => metrics.connectionDecided(verdict),
-    carried: (sent, received) => metrics.connectionEnded(sent, received),
-    warn: (message, error) => log(message, { error }),
+    log: new ConnectionLog((entries) => egressLog.write(entries), warn),
+    metrics,
+    warn,
   });
 }
 
