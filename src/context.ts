@@ -89,7 +89,7 @@ export class AppContext extends Foundation {
   readonly running = new RunningTurns();
   readonly egress = openEgress(this);
   readonly providers = openProviders(this.config);
-  readonly prices = new Prices(this.config.prices);
+  readonly prices = new Prices(this.config.prices, this.config.allowUnpriced);
   readonly models = new ModelChoice(this);
   readonly modelAccess = new ModelAccess(this);
   readonly machines = openMachines(this);

@@ -26,11 +26,10 @@ export function openDemoMachines({ log, ...driver }: DemoMachinesOptions): Machi
   const gateway = new Gateway({
     providers: { anthropic: null, openai: null },
     prices: new Prices(),
-    allowUnpriced: false,
     hostedTools: [],
     silenceMs: 50_000,
     retryMs: 15_000,
-    measured: null,
+    metrics: null,
     warn: log,
   });
   const serve = (id: string, socket: Socket) =>

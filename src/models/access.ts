@@ -34,22 +34,14 @@ export class ModelAccess {
   constructor(context: AppContext) {
     this.#context = context;
     const { config, providers, prices, metrics } = context;
-    const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced, hostedTools } = config;
+    const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, hostedTools } = config;
     const warn = (message: string, error: unknown) => context.log(message, { error });
-    const common = { prices, allowUnpriced, hostedTools, silenceMs, retryMs, warn };
+    const common = { prices, hostedTools, silenceMs, retryMs, warn };
     const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
-    this.#gateway = new Gateway({
-      ...common,
-      providers: asking,
-      measured: {
-        answered: (provider, seconds) => metrics.modelAnswered(provider, seconds),
-        used: (provider, tokens, microCredits) => metrics.modelUsed(provider, tokens, microCredits),
-        ended: (provider, outcome) => metrics.modelEnded(provider, outcome),
-      },
-    });
+    this.#gateway = new Gateway({ ...common, providers: asking, metrics });
     // A template's throwaway turns are free, whatever providers are configured.
     const demoOnly = { anthropic: null, openai: null };
-    this.#templateGateway = new Gateway({ ...common, providers: demoOnly, measured: null });
+    this.#templateGateway = new Gateway({ ...common, providers: demoOnly, metrics: null });
   }
 
   /** Serves an agent's machine until the connection ends. */

@@ -73,12 +73,12 @@ export class Charge {
    * retries until `signal` is aborted. Throws `insufficient_credits`, or the reason of `signal`.
    */
   static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge | null> {
-    const { request, prices, allowUnpriced, model, payer } = call;
+    const { request, prices, model, payer } = call;
     const { inputTokens: input, maximumOutput: most } = request;
     // An answer that is not streamed cannot be cut off midway.
     const covered = request.streamed ? Math.min(most, tokensAhead) : most;
     const micro = prices.priceOf(model, { input, output: covered });
-    if (micro === null && !allowUnpriced) return null;
+    if (micro === null && !prices.allowUnpriced) return null;
     const hasPlenty = payer.hasPlenty(micro ?? 0);
     const hold = () => whenDatabaseAnswers(() => payer.hold(model, micro ?? 0), signal);
     // The request to the provider leaves first.
@@ -165,7 +165,6 @@ interface ChargedCall {
   /** The name that prices are looked up by. */
   model: string;
   prices: Prices;
-  allowUnpriced: boolean;
   payer: Payer;
   tell: Tell;
 }

@@ -9,6 +9,7 @@ import {
   streamWindowBytes,
   tunnelHeader,
 } from "../contract/guest.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { CallRates } from "./call-rate.ts";
 import { Charge, isShort, type Payer } from "./charge.ts";
 import { demo } from "./demo/demo.ts";
@@ -16,7 +17,6 @@ import {
   answer,
   endSpan,
   hold,
-  type ModelOutcome,
   type ModelRequest,
   type ModelSettings,
   type ModelTurn,
@@ -78,21 +78,10 @@ export interface Caller {
   otherAgents?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, read: (bytes: number) => void): Promise<void>;
 }
 
-/** Called with the provider of each call before it is made. */
-interface ModelMeasurements {
-  /** The answer has started, this long after the guest's request. */
-  answered: (provider: string, seconds: number) => void;
-  /** A call is paid for: its usage and price, 0 when unknown. */
-  used: (provider: string, tokens: TokenCounts, microCredits: number) => void;
-  ended: (provider: string, outcome: ModelOutcome) => void;
-}
-
 export interface GatewayOptions {
   /** The configured providers; null without a key. If all are null, the demo model answers. */
   providers: Record<Wire["provider"], Provider | null>;
   prices: Prices;
-  /** Whether models without a price may be used, for free. */
-  allowUnpriced: boolean;
   /** Hosted tools that every agent may use, whatever its egress rules and the tool's price (see `RemoteWork`). */
   hostedTools: readonly string[];
   /** Abandon a call after this many silent milliseconds. */
@@ -100,7 +89,7 @@ export interface GatewayOptions {
   /** Retry transient errors of a turn's calls for this many milliseconds. */
   retryMs: number;
   /** Null: calls are not measured. */
-  measured: ModelMeasurements | null;
+  metrics: Pick<Metrics, "modelAnswered" | "modelUsed" | "modelEnded"> | null;
   warn: (message: string, error: unknown) => void;
 }
 
@@ -259,8 +248,8 @@ export class Gateway {
 
   /** Measures a finished call, and ends its span. */
   #note({ model, outcome, span, meter, charge }: ModelRequest): void {
-    this.#options.measured?.ended(providerOf(model), outcome);
-    if (charge) this.#options.measured?.used(providerOf(model), charge.used.tokens, charge.used.microCredits);
+    this.#options.metrics?.modelEnded(providerOf(model), outcome);
+    if (charge) this.#options.metrics?.modelUsed(providerOf(model), charge.used.tokens, charge.used.microCredits);
     const { input, output } = meter?.tokens ?? {};
     span?.add({
       ...(input === undefined ? {} : { "gen_ai.usage.input_tokens": input }),
@@ -272,10 +261,10 @@ export class Gateway {
   /** Holds credits for the call. Returns false after responding that the call cannot be made. */
   async #charge(modelRequest: ModelRequest, request: PreparedRequest, payer: Payer): Promise<boolean> {
     const { model, turn, over } = modelRequest;
-    const { prices, allowUnpriced } = this.#options;
+    const { prices } = this.#options;
     const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
     try {
-      modelRequest.charge = await Charge.open({ request, model, prices, allowUnpriced, payer, tell }, over);
+      modelRequest.charge = await Charge.open({ request, model, prices, payer, tell }, over);
       if (!modelRequest.charge) await refuse(modelRequest, unpriced(model));
       return modelRequest.charge !== null;
     } catch (error) {
@@ -304,7 +293,7 @@ export class Gateway {
         const outcome = await ask(provider, { ...call, signal }, silence);
         await modelRequest.charge?.held();
         if (!("fault" in outcome)) {
-          this.#options.measured?.answered(providerOf(modelRequest.model), (performance.now() - begun) / 1000);
+          this.#options.metrics?.modelAnswered(providerOf(modelRequest.model), (performance.now() - begun) / 1000);
           return await relay(modelRequest, outcome, silence);
         }
         const wait = outcome.retryAfterMs ?? pause;

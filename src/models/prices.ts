@@ -20,10 +20,13 @@ const demoPrice: ModelPrice = {
 
 /** Model prices: the operator's, otherwise those of https://github.com/pydantic/genai-prices. */
 export class Prices {
+  /** Whether models and tools without a price may be used, for free. */
+  readonly allowUnpriced: boolean;
   readonly #own: ReadonlyMap<string, ModelPrice>;
 
   /** `own` maps model ids to prices. A key that ends in `*` matches a prefix; the longest match wins. */
-  constructor(own: Readonly<Record<string, ModelPrice>> = {}) {
+  constructor(own: Readonly<Record<string, ModelPrice>> = {}, allowUnpriced = false) {
+    this.allowUnpriced = allowUnpriced;
     this.#own = new Map(Object.entries({ "demo/demo": demoPrice, ...own }));
   }
 

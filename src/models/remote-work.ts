@@ -4,20 +4,19 @@ import type { RemoteWork } from "./wires/wire.ts";
 interface Rules {
   /** Names that every agent may use. */
   hostedTools: readonly string[];
-  allowUnpriced: boolean;
   prices: Prices;
 }
 
 /** Why the provider may not run or fetch the requested tools or files, in words for the guest; null if it may. */
 export async function problemOf(
   { model, work }: { model: string; work: readonly RemoteWork[] },
-  { hostedTools, allowUnpriced, prices }: Rules,
+  { hostedTools, prices }: Rules,
   caller: { mayReachAll(): Promise<boolean> },
 ): Promise<string | null> {
   const inQuestion = work.filter(({ name }) => !hostedTools.includes(name));
   const isPriced = ({ name, priced }: RemoteWork) =>
     priced && (name !== "web_search" || prices.hasPriceOfSearch(model));
-  const unpriced = allowUnpriced ? undefined : inQuestion.find((each) => !isPriced(each));
+  const unpriced = prices.allowUnpriced ? undefined : inQuestion.find((each) => !isPriced(each));
   if (unpriced) {
     return `The price of ${unpriced.name}, which the model's provider runs, is unknown here. The operator can allow it (BERTH_HOSTED_TOOLS).`;
   }

@@ -177,11 +177,10 @@ export function gatewayOf(
   return new Gateway({
     providers: { anthropic: null, openai: null, ...providers },
     prices,
-    allowUnpriced: false,
     hostedTools,
     silenceMs,
     retryMs,
-    measured: null,
+    metrics: null,
     warn: () => {},
   });
 }
