@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Resources } from "../contract/agents.ts";
 import { DiskReserve } from "../core/disk-reserve.ts";
 import { QemuDriver } from "../machines/qemu/driver.ts";
+import { Layout } from "../machines/qemu/layout.ts";
 import { disksFree } from "./disk-lock.ts";
 import { keeperPort } from "./keeper-calls.ts";
 import { KeeperServer } from "./keeper-server.ts";
@@ -31,16 +32,12 @@ const resources: Resources = JSON.parse(process.env.BERTH_KEEPER_RESOURCES ?? JS
 const uplinks = new TemplateUplinks();
 await disksFree(dataFolder, log);
 const driver = await QemuDriver.open({
-  dataFolder,
+  layout: new Layout(dataFolder, images),
   reserve: new DiskReserve(dataFolder, reserveBytes),
   builtImage: join(images, image!),
-  imagesApart: images,
   accelerator: "auto",
   usualResources: () => resources,
-  // The machines that made templates pass them on.
-  onlyMadeTemplates: true,
   serveTemplateUplink: (socket) => uplinks.serve(socket),
-  onlyWholeMemory: true,
   log,
 });
 const server = await KeeperServer.listen({

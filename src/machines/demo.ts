@@ -1,19 +1,19 @@
 import type { Socket } from "node:net";
-import { usualResources } from "../contract/agents.ts";
 import { noSecrets } from "../contract/guest.ts";
 import { DiskReserve } from "../core/disk-reserve.ts";
 import { nobody } from "../models/charge.ts";
 import { Gateway } from "../models/gateway.ts";
 import { Prices } from "../models/prices.ts";
 import { runtimes } from "../runtimes/all.ts";
+import { resourcesOf } from "../runtimes/runtime.ts";
 import { Machines } from "./machines.ts";
 import { QemuDriver } from "./qemu/driver.ts";
-import type { QemuOptions } from "./qemu/parts.ts";
+import { Layout } from "./qemu/layout.ts";
+import type { QemuOptions, QemuSeams } from "./qemu/parts.ts";
 
 /** The parts needed to open machines without a service. */
-interface DemoMachinesOptions
-  extends Pick<QemuOptions, "dataFolder" | "builtImage" | "accelerator" | "onlyWholeMemory" | "step"> {
-  log: (message: string) => void;
+interface DemoMachinesOptions extends Pick<QemuOptions, "builtImage" | "accelerator" | "log">, QemuSeams {
+  dataFolder: string;
 }
 
 const reserveBytes = 1024 ** 3;
@@ -22,7 +22,8 @@ const reserveBytes = 1024 ** 3;
  * This host's machines without a service: no database, no accounts and no egress, and only the demonstration model. The
  * driver is a `QemuDriver`.
  */
-export function openDemoMachines({ log, ...driver }: DemoMachinesOptions): Machines {
+export function openDemoMachines(options: DemoMachinesOptions): Machines {
+  const { dataFolder, builtImage, accelerator, log, ...seams } = options;
   const gateway = new Gateway({
     providers: { anthropic: null, openai: null },
     prices: new Prices(),
@@ -43,13 +44,18 @@ export function openDemoMachines({ log, ...driver }: DemoMachinesOptions): Machi
     });
   return new Machines({
     open: () =>
-      QemuDriver.open({
-        ...driver,
-        reserve: new DiskReserve(driver.dataFolder, reserveBytes),
-        usualResources: (name) => usualResources(runtimes.find((runtime) => runtime.name === name)!.memoryMiB),
-        serveTemplateUplink: (socket) => serve("template", socket),
-        log,
-      }),
+      QemuDriver.open(
+        {
+          layout: new Layout(dataFolder),
+          reserve: new DiskReserve(dataFolder, reserveBytes),
+          builtImage,
+          accelerator,
+          usualResources: (name) => resourcesOf(runtimes, name),
+          serveTemplateUplink: (socket) => serve("template", socket),
+          log,
+        },
+        seams,
+      ),
     serveUplink: serve,
     serveTemplateUplink: (socket) => serve("template", socket),
     accountOf: () => null,

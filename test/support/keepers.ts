@@ -10,6 +10,7 @@ import { KeeperServer } from "../../src/kubernetes/keeper-server.ts";
 import { PassedFiles } from "../../src/kubernetes/passed-files.ts";
 import { TemplateUplinks } from "../../src/kubernetes/template-uplinks.ts";
 import { QemuDriver } from "../../src/machines/qemu/driver.ts";
+import { Layout } from "../../src/machines/qemu/layout.ts";
 import { hostKhz, hostProcessor } from "../../src/machines/qemu/probe.ts";
 import { qemuVersion } from "../../src/machines/qemu/process.ts";
 import { templateKey } from "../../src/machines/qemu/template.ts";
@@ -34,19 +35,16 @@ export async function openKeeper(folder: string, name: string, left: () => numbe
   await mkdir(data);
   const images = join(folder, "images");
   const driver = await QemuDriver.open({
-    dataFolder: data,
+    layout: new Layout(data, images),
     reserve: new (class extends DiskReserve {
       override async left() {
         return left();
       }
     })(data, 0),
     builtImage: join(images, "img"),
-    imagesApart: images,
     accelerator: "tcg",
     usualResources: () => resources,
     serveTemplateUplink: () => {},
-    onlyMadeTemplates: true,
-    onlyWholeMemory: true,
     log: () => {},
   });
   const server = await KeeperServer.listen({

@@ -7,7 +7,7 @@ import { openDemoMachines } from "../../src/machines/demo.ts";
 import type { Machines } from "../../src/machines/machines.ts";
 import type { QemuDriver } from "../../src/machines/qemu/driver.ts";
 import { lastBuiltImage } from "../../src/machines/qemu/open.ts";
-import type { QemuOptions } from "../../src/machines/qemu/parts.ts";
+import type { QemuSeams } from "../../src/machines/qemu/parts.ts";
 import { qemuProcesses } from "../../src/machines/qemu/process.ts";
 import type { MachineRecord } from "../../src/machines/qemu/record.ts";
 import type { MachineSpec } from "../../src/machines/spec.ts";
@@ -16,8 +16,6 @@ import { newFolder } from "./config.ts";
 import { machineSpec } from "./machine-spec.ts";
 import { silent, startFrom, startOn } from "./start-machine.ts";
 import { makeSeed, plantSeed } from "./warm-seed.ts";
-
-type Changes = Pick<QemuOptions, "onlyWholeMemory" | "step">;
 
 const memoryMiB = (name: string) => runtimes.find((runtime) => runtime.name === name)!.memoryMiB;
 
@@ -38,7 +36,7 @@ export class VmMachines implements AsyncDisposable {
     this.machines = this.#machines({});
   }
 
-  static async start(runtime = "claude-code", changes: Changes = {}): Promise<VmMachines> {
+  static async start(runtime = "claude-code", changes: QemuSeams = {}): Promise<VmMachines> {
     await makeSeed(runtime);
     const service = new VmMachines(await newFolder(), runtime, await lastBuiltImage());
     await chmod(service.dataFolder, 0o711); // So that QEMU's user can pass through.
@@ -48,7 +46,7 @@ export class VmMachines implements AsyncDisposable {
   }
 
   /** Opens as another server would after this one's end. */
-  async open(changes: Changes = {}): Promise<void> {
+  async open(changes: QemuSeams = {}): Promise<void> {
     this.machines = this.#machines(changes);
     this.driver = (await this.machines.driver()) as QemuDriver;
   }
@@ -132,7 +130,7 @@ export class VmMachines implements AsyncDisposable {
     await rm(this.dataFolder, { recursive: true, force: true });
   }
 
-  #machines(changes: Changes): Machines {
+  #machines(changes: QemuSeams): Machines {
     return openDemoMachines({
       dataFolder: this.dataFolder,
       builtImage: this.#image,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DiskReserve } from "../../core/disk-reserve.ts";
 import { QemuDriver } from "./driver.ts";
+import { Layout } from "./layout.ts";
 import { Sandbox } from "./sandbox.ts";
 
 let folder: string;
@@ -14,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 function optionsWith(log: string[]) {
   return {
-    dataFolder: join(folder, "data"),
+    layout: new Layout(join(folder, "data")),
     reserve: new DiskReserve(folder, 0),
     builtImage: join(folder, "image"),
     accelerator: "tcg",

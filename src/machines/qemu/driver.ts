@@ -22,7 +22,7 @@ import { handshakeOf, releaseOf } from "./image.ts";
 import { machineName } from "./launcher.ts";
 import { Layout } from "./layout.ts";
 import { MachineQuarantine } from "./machine-quarantine.ts";
-import { type QemuOptions, QemuParts } from "./parts.ts";
+import { type QemuOptions, QemuParts, type QemuSeams } from "./parts.ts";
 import { describe, imageOfRun, isUnused, type MachineRecord, readsAtOnce } from "./record.ts";
 import { recover, removeUnused } from "./recovery.ts";
 import { moveStaged, requirePlainNames, settleStaged } from "./staging.ts";
@@ -56,8 +56,8 @@ export class QemuDriver implements Driver {
   }
 
   /** Opens the parts, finds running machines and removes what a crash left. Throws as `QemuParts.open` does. */
-  static async open(options: QemuOptions): Promise<QemuDriver> {
-    const parts = await QemuParts.open(options);
+  static async open(options: QemuOptions, seams: QemuSeams = {}): Promise<QemuDriver> {
+    const parts = await QemuParts.open(options, seams);
     const driver = new QemuDriver(parts);
     try {
       await recover(parts);

@@ -5,6 +5,7 @@ import type { Resources } from "../../contract/agents.ts";
 import { DiskReserve } from "../../core/disk-reserve.ts";
 import type { Driver } from "../driver.ts";
 import { QemuDriver } from "./driver.ts";
+import { Layout } from "./layout.ts";
 
 /** Opens the machine driver. `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
 export type OpenDriver = (
@@ -18,7 +19,7 @@ export type OpenDriver = (
 
 export const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
   QemuDriver.open({
-    dataFolder: config.dataFolder,
+    layout: new Layout(config.dataFolder),
     reserve: new DiskReserve(config.dataFolder, config.diskReserveBytes),
     builtImage: config.imageFolder ?? (await lastBuiltImage()),
     accelerator: config.accelerator,

@@ -9,7 +9,7 @@ import { idOfBuilt } from "./image.ts";
 import { Launcher } from "./launcher.ts";
 import { LayerMerging } from "./layer-merging.ts";
 import { Layers } from "./layers.ts";
-import { Layout } from "./layout.ts";
+import type { Layout } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
 import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
@@ -23,20 +23,22 @@ import { Suspension } from "./suspension.ts";
 import { type HostBasis, Templates } from "./template.ts";
 
 export interface QemuOptions {
-  dataFolder: string;
+  /** With images apart, as in a pod: only `prepare` makes templates, and QEMU itself saves the complete memory. */
+  layout: Layout;
   /** Free space below which nothing is created. */
   reserve: DiskReserve;
   /** The folder of the built image; null if none was built. */
   builtImage: string | null;
-  imagesApart?: string;
   accelerator: AcceleratorChoice;
   /** A runtime's default machine size, which its templates have. */
   usualResources: (runtime: string) => Resources;
   /** Serves the model calls of the throwaway turns that warm a template. */
   serveTemplateUplink: (socket: Socket) => void;
-  /** Only `prepare` makes templates: a new machine without a template boots. */
-  onlyMadeTemplates?: boolean;
   log: (message: string) => void;
+}
+
+/** For tests. */
+export interface QemuSeams {
   /** Always saves the complete memory through QEMU, even if it can be read from outside. */
   onlyWholeMemory?: boolean;
   /** Called between any two steps of suspending and waking. A test stops the driver there. */
@@ -44,7 +46,6 @@ export interface QemuOptions {
 }
 
 interface Found {
-  layout: Layout;
   sandbox: Sandbox;
   guestImages: GuestImages;
   host: HostBasis;
@@ -56,7 +57,6 @@ export class QemuParts {
   readonly step: Step;
   readonly reserve: DiskReserve;
   readonly usualResources: (runtime: string) => Resources;
-  readonly onlyMadeTemplates: boolean;
   readonly layout: Layout;
   readonly sandbox: Sandbox;
   readonly guestImages: GuestImages;
@@ -75,13 +75,13 @@ export class QemuParts {
   readonly snapshots: Snapshots;
   readonly merging: LayerMerging;
 
-  private constructor(options: QemuOptions, { layout, sandbox, guestImages, host }: Found) {
-    const { log, reserve, step = async () => {}, onlyWholeMemory = false, onlyMadeTemplates = false } = options;
+  private constructor(options: QemuOptions, seams: QemuSeams, { sandbox, guestImages, host }: Found) {
+    const { layout, log, reserve } = options;
+    const { step = async () => {}, onlyWholeMemory = layout.areImagesApart } = seams;
     this.log = log;
     this.step = step;
     this.reserve = reserve;
     this.usualResources = options.usualResources;
-    this.onlyMadeTemplates = onlyMadeTemplates;
     this.layout = layout;
     this.sandbox = sandbox;
     this.guestImages = guestImages;
@@ -89,7 +89,7 @@ export class QemuParts {
     this.templates = new Templates(layout, sandbox, reserve, options.serveTemplateUplink, log);
     this.records = new Records(layout);
     this.kept = new SnapshotRecords(layout);
-    this.quarantine = new Quarantine(options.dataFolder);
+    this.quarantine = new Quarantine(layout.root);
     this.images = new MemoryImages(this.pageJobs, sandbox, onlyWholeMemory, step, log);
     this.compression = new Compression(layout, PageJobs.inBackground(), step, log);
     this.running = new MachineProcesses(layout, log);
@@ -104,9 +104,8 @@ export class QemuParts {
    * Checks the prerequisites and imports the image. Throws `qemu_missing`, `image_missing`, `privilege_missing`,
    * `accelerator_unavailable`.
    */
-  static async open(options: QemuOptions): Promise<QemuParts> {
-    const { dataFolder, builtImage, log } = options;
-    const layout = new Layout(dataFolder, options.imagesApart);
+  static async open(options: QemuOptions, seams: QemuSeams): Promise<QemuParts> {
+    const { layout, builtImage, log } = options;
     // First, since it starts no program: while the image is being built, this is retried every second.
     await idOfBuilt(builtImage);
     const qemu = await qemuVersion();
@@ -114,9 +113,9 @@ export class QemuParts {
     await makeFolders(layout);
     const guestImages = await GuestImages.open(builtImage, layout, options.reserve);
     const image = guestImages.plain;
-    const accelerator = await chooseAccelerator(options.accelerator, dataFolder, image, qemu, sandbox, log);
+    const accelerator = await chooseAccelerator(options.accelerator, layout.root, image, qemu, sandbox, log);
     const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), hostKhz: await hostKhz() };
-    return new QemuParts(options, { layout, sandbox, guestImages, host });
+    return new QemuParts(options, seams, { sandbox, guestImages, host });
   }
 
   async close(): Promise<void> {

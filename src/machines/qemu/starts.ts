@@ -38,11 +38,11 @@ export class Starts {
     progress: Progress,
     signal?: AbortSignal,
   ): Promise<Template | null> {
-    const { templates, onlyMadeTemplates } = this.#parts;
+    const { templates, layout } = this.#parts;
     if (!this.isUsual(spec)) return null;
     progress.begin("template");
     const basis = this.basisOf(spec.runtime, image);
-    if (!onlyMadeTemplates) return unlessAborted(templates.get(basis), signal);
+    if (!layout.areImagesApart) return unlessAborted(templates.get(basis), signal);
     const found = await templates.find(basis);
     // A template that was passed on and does not fit takes up space.
     if (!found) await removeUnused(this.#parts);
