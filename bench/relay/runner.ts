@@ -1,5 +1,4 @@
 import type { Server } from "node:net";
-import { join } from "node:path";
 import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { Downloads } from "../../src/guest/downloads.ts";
 import { createRunner } from "../../src/guest/runner.ts";
@@ -23,17 +22,18 @@ export async function runner(home: string, uplink: Uplink): Promise<Server> {
       environmentFile: "/dev/null",
       log: console.error,
     },
-    journalFolder: join(home, "turns"),
+    machine: {
+      identity: null,
+      firstToken: "first",
+      adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+      provide: async () => {},
+      setClock: async () => {},
+      sync: async () => {},
+      busy: async () => false,
+    },
     uplink,
     downloads: new Downloads(""),
     functions: new ClientFunctions(),
-    identity: null,
-    firstToken: "first",
-    provide: async () => {},
-    setClock: async () => {},
-    sync: async () => {},
     logFile: "/dev/null",
-    busy: async () => false,
-    adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
   });
 }

@@ -30,7 +30,6 @@ const logFile = "/proc/self/fd/2";
 
 boundLog(logFile);
 const renew = startRenewer();
-const sync = startSyncer();
 const uplink = new Uplink();
 uplink.listen(guestGatewayPort);
 const downloads = new Downloads("/usr/lib/berth/splice");
@@ -56,17 +55,18 @@ const runner = await createRunner({
     environmentFile,
     log: console.error,
   },
-  journalFolder: `${stateFolder}/turns`,
+  machine: {
+    identity,
+    firstToken: identity ? identity.token : await firmwareToken(),
+    adopt: (adoption, before) => adopt(adoption, before, renew),
+    provide: provideSecrets,
+    setClock: (time) => renew({ time: time / 1000, entropy: randomBytes(64).toString("hex") }),
+    sync: startSyncer(),
+    busy,
+  },
   uplink,
   downloads,
   functions,
-  identity,
-  firstToken: identity ? identity.token : await firmwareToken(),
-  adopt: (adoption, before) => adopt(adoption, before, renew),
-  provide: provideSecrets,
-  setClock: (time) => renew({ time: time / 1000, entropy: randomBytes(64).toString("hex") }),
-  sync,
   logFile,
-  busy,
 });
 runner.listen(guestPort);

@@ -1,3 +1,4 @@
+import type { Http2Server } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Adoption, Challenge, GuestSecrets, Health, Hello, Proof, Welcome } from "../contract/guest.ts";
@@ -29,14 +30,8 @@ const helloTimeoutMs = 30_000;
 /** Clock lag in milliseconds from which a call sets the clock. */
 const toleratedMs = 500;
 
-/** The runner's access to the machine that it runs in. */
-export interface RunnerOptions {
-  runtimes: readonly Runtime[];
-  context: RuntimeContext;
-  journalFolder: string;
-  uplink: Uplink;
-  downloads: Downloads;
-  functions: ClientFunctions;
+/** The machine that a runner runs in. */
+export interface RunnerMachine {
   /** The identity that an earlier runner received in the same run; null before the first adoption. */
   identity: Identity | null;
   /** The server's token before the first adoption. */
@@ -48,71 +43,169 @@ export interface RunnerOptions {
   /** In milliseconds since 1970. */
   setClock(time: number): Promise<void>;
   sync: Syncer;
-  /** The log of the runner and the runtime. */
-  logFile: string;
   /** Whether programs other than the runtime's own are busy. Takes a second. */
   busy(own: ReadonlySet<string>): Promise<boolean>;
 }
 
+export interface RunnerOptions {
+  machine: RunnerMachine;
+  runtimes: readonly Runtime[];
+  context: RuntimeContext;
+  uplink: Uplink;
+  downloads: Downloads;
+  functions: ClientFunctions;
+  /** The log of the runner and the runtime. */
+  logFile: string;
+}
+
 /** The runner: serves the server's connections and drives the runtime. The caller makes it listen. */
 export async function createRunner(options: RunnerOptions): Promise<Server> {
-  const { context, uplink } = options;
-  let { identity } = options;
-  let token = identity?.token ?? options.firstToken;
-  const journals = new Journals(options.journalFolder);
+  const journals = new Journals(join(options.context.stateFolder, "turns"));
   await journals.closeInterrupted();
-  const commands = new Commands(join(context.stateFolder, "commands"), context);
-  const { functions } = options;
-  const conversation = new Conversation(
-    options.runtimes,
-    context,
-    journals,
-    options.sync,
-    functions,
-    () => uplink.calls,
-  );
+  return new Runner(options, journals).server;
+}
 
-  /** In a clone the runtime already runs; a freshly booted guest starts it now, ahead of the first message. */
-  const take = (taken: Identity) => {
-    identity = taken;
-    token = taken.token;
-    conversation.choose(taken.runtime);
-    void conversation.open().catch((error: Error) => context.log(error.message));
-  };
-  if (identity) take(identity);
+class Runner {
+  readonly server: Server;
+  readonly #options: RunnerOptions;
+  readonly #journals: Journals;
+  readonly #conversation: Conversation;
+  readonly #commands: Commands;
+  readonly #files: GuestFiles;
+  readonly #ssh: Ssh;
+  readonly #control: Http2Server;
+  readonly #sockets = new Set<Socket>();
+  #identity: Identity | null = null;
+  #token: string;
+  /** The provided secrets, as JSON; empty while a change is applied. */
+  #provided = "";
+  #providing: Promise<void> = Promise.resolve();
 
-  const provide = onceEach(options.provide);
-  const sockets = new Set<Socket>();
-  const health = () => ({
-    machineId: identity?.machineId ?? "",
-    bootId: identity?.bootId ?? "",
-    ...conversation.state,
-  });
-  const adopt: GuestHandlers["adopt"] = async (adoption, { peerPort }) => {
-    // Connections from before a suspension have no peer.
-    for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
-    // A snapshot may have been made during a turn, which belongs to another machine.
-    conversation.abandon();
-    const [taken] = await Promise.all([options.adopt(adoption, identity), provide(adoption.secrets)]);
-    take(taken);
-    return health();
-  };
-  const files = new GuestFiles(context);
-  const ssh = new Ssh(context, () => identity?.machineId ?? "");
-  const handlers = { ...handlersOf({ options, conversation, journals, commands, files, ssh, provide, health }), adopt };
-  const control = serveCalls(guestCalls, handlers, async (time) => {
-    if (time > Date.now() + toleratedMs) await options.setClock(time);
-  });
+  constructor(options: RunnerOptions, journals: Journals) {
+    const { runtimes, context, machine, functions, uplink } = options;
+    this.#options = options;
+    this.#journals = journals;
+    this.#token = machine.firstToken;
+    this.#conversation = new Conversation(runtimes, context, journals, machine.sync, functions, () => uplink.calls);
+    this.#commands = new Commands(join(context.stateFolder, "commands"), context);
+    this.#files = new GuestFiles(context);
+    this.#ssh = new Ssh(context, () => this.#identity?.machineId ?? "");
+    this.#control = serveCalls(guestCalls, this.#handlers(), async (time) => {
+      if (time > Date.now() + toleratedMs) await machine.setClock(time);
+    });
+    if (machine.identity) this.#become(machine.identity);
+    this.server = listener(this.#sockets, (socket) => this.#serve(socket)).on("close", () => this.#files.end());
+  }
 
-  const serve = async (socket: Socket) => {
-    const { channel, download } = await proved(socket, token);
-    if (channel === "download") await options.downloads.take(socket, download!);
+  async #serve(socket: Socket): Promise<void> {
+    const { uplink, downloads } = this.#options;
+    const { channel, download } = await proved(socket, this.#token);
+    if (channel === "download") await downloads.take(socket, download!);
     writeJsonLine(socket, { ok: true } satisfies Welcome);
-    if (channel === "control") control.emit("connection", socket);
+    if (channel === "control") this.#control.emit("connection", socket);
     else if (channel === "uplink") uplink.attach(socket);
     else socket.write("", () => socket.destroy()); // Not ended: the process that moves the download shares the socket.
-  };
-  return listener(sockets, serve).on("close", () => files.end());
+  }
+
+  /** In a clone the runtime already runs; a freshly booted guest starts it now, ahead of the first message. */
+  #become(identity: Identity): void {
+    this.#identity = identity;
+    this.#token = identity.token;
+    this.#conversation.choose(identity.runtime);
+    void this.#conversation.open().catch((error: Error) => this.#options.context.log(error.message));
+  }
+
+  #health(): Health {
+    const { machineId = "", bootId = "" } = this.#identity ?? {};
+    return { machineId, bootId, ...this.#conversation.state };
+  }
+
+  /** Applies changes serially, and skips those that change nothing. */
+  #provide(secrets: GuestSecrets): Promise<void> {
+    const text = JSON.stringify(secrets);
+    this.#providing = this.#providing
+      .catch(() => {})
+      .then(async () => {
+        if (text === this.#provided) return;
+        this.#provided = "";
+        await this.#options.machine.provide(secrets);
+        this.#provided = text;
+      });
+    return this.#providing;
+  }
+
+  #handlers(): GuestHandlers {
+    const { context } = this.#options;
+    return {
+      ...this.#machineHandlers(),
+      ...this.#turnHandlers(),
+      ...this.#files.handlers(),
+      ...agentFolderHandlers(context, (task) => this.#conversation.replaced(task)),
+      ...portHandlers,
+      ...this.#ssh.handlers(),
+      exec: (command) => exec(command, context),
+      ...commandHandlers(this.#commands),
+    };
+  }
+
+  #machineHandlers() {
+    const { machine, context, logFile } = this.#options;
+    return {
+      adopt: async (adoption, { peerPort }) => {
+        // Connections from before a suspension have no peer.
+        for (const socket of this.#sockets) if (socket.remotePort !== peerPort) socket.destroy();
+        // A snapshot may have been made during a turn, which belongs to another machine.
+        this.#conversation.abandon();
+        const providing = this.#provide(adoption.secrets);
+        const [identity] = await Promise.all([machine.adopt(adoption, this.#identity), providing]);
+        this.#become(identity);
+        return this.#health();
+      },
+      provideSecrets: async (secrets) => {
+        await this.#provide(secrets);
+        return {};
+      },
+      quiesce: async ({ endRuntime: orderly }) => {
+        if (orderly) await endRuntime(context, { inOrder: true });
+        await this.#conversation.flushed();
+        // The log is in memory, and lost with the machine.
+        const [log] = await Promise.all([endOf(logFile), machine.sync()]);
+        return { log };
+      },
+      activity: async () => ({ busy: await machine.busy(this.#conversation.own) }),
+      log: async function* ({ tail, follow }, { gone }) {
+        for await (const lines of logLines(logFile, tail, follow, gone)) yield [{ lines }];
+      },
+    } satisfies Partial<GuestHandlers>;
+  }
+
+  #turnHandlers() {
+    const conversation = this.#conversation;
+    return {
+      startRuntime: async () => {
+        await conversation.open().catch(() => {}); // The health reports it.
+        return this.#health();
+      },
+      warmUp: async () => {
+        await conversation.warmUp();
+        return this.#health();
+      },
+      prompt: async (prompt, { gone }) => (await conversation.prompt(prompt.turnId, prompt)).read(0, gone),
+      turnEvents: async ({ turnId, after }, { gone }) => known(await this.#journals.find(turnId)).read(after, gone),
+      cancel: async ({ turnId }) => {
+        conversation.cancel(turnId);
+        return {};
+      },
+      answerFunction: async ({ turnId, callId, output }) => {
+        this.#options.functions.answer(turnId, callId, output);
+        return {};
+      },
+      enterConversation: async ({ conversation: number }) => {
+        await conversation.enter(number);
+        return {};
+      },
+    } satisfies Partial<GuestHandlers>;
+  }
 }
 
 /** Adds each connection to `sockets` and serves it. A refused connection gets the reason. */
@@ -132,84 +225,6 @@ function listener(sockets: Set<Socket>, serve: (socket: Socket) => Promise<void>
 function known(journal: Journal | null): Journal {
   if (!journal) throw new GuestError("turn_unknown", "no such turn");
   return journal;
-}
-
-interface HandlerParts {
-  options: RunnerOptions;
-  conversation: Conversation;
-  journals: Journals;
-  commands: Commands;
-  files: GuestFiles;
-  ssh: Ssh;
-  provide: (secrets: GuestSecrets) => Promise<void>;
-  health: () => Health;
-}
-
-function handlersOf(parts: HandlerParts): Omit<GuestHandlers, "adopt"> {
-  const { options, conversation, journals, commands, files, ssh, provide, health } = parts;
-  return {
-    startRuntime: async () => {
-      await conversation.open().catch(() => {}); // The health reports it.
-      return health();
-    },
-    warmUp: async () => {
-      await conversation.warmUp();
-      return health();
-    },
-    prompt: async (prompt, { gone }) => (await conversation.prompt(prompt.turnId, prompt)).read(0, gone),
-    turnEvents: async ({ turnId, after }, { gone }) => known(await journals.find(turnId)).read(after, gone),
-    cancel: async ({ turnId }) => {
-      conversation.cancel(turnId);
-      return {};
-    },
-    answerFunction: async ({ turnId, callId, output }) => {
-      options.functions.answer(turnId, callId, output);
-      return {};
-    },
-    enterConversation: async ({ conversation: number }) => {
-      await conversation.enter(number);
-      return {};
-    },
-    provideSecrets: async (secrets) => {
-      await provide(secrets);
-      return {};
-    },
-    quiesce: async ({ endRuntime: orderly }) => {
-      if (orderly) await endRuntime(options.context, { inOrder: true });
-      await conversation.flushed();
-      // The log is in memory, and lost with the machine.
-      const [log] = await Promise.all([endOf(options.logFile), options.sync()]);
-      return { log };
-    },
-    activity: async () => ({ busy: await options.busy(conversation.own) }),
-    log: async function* ({ tail, follow }, { gone }) {
-      for await (const lines of logLines(options.logFile, tail, follow, gone)) yield [{ lines }];
-    },
-    ...files.handlers(),
-    ...agentFolderHandlers(options.context, (task) => conversation.replaced(task)),
-    ...portHandlers,
-    ...ssh.handlers(),
-    exec: (command) => exec(command, options.context),
-    ...commandHandlers(commands),
-  };
-}
-
-/** Applies changes serially, and skips those that change nothing. */
-function onceEach(provide: RunnerOptions["provide"]): RunnerOptions["provide"] {
-  let provided = "";
-  let providing: Promise<void> = Promise.resolve();
-  return (secrets) => {
-    const text = JSON.stringify(secrets);
-    providing = providing
-      .catch(() => {})
-      .then(async () => {
-        if (text === provided) return;
-        provided = "";
-        await provide(secrets);
-        provided = text;
-      });
-    return providing;
-  };
 }
 
 /**

@@ -86,21 +86,22 @@ export class ScriptedGuest {
         environmentFile,
         log: logLine,
       },
-      journalFolder: join(disk, "turns"),
+      machine: {
+        identity: null,
+        firstToken,
+        adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+        provide: async (secrets) => {
+          provided(secrets);
+          await writePlaceholders(environmentFile, secrets.placeholders);
+        },
+        setClock: async () => {},
+        sync: async () => {},
+        busy,
+      },
       uplink,
       downloads,
       functions,
-      identity: null,
-      firstToken,
-      adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
-      provide: async (secrets) => {
-        provided(secrets);
-        await writePlaceholders(environmentFile, secrets.placeholders);
-      },
-      setClock: async () => {},
-      sync: async () => {},
       logFile,
-      busy,
     });
     const guest = new ScriptedGuest(disk, firstToken, runner, servers);
     await guest.listen();

@@ -78,21 +78,22 @@ const runner = await createRunner({
     environmentFile: "/dev/null",
     log: console.error,
   },
-  journalFolder: file("turns"),
+  machine: {
+    identity: null,
+    firstToken,
+    adopt: async ({ machineId, bootId, runtime, token }) => {
+      await write("identity.json", { pid: process.pid, token });
+      return { machineId, bootId, runtime, token };
+    },
+    provide: async () => {},
+    setClock: async () => {},
+    sync: async () => {},
+    busy: async () => false,
+  },
   uplink,
   downloads: new Downloads(spliceProgram),
   functions,
-  identity: null,
-  firstToken,
-  provide: async () => {},
-  setClock: async () => {},
-  sync: async () => {},
   logFile: file("machine.log"),
-  busy: async () => false,
-  adopt: async ({ machineId, bootId, runtime, token }) => {
-    await write("identity.json", { pid: process.pid, token });
-    return { machineId, bootId, runtime, token };
-  },
 });
 runner.listen(0, "127.0.0.1");
 await once(runner, "listening");
