@@ -65,7 +65,7 @@ export class PeopleStore {
     return (await rows.executeTakeFirst())?.id ?? null;
   }
 
-  /** Whose workspace it is: its only member, or the person whose personal one it is. */
+  /** The only member of a workspace, or the person whose personal one it is. */
   async onlyOwner(accountId: string): Promise<{ id: string; name: string } | "nobody" | "several"> {
     const [first, second] = await this.#database
       .selectFrom("memberships")

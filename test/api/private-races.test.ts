@@ -34,7 +34,7 @@ async function waiting(): Promise<number> {
   return rows[0]!.count;
 }
 
-/** What these requests answer if they begin together, and before `during` is committed. */
+/** Returns the answers of requests that begin together, and before `during` is committed. */
 async function together(
   during: (transaction: ControlledTransaction<Tables>) => Promise<unknown>,
   requests: readonly (() => ReturnType<TestClient["call"]>)[],

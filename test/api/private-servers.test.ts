@@ -10,7 +10,7 @@ import { Program } from "../support/http-program.ts";
 import { type Member, ServerGroup } from "../support/server-group.ts";
 import { signIn, useLink } from "../support/sign-in.ts";
 
-// What people have opened of an agent is closed when they lose it, whichever of two servers they and its maker use.
+// Streams and connections are closed when a person loses their agent, whichever of two servers they and its maker use.
 
 const password = "correct horse battery";
 const upgrade = { connection: "upgrade", upgrade: "websocket" };
