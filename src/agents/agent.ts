@@ -10,6 +10,7 @@ import {
   settingsOf,
 } from "../contract/agents.ts";
 import { BerthError, type ErrorCode } from "../contract/errors.ts";
+import type { Owned } from "../core/http/access.ts";
 
 /** The state that an agent's owner, or the service on their behalf, requests. */
 export type DesiredState = "running" | "suspended" | "deleted";
@@ -43,6 +44,8 @@ export interface AgentState extends AgentSettings {
   snapshot: string | null;
   /** A fork's source, with the names at that time; null: the agent is not a fork. */
   forkedFrom: ForkedFrom | null;
+  /** A fork's source if it is private, or was when it was deleted; otherwise null. */
+  privateSource: Owned | null;
   /** An import's source; null: the agent was not imported. */
   imported: ImportedFrom | null;
   /** Whether its machine has not received the files of an import yet. */

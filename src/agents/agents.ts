@@ -306,6 +306,7 @@ export class Agents {
       restores: 0,
       snapshot: null,
       forkedFrom: null,
+      privateSource: null,
       imported: null,
       isImporting: false,
       error: null,

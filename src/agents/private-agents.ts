@@ -33,10 +33,12 @@ export function requireOwn({ name, personId, personName }: AgentState, viewer: V
 /**
  * The part of the view that the caller may see. Settings, which may contain credentials, and people's names are hidden from
  * external agent keys. MCP servers, which name secrets, are hidden from viewers. Of another person's private agent, owners and admins see
- * its name, maker, machine and status.
+ * its name, maker, machine and status. Others do not see that it is the source of a fork.
  */
-export function viewFor(caller: ViewingCaller, agent: AgentState, view: Agent): Agent {
-  if (accessTo(agent, caller) !== "all") return overseen(view);
+export function viewFor(caller: ViewingCaller, agent: AgentState, full: Agent): Agent {
+  if (accessTo(agent, caller) !== "all") return overseen(full);
+  const { privateSource: source } = agent;
+  const view = source && accessTo(source, caller) === "none" ? { ...full, forkedFrom: null } : full;
   if (caller.credential === "agent") return { ...view, maker: null, instructions: null, mcpServers: {}, agents: [] };
   return allows(caller.role, "use") ? view : { ...view, mcpServers: {} };
 }

@@ -211,7 +211,9 @@ export const Agent = z
     lastActiveAt: time,
     conversation: z.int().meta({ description: "The number of its conversation: 1, 2, …; a reset begins the next." }),
     error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
-    forkedFrom: ForkedFrom.nullable().meta({ description: "The fork's source. Null: the agent is not a fork." }),
+    forkedFrom: ForkedFrom.nullable().meta({
+      description: "The fork's source. Null: the agent is not a fork, or its source is another person's private agent.",
+    }),
     importedFrom: ImportedFrom.nullable().meta({
       description: "The import's source. Null: the agent was not imported.",
     }),

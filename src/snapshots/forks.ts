@@ -80,6 +80,7 @@ export class Forks {
       restores: 1,
       snapshot,
       forkedFrom: { agent: source.name, snapshot: name },
+      privateSource: source.private ? { private: true, personId: source.personId } : null,
     }));
     await lifecycle.begin(forks, () => stores.forks.insert(forks, source.id, { secrets: asked.from.secrets ?? false }));
     return forks[0]!;

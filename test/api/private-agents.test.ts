@@ -135,6 +135,29 @@ describe("a private agent", () => {
     expect((await member.call("GET", "/agents/forked")).status).toBe(404);
   });
 
+  test("is not named as the source of its forks", async () => {
+    const name = await newPrivate();
+    await maker.createAgent("shared-fork", { from: { agent: name } });
+    await maker.call("PATCH", "/agents/shared-fork", { private: false });
+    const source = { agent: name, snapshot: null };
+    const sourceSeenBy = async (client: TestClient) => {
+      const { forkedFrom } = (await client.call("GET", "/agents/shared-fork")).body;
+      const { data } = (await client.call("GET", "/agents")).body;
+      expect(data.find((each: { name: string }) => each.name === "shared-fork").forkedFrom).toEqual(forkedFrom);
+      return forkedFrom;
+    };
+    for (const client of [maker, owner]) expect(await sourceSeenBy(client)).toEqual(source);
+    for (const client of [member, viewer]) expect(await sourceSeenBy(client)).toBeNull();
+    expect((await member.call("PATCH", "/agents/shared-fork", { instructions: "Be brief." })).body).toMatchObject({
+      forkedFrom: null,
+    });
+    await maker.call("PATCH", `/agents/${name}`, { private: false });
+    expect(await sourceSeenBy(member)).toEqual(source);
+    await maker.call("PATCH", `/agents/${name}`, { private: true });
+    await maker.call("DELETE", `/agents/${name}`);
+    expect(await sourceSeenBy(member)).toBeNull();
+  });
+
   test("is called by private agents of its maker alone", async () => {
     const name = await newPrivate();
     const asked = (client: TestClient, fields: object) =>

@@ -251,6 +251,7 @@ function newAgent(): AgentState {
     restores: 0,
     snapshot: null,
     forkedFrom: null,
+    privateSource: null,
     imported: null,
     isImporting: false,
     error: null,

@@ -373,7 +373,7 @@ export type Agent = {
      */
     error: Fault | null;
     /**
-     * The fork's source. Null: the agent is not a fork.
+     * The fork's source. Null: the agent is not a fork, or its source is another person's private agent.
      */
     forkedFrom: {
         /**
