@@ -57,22 +57,7 @@ export const TurnView = memo(
     return (
       <article aria-label={`Turn: ${turn.message.slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
         {author && <p className="-mb-2 truncate text-right text-xs text-muted">{author}</p>}
-        <div className="flex items-start justify-end gap-1">
-          {mayUse && (
-            <Button
-              kind="quiet"
-              aria-label="Edit and send again"
-              title="Edit and send again"
-              className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
-              onClick={() => onEdit(turn.message)}
-            >
-              <Pencil className="size-4" aria-hidden />
-            </Button>
-          )}
-          <p className="max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">
-            {turn.message}
-          </p>
-        </div>
+        <Message text={turn.message} onEdit={mayUse ? () => onEdit(turn.message) : null} />
         {parts.map((part, at) => (
           <PartView
             // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
@@ -118,6 +103,26 @@ function useStays(isPassing: boolean): boolean {
 function phaseOf({ status, error }: Turn, live: Phase): Phase {
   if (status === "failed") return { name: "failed", code: error?.code ?? "", message: error?.message ?? "" };
   return status === "running" ? live : { name: status };
+}
+
+/** `onEdit`: null for a person who may only read. */
+function Message({ text, onEdit }: { text: string; onEdit: (() => void) | null }) {
+  return (
+    <div className="flex items-start justify-end gap-1">
+      {onEdit && (
+        <Button
+          kind="quiet"
+          aria-label="Edit and send again"
+          title="Edit and send again"
+          className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
+          onClick={onEdit}
+        >
+          <Pencil className="size-4" aria-hidden />
+        </Button>
+      )}
+      <p className="max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">{text}</p>
+    </div>
+  );
 }
 
 interface PartProps {
