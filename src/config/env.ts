@@ -180,12 +180,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const set = withFiles(present(environment));
   const values = parse(variables, set);
   const pods = kubernetes(values);
-  // A cluster's capacity is known to its scheduler; the memory of the server's own node does not matter.
-  const usualMemoryMiB = pods
-    ? values.BERTH_MAX_AGENTS * maximumMemoryMiB
-    : Math.floor((totalmem() / mebibyte) * usualMemoryPart);
-  const memoryMiB = values.BERTH_MEMORY_MIB ?? usualMemoryMiB;
-  const usualSpares = pods ? 0 : Math.min(mostSpares, Math.floor(memoryMiB / memoryForSpareMiB));
   return {
     settings: plainSettings(environment),
     host: values.BERTH_HOST,
@@ -203,16 +197,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     kubernetes: pods,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,
     maximumAwake: values.BERTH_MAX_AGENTS,
-    memoryMiB,
-    spares: values.BERTH_SPARES ?? usualSpares,
+    ...capacity(values, pods),
     spareLoad: values.BERTH_SPARE_LOAD,
     accountShare: values.BERTH_ACCOUNT_SHARE,
     maximumAgentsPerAccount: values.BERTH_MAX_AGENTS_PER_ACCOUNT,
     maximumWaiting: values.BERTH_MAX_WAITING,
     waitMs: values.BERTH_WAIT_SECONDS * 1000,
     stallMs: values.BERTH_STALL_SECONDS * 1000,
-    modelSilenceMs: values.BERTH_MODEL_SILENCE_SECONDS * 1000,
-    modelRetryMs: values.BERTH_MODEL_RETRY_SECONDS * 1000,
     rateLimits: {
       requests: values.BERTH_RATE_LIMIT,
       account: values.BERTH_RATE_LIMIT_ACCOUNT,
@@ -236,17 +227,37 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     logFormat: values.BERTH_LOG_FORMAT ?? null,
     logLevel: values.BERTH_LOG_LEVEL,
     traces: traces(values),
-    prices: pricesIn(values.BERTH_PRICES_FILE),
     maximumTurnBytes: values.BERTH_MAX_TURN_MIB * mebibyte,
     turnDays: values.BERTH_TURN_DAYS,
     maximumStoredBytes: values.BERTH_MAX_STORED_MIB * mebibyte,
     diskReserveBytes: values.BERTH_DISK_RESERVE_MIB * mebibyte,
     quarantineDays: values.BERTH_QUARANTINE_DAYS,
+    stripe: stripe(values),
+    ...models(values),
+  };
+}
+
+/** The machines that this server may have. */
+function capacity(values: z.output<typeof variables>, pods: KubernetesConfig | null) {
+  // A cluster's capacity is known to its scheduler; the memory of the server's own node does not matter.
+  const usualMemoryMiB = pods
+    ? values.BERTH_MAX_AGENTS * maximumMemoryMiB
+    : Math.floor((totalmem() / mebibyte) * usualMemoryPart);
+  const memoryMiB = values.BERTH_MEMORY_MIB ?? usualMemoryMiB;
+  const usualSpares = pods ? 0 : Math.min(mostSpares, Math.floor(memoryMiB / memoryForSpareMiB));
+  return { memoryMiB, spares: values.BERTH_SPARES ?? usualSpares };
+}
+
+/** Model providers, and calls of their models. */
+function models(values: z.output<typeof variables>) {
+  return {
+    modelSilenceMs: values.BERTH_MODEL_SILENCE_SECONDS * 1000,
+    modelRetryMs: values.BERTH_MODEL_RETRY_SECONDS * 1000,
+    prices: pricesIn(values.BERTH_PRICES_FILE),
     hostedTools: values.BERTH_HOSTED_TOOLS,
     allowUnpriced: values.BERTH_UNPRICED_MODELS === "allow",
     anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),
     openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),
-    stripe: stripe(values),
   };
 }
 
