@@ -20,12 +20,12 @@ const cancelMs = 5_000;
 
 /** `/v1/responses`: turns as responses of OpenAI's API. */
 export function responseRoutes(context: AppContext): FastifyPluginAsync {
-  const { agents, turns, responses, streams } = context;
+  const { turns, responses, streams } = context;
   return async (app) => {
-    handle(app, routes.createResponse, create);
+    handle(app, routes.createResponse, (request, reply) => create(context, request, reply));
 
     handle(app, routes.getResponse, async (request, reply) => {
-      const place = await find(request);
+      const place = await find(context, request);
       const { stream, starting_after: after = -1 } = request.query;
       if (stream !== "true") return readResponse(turns, place, "so far");
       using _ = streams.enter(request);
@@ -34,7 +34,7 @@ export function responseRoutes(context: AppContext): FastifyPluginAsync {
     });
 
     handle(app, routes.cancelResponse, async (request) => {
-      const place = await find(request);
+      const place = await find(context, request);
       try {
         await turns.cancel(place.agent, place.turn);
       } catch (error) {
@@ -45,47 +45,52 @@ export function responseRoutes(context: AppContext): FastifyPluginAsync {
     });
 
     handle(app, routes.deleteResponse, async (request) => {
-      const { response } = await find(request);
+      const { response } = await find(context, request);
       await responses.remove(response);
       return { id: responseId(response.id), object: "response", deleted: true } as const;
     });
 
     handle(app, routes.listInputItems, async (request) => {
-      const { response } = await find(request);
+      const { response } = await find(context, request);
       return inputItemPage(response, request.query);
     });
   };
+}
 
-  async function create(request: RequestOf<typeof routes.createResponse>, reply: FastifyReply) {
-    const { model, stream, background } = request.body;
-    const agent = await findAgent(agents, request, model);
-    using _ = streams.enter(request);
-    const place = { ...(await createResponse(context, request, agent, request.body)), model: agent.name };
-    const turnId = place.turn.id;
-    if (stream) {
-      await begun(context, request, reply);
-      await sendEvents(reply, { "x-turn-id": turnId }, (gone) => responseEvents(turns, place, -1, gone));
-      return reply;
-    }
-    reply.header("x-turn-id", turnId).header(...notAgain);
-    if (background) return await readResponse(turns, place, "so far");
-    const response = await readResponse(turns, place, goneOf(reply));
-    if (response.status === "in_progress") throw clientGone();
-    return response;
+/** Answers once the turn is stored, or with its events, or when it has ended. */
+async function create(context: AppContext, request: RequestOf<typeof routes.createResponse>, reply: FastifyReply) {
+  const { agents, turns, streams } = context;
+  const { model, stream, background } = request.body;
+  const agent = await findAgent(agents, request, model);
+  using _ = streams.enter(request);
+  const place = { ...(await createResponse(context, request, agent, request.body)), model: agent.name };
+  const turnId = place.turn.id;
+  if (stream) {
+    await begun(context, request, reply);
+    await sendEvents(reply, { "x-turn-id": turnId }, (gone) => responseEvents(turns, place, -1, gone));
+    return reply;
   }
+  reply.header("x-turn-id", turnId).header(...notAgain);
+  if (background) return await readResponse(turns, place, "so far");
+  const response = await readResponse(turns, place, goneOf(reply));
+  if (response.status === "in_progress") throw clientGone();
+  return response;
+}
 
-  /** The response in the path, if the caller may see it. */
-  async function find(request: FastifyRequest & { params: { responseId: string } }) {
-    const { response, agentName } = await responses.find(
-      request.caller.accountId,
-      fromResponseId(request.params.responseId),
-    );
-    const agent = await findAgent(agents, request, agentName).catch((error: unknown) => {
-      // A private agent's name is not for others.
-      throw error instanceof BerthError && error.code === "agent_not_found" ? noResponse() : error;
-    });
-    const turn = await turns.find(agent.id, response.turnId);
-    requireOwnTurn(request.caller, turn);
-    return { response, turn, agent, model: agent.name };
-  }
+/** The response in the path, if the caller may see it. */
+async function find(
+  { agents, turns, responses }: AppContext,
+  request: FastifyRequest & { params: { responseId: string } },
+) {
+  const { response, agentName } = await responses.find(
+    request.caller.accountId,
+    fromResponseId(request.params.responseId),
+  );
+  const agent = await findAgent(agents, request, agentName).catch((error: unknown) => {
+    // A private agent's name is not for others.
+    throw error instanceof BerthError && error.code === "agent_not_found" ? noResponse() : error;
+  });
+  const turn = await turns.find(agent.id, response.turnId);
+  requireOwnTurn(request.caller, turn);
+  return { response, turn, agent, model: agent.name };
 }
