@@ -57,7 +57,7 @@ import { snapshotRoutes } from "./snapshots/routes.ts";
 import { sshRoutes } from "./ssh/routes.ts";
 import { logFormatOf } from "./telemetry/logger.ts";
 import { chatRoutes, turnRoutes } from "./turns/routes.ts";
-import { workspaceRoutes } from "./workspaces/routes.ts";
+import { invitationRoutes, memberRoutes, workspaceRoutes } from "./workspaces/routes.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 /** How long requests that are under way may take when the server ends. */
@@ -91,6 +91,8 @@ const plugins = [
   secretRoutes,
   keyRoutes,
   workspaceRoutes,
+  memberRoutes,
+  invitationRoutes,
   topUpRoutes,
   auditRoutes,
   accountRoutes,

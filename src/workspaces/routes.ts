@@ -8,9 +8,9 @@ import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.
 import type { DeletedWorkspaceState } from "./deleted-store.ts";
 import type { InvitationState, MemberState, PersonState, WorkspaceState } from "./workspaces.ts";
 
-/** `/me`, `/workspaces`, `/deleted-workspaces` and `/invitations`. */
+/** `/me`, `/workspaces` and `/deleted-workspaces`. */
 export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
-  const { workspaces, deletedWorkspaces, address, audit } = context;
+  const { workspaces, deletedWorkspaces } = context;
   return async (app) => {
     handle(app, routes.getMe, async ({ caller }) => {
       const [person, workspace, memberships] = await Promise.all([
@@ -53,10 +53,15 @@ export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
 
     handle(app, routes.restoreWorkspace, async (request) => {
       const workspace = await deletedWorkspaces.restore(request.caller, request.params.id);
-      await logIn(request, workspace.id);
+      await logIn(context, request, workspace.id);
       return toWorkspaceView(workspace);
     });
+  };
+}
 
+/** `/members`. */
+export function memberRoutes({ workspaces }: AppContext): FastifyPluginAsync {
+  return async (app) => {
     handle(app, routes.listMembers, async ({ caller, query: { limit, cursor } }) => {
       const found = await workspaces.members(caller, limit + 1, fromCursor(cursor, timedPattern));
       const keyOf = ({ id, joinedAt }: Member) => timedKey({ id, createdAt: joinedAt });
@@ -71,7 +76,13 @@ export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
       await workspaces.removeMember(caller, params.id);
       return null;
     });
+  };
+}
 
+/** `/invitations`. */
+export function invitationRoutes(context: AppContext): FastifyPluginAsync {
+  const { workspaces, address } = context;
+  return async (app) => {
     handle(app, routes.listInvitations, async ({ caller }) => ({
       data: (await workspaces.invitations(caller)).map(toInvitationView),
     }));
@@ -90,17 +101,21 @@ export function workspaceRoutes(context: AppContext): FastifyPluginAsync {
 
     handle(app, routes.acceptInvitation, async (request) => {
       const workspace = await workspaces.accept(request.caller, request.params.token);
-      await logIn(request, workspace.id);
+      await logIn(context, request, workspace.id);
       return toWorkspaceView(workspace);
     });
   };
+}
 
-  /** Adds the request to the audit log of a workspace. It is in that of the workspace from which the person came. */
-  async function logIn({ caller, ip, id, log, routeOptions }: FastifyRequest, accountId: string): Promise<void> {
-    const within = { caller: { ...caller, accountId }, ip, id, log };
-    const answered = { agent: null, agentId: null, status: 200, code: null };
-    await audit.logOperation(within, routeOptions.config.route!, answered);
-  }
+/** Adds the request to the audit log of a workspace. It is in that of the workspace from which the person came. */
+async function logIn(
+  { audit }: AppContext,
+  { caller, ip, id, log, routeOptions }: FastifyRequest,
+  accountId: string,
+): Promise<void> {
+  const within = { caller: { ...caller, accountId }, ip, id, log };
+  const answered = { agent: null, agentId: null, status: 200, code: null };
+  await audit.logOperation(within, routeOptions.config.route!, answered);
 }
 
 function toDeletedView({ deletedAt, removedAt, ...workspace }: DeletedWorkspaceState): DeletedWorkspace {
