@@ -34,7 +34,7 @@ interface Held {
   claim: Claim;
   renewal: NodeJS.Timeout;
   /** Resolves when the response is stored, or the work was abandoned. */
-  settled: PromiseWithResolvers<void>;
+  ended: PromiseWithResolvers<void>;
 }
 
 export type Rows = Pick<IdempotencyStore, "claim" | "renew" | "move" | "answer" | "release">;
@@ -49,7 +49,7 @@ export class Idempotency {
   readonly #waitMs: number;
   readonly #held = new WeakMap<FastifyRequest, Held>();
   /** Claims held by this server, by key name. */
-  readonly #settling = new Map<string, Promise<void>>();
+  readonly #inProgress = new Map<string, Promise<void>>();
   /** Stored bytes since a time, by account. */
   readonly #kept = new Map<string, { since: number; bytes: number }>();
   /** Number of waiting requests, by key name. */
@@ -90,7 +90,7 @@ export class Idempotency {
     // A body that is still arriving cannot be compared.
     const isStream = request.routeOptions.config.route?.takesBytes === "stream";
     const fingerprint = fingerprintOf(request.method, request.url, isStream ? null : request.body);
-    const found = await this.#settled({ accountId, keyId, personId, key, fingerprint }, request, reply);
+    const found = await this.#claimOrWait({ accountId, keyId, personId, key, fingerprint }, request, reply);
     if (found.state === "claimed") {
       const { claim, again } = found;
       this.#hold(request, claim);
@@ -110,17 +110,17 @@ export class Idempotency {
   }
 
   /** The claim, or the response of another request with this key, after waiting for it. */
-  async #settled(keyed: KeyedRequest, request: FastifyRequest, reply: FastifyReply) {
+  async #claimOrWait(keyed: KeyedRequest, request: FastifyRequest, reply: FastifyReply) {
     const name = nameOf(keyed);
     // Refused in any case, so skip the database.
-    if (this.#settling.has(name) && this.#isFull(name)) throw inUse();
+    if (this.#inProgress.has(name) && this.#isFull(name)) throw inUse();
     const found = await this.#look(keyed);
     if (found) return found;
     using _waiting = this.#wait(name);
     using _stream = this.#streams.enter(request);
     const over = AbortSignal.any([AbortSignal.timeout(this.#waitMs), goneOf(reply)]);
     for (const backoff = new Backoff(leastLookMs, mostLookMs); !over.aborted; ) {
-      const here = this.#settling.get(name);
+      const here = this.#inProgress.get(name);
       await (here ? untilEither(here, over) : pause(backoff.next(), over));
       const next = await this.#look(keyed);
       if (next) return next;
@@ -189,9 +189,9 @@ export class Idempotency {
         request.log.warn({ err: error }, "the claim of an idempotency key could not be renewed");
       });
     }, renewMs).unref();
-    const settled = Promise.withResolvers<void>();
-    this.#held.set(request, { claim, renewal, settled });
-    this.#settling.set(nameOf(claim.request), settled.promise);
+    const ended = Promise.withResolvers<void>();
+    this.#held.set(request, { claim, renewal, ended });
+    this.#inProgress.set(nameOf(claim.request), ended.promise);
   }
 
   /**
@@ -200,14 +200,14 @@ export class Idempotency {
    * over.
    */
   async #keep(request: FastifyRequest, answer: KeptAnswer): Promise<void> {
-    await this.#settle(request, async (claim) => {
+    await this.#endClaim(request, async (claim) => {
       this.#count(claim.request.accountId, answer.body?.length ?? 0);
       if (!(await this.#rows.answer(claim, answer))) throw inUse();
     });
   }
 
   async #giveUp(request: FastifyRequest): Promise<void> {
-    await this.#settle(request, async (claim) => {
+    await this.#endClaim(request, async (claim) => {
       await this.#rows.release(claim).catch((error: unknown) => {
         request.log.warn({ err: error }, "the claim of an idempotency key ends later");
       });
@@ -215,7 +215,7 @@ export class Idempotency {
   }
 
   /** Ends the request's claim, if any, with `end`, and wakes the requests that wait for it. */
-  async #settle(request: FastifyRequest, end: (claim: Claim) => Promise<void>): Promise<void> {
+  async #endClaim(request: FastifyRequest, end: (claim: Claim) => Promise<void>): Promise<void> {
     const held = this.#held.get(request);
     if (!held) return;
     this.#held.delete(request);
@@ -224,8 +224,8 @@ export class Idempotency {
       await end(held.claim);
     } finally {
       const name = nameOf(held.claim.request);
-      if (this.#settling.get(name) === held.settled.promise) this.#settling.delete(name);
-      held.settled.resolve();
+      if (this.#inProgress.get(name) === held.ended.promise) this.#inProgress.delete(name);
+      held.ended.resolve();
     }
   }
 }
@@ -234,11 +234,11 @@ function nameOf({ accountId, keyId, personId, key }: KeyedRequest): string {
   return JSON.stringify([accountId, keyId, personId, key]);
 }
 
-async function untilEither(settled: Promise<void>, over: AbortSignal): Promise<void> {
+async function untilEither(ended: Promise<void>, over: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   over.addEventListener("abort", () => resolve(), { once: true });
   if (over.aborted) resolve();
-  await Promise.race([settled, promise]);
+  await Promise.race([ended, promise]);
 }
 
 /** Already validated; null without a key. */
