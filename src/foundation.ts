@@ -105,11 +105,11 @@ export async function openFoundation(config: Config, overrides: Overrides, clean
   const stores = openStores(databases.database, host, sealer, config);
   const hostFiles = new HostFiles(stores.hostFiles);
   // Before anything is written: the database may be another one.
-  if (config.kubernetes === null) await hostFiles.requireRows(await filesIn(config.dataFolder));
+  if (config.kubernetes === null) await hostFiles.requireNoOrphans(await filesIn(config.dataFolder));
   const { kubernetes, dataFolder } = config;
   const require = async () => {
     // At later starts the cluster may be unavailable; then the driver looks for its machines once it is there.
-    if (kubernetes !== null) await hostFiles.requireRows(await podsOf(kubernetes));
+    if (kubernetes !== null) await hostFiles.requireNoOrphans(await podsOf(kubernetes));
   };
   await makeOperator(stores.accounts, { dataFolder, logger, require });
   await stores.accounts.startCredits();

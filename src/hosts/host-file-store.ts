@@ -44,8 +44,8 @@ export class HostFileStore {
     return new Map(ids.map((id) => [id, states.get(id) ?? "unknown"]));
   }
 
-  /** Keeps that the files of this id may go once no row names them. Called before they are made. */
-  async expect(id: string): Promise<void> {
+  /** Records that the files of this id may be removed once no row names them. Call it before they are created. */
+  async allowRemoval(id: string): Promise<void> {
     await this.#database
       .insertInto("removals")
       .values({ id })

@@ -1,4 +1,5 @@
 import type { HostFileStore } from "./host-file-store.ts";
+
 /** Files on a host that have an agent's or a snapshot's id. */
 export interface HostFile {
   /** Of the agent, or of the snapshot. */
@@ -29,7 +30,7 @@ export class HostFiles {
   }
 
   /** Registers the host. Throws where files are orphans that the operator has not accepted. */
-  async requireRows(found: readonly HostFile[]): Promise<void> {
+  async requireNoOrphans(found: readonly HostFile[]): Promise<void> {
     const isKnown = await this.#rows.isKnown();
     const orphans = await this.orphans(found.filter(({ kind }) => kind === "machine" || !isKnown));
     if (orphans.length > 0) throw new Error(refusal(orphans));
@@ -50,8 +51,8 @@ export class HostFiles {
   }
 
   /** Records that the files of this id may be removed once no row names them. Call it before they are created. */
-  expect(id: string): Promise<void> {
-    return this.#rows.expect(id);
+  allowRemoval(id: string): Promise<void> {
+    return this.#rows.allowRemoval(id);
   }
 }
 

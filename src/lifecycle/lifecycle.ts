@@ -244,7 +244,7 @@ export class Lifecycle {
 
   async #quarantineOrphans(found: readonly MachineObservation[]): Promise<void> {
     const used = found.filter(({ isUnused }) => !isUnused);
-    await this.#context.hostFiles.requireRows(used.map(({ id }) => ({ id, kind: "machine" })));
+    await this.#context.hostFiles.requireNoOrphans(used.map(({ id }) => ({ id, kind: "machine" })));
     const states = await this.#context.hostFiles.statesOf(found);
     for (const { id, isUnused } of found) {
       const state = states.get(id);

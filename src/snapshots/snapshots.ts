@@ -129,7 +129,7 @@ export class Snapshots {
     const id = randomUUID();
     const use = this.#use(id);
     try {
-      await hostFiles.expect(id);
+      await hostFiles.allowRemoval(id);
       return await lifecycle.alone(agentId, async (agent) => {
         const { at } = await this.#rows.moment(agentId);
         await machines.snapshot(agentId, id, { memory: true });
@@ -172,7 +172,7 @@ export class Snapshots {
     const { machines, hostFiles } = this.#context;
     const id = randomUUID();
     using _ = this.#use(id);
-    await hostFiles.expect(id);
+    await hostFiles.allowRemoval(id);
     try {
       await machines.snapshot(agent.id, id, { memory: false });
       return await use(id);
@@ -237,7 +237,7 @@ export class Snapshots {
     const begun = await lifecycle.alone(agent.id, async (current) => {
       if (isSo(current)) return current;
       const { id } = asked;
-      await hostFiles.expect(id);
+      await hostFiles.allowRemoval(id);
       using _ = this.#use(id);
       const before = await this.#before(current, asked);
       const anew = await begin(before);
