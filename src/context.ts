@@ -11,7 +11,7 @@ import { AuditLog } from "./audit/audit-log.ts";
 import { Backups } from "./backup/backups.ts";
 import { BackupStaging } from "./backup/staging.ts";
 import { Billing } from "./billing/billing.ts";
-import { Ledger } from "./billing/ledger-store.ts";
+import { LedgerStore } from "./billing/ledger-store.ts";
 import { Commands } from "./commands/commands.ts";
 import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
@@ -71,7 +71,7 @@ const databaseTimeoutMs = 3_000;
 export class AppContext extends Foundation {
   readonly address = new ServiceAddress(this.config.publicUrl);
   readonly metrics = new Metrics(this.config.serverName, this.version);
-  readonly ledger = new Ledger(this.database, this.log);
+  readonly ledger = new LedgerStore(this.database, this.log);
   readonly reserve = new DiskReserve(this.config.dataFolder, this.config.diskReserveBytes);
   /** The built-in identity provider; null if another is configured. */
   readonly signIn = this.config.oidc ? null : openLocalSignIn(this);

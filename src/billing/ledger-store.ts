@@ -19,7 +19,7 @@ const closingMs = 2_000;
  * The ledger in PostgreSQL. Functions of the database (migration 9) keep its invariants, one transaction per call. This
  * class keeps state that outlives a call: the holds' leases, and settlements that could not be written yet.
  */
-export class Ledger {
+export class LedgerStore {
   readonly #database: Database;
   readonly #log: Log;
   /** Holds of this server that are not released yet. */

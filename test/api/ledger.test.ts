@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Hold, Spender } from "../../src/billing/ledger.ts";
-import { Ledger } from "../../src/billing/ledger-store.ts";
+import { LedgerStore } from "../../src/billing/ledger-store.ts";
 import { type Database, migrate, openDatabase } from "../../src/core/database/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { newFolder } from "../support/config.ts";
@@ -34,8 +34,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function openLedger(at: Database = database): Ledger {
-  return new Ledger(at, () => {});
+function openLedger(at: Database = database): LedgerStore {
+  return new LedgerStore(at, () => {});
 }
 
 /** One of the account's keys with a limit, or none. */
@@ -213,7 +213,7 @@ test("a dead server's holds are released, and its usage is charged", async () =>
 test("a hold stays as long as the server that made it lives", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const logged: string[] = [];
-  const ledger = new Ledger(database, (message) => logged.push(message));
+  const ledger = new LedgerStore(database, (message) => logged.push(message));
   const spender = await newAccount();
   const holds = [await ledger.hold(spender, "demo/demo", 1), await ledger.hold(spender, "demo/demo", 2)];
   await ledger.settle(holds.shift()!, 1, {});
@@ -236,7 +236,7 @@ test("a hold stays as long as the server that made it lives", async () => {
 test("a settlement that the database rejects is logged and its hold ends", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const logged: string[] = [];
-  const ledger = new Ledger(database, (message) => logged.push(message));
+  const ledger = new LedgerStore(database, (message) => logged.push(message));
   const spender = await newAccount();
   const hold = await ledger.hold(spender, "demo/demo", 5);
   await ledger.settle(hold, 1e19, {});
@@ -273,7 +273,7 @@ test("usage during a database outage is charged afterwards", async () => {
   let away = await startEmbeddedPostgres(own);
   const logged: string[] = [];
   const there = openDatabase(away.config, () => {});
-  const ledger = new Ledger(there, (message) => logged.push(message));
+  const ledger = new LedgerStore(there, (message) => logged.push(message));
   await migrate(there);
   const home = database;
   database = there;
@@ -326,7 +326,7 @@ interface Run {
 }
 
 /** Does the steps in their order at one of the servers; what a call uses is never more than its hold. */
-async function work(steps: readonly Step[], ledger: Ledger, run: Run): Promise<void> {
+async function work(steps: readonly Step[], ledger: LedgerStore, run: Run): Promise<void> {
   const { spenders, late } = run;
   const holds: Hold[] = [];
   const unlessShort = (error: unknown) => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Hold, Spender } from "../../src/billing/ledger.ts";
-import { Ledger } from "../../src/billing/ledger-store.ts";
+import { LedgerStore } from "../../src/billing/ledger-store.ts";
 import { MachineTime } from "../../src/billing/machine-time-store.ts";
 import { type Database, openDatabase } from "../../src/core/database/database.ts";
 import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
@@ -38,7 +38,7 @@ test("whatever dies, each second of a machine and each model call is charged onc
   const database = await connect(service);
   await using stack = new AsyncDisposableStack();
   stack.defer(() => database.destroy());
-  const ledger = new Ledger(database, () => {});
+  const ledger = new LedgerStore(database, () => {});
   stack.defer(() => ledger.close());
   const { id: accountId } = (await service.client.call("GET", "/account")).body;
   const agent = await database.selectFrom("agents").select("id").executeTakeFirstOrThrow();
