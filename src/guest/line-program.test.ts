@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { LineProgram } from "./line-program.ts";
 
@@ -14,8 +14,9 @@ test("each line has its answer; a program that has ended is started again", asyn
   const third = await program.ask("three");
   expect(third).toMatch(/^three \d+$/);
   // Killed from outside while idle.
-  process.kill(Number(third!.split(" ")[1]), "SIGKILL");
-  await sleep(200);
+  const last = Number(third!.split(" ")[1]);
+  process.kill(last, "SIGKILL");
+  await expect.poll(() => existsSync(`/proc/${last}`)).toBe(false);
   expect(await program.ask("four")).toMatch(/^four \d+$/);
   expect(await program.ask("end")).toBe(null);
 });

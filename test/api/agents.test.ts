@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent, AgentList, InstallStatus } from "../../src/contract/agents.ts";
 import { BerthError } from "../../src/contract/errors.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { untilDesired } from "../support/until-desired.ts";
 
 let service: ScriptedService;
 beforeAll(async () => {
@@ -75,7 +76,7 @@ test("an agent can be deleted while it is being made, twice at once", async () =
   service.driver.gate = gate.promise;
   await client.call("POST", "/agents", { name: "hasty" });
   const deletions = Promise.all([client.call("DELETE", "/agents/hasty"), client.call("DELETE", "/agents/hasty")]);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await untilDesired(service, "hasty", "deleted");
   gate.resolve();
   for (const { status } of await deletions) expect([204, 404]).toContain(status);
   expect((await client.call("GET", "/agents/hasty")).status).toBe(404);

@@ -322,7 +322,8 @@ test("a command survives a lost connection, a new server and a sleep", {
     return readEvents(response).catch(() => []);
   };
   const first = read(0);
-  await sleep(300);
+  const outputBytes = async () => (await service.client.call("GET", `${at}/${body.id}`)).body.outputBytes;
+  await expect.poll(outputBytes).toBeGreaterThan(0);
   service.driver.disconnect(id);
   await sleep(300);
   expect((await service.client.call("POST", "/agents/hardy/suspend")).status).toBe(200);

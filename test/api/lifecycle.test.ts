@@ -6,6 +6,7 @@ import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
 import { scriptedRuntime } from "../support/scripted-runtime.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { untilDesired } from "../support/until-desired.ts";
 
 let service: ScriptedService;
 let client: TestClient;
@@ -56,7 +57,7 @@ test("requests to an agent that is provisioning are queued", async () => {
   service.driver.gate = gate.promise;
   await client.call("POST", "/agents", { name: "ada" });
   const suspended = client.call("POST", "/agents/ada/suspend");
-  await sleep(50);
+  await untilDesired(service, "ada", "suspended");
   gate.resolve();
   expect((await suspended).body.status).toBe("suspended");
 });
@@ -176,7 +177,7 @@ test("a deletion does not wait for a machine that is being made", async () => {
   service.driver.gate = gate.promise;
   await client.call("POST", "/agents", { name: "ada" });
   const deleted = client.call("DELETE", "/agents/ada");
-  await sleep(50);
+  await untilDesired(service, "ada", "deleted");
   gate.resolve();
   expect((await deleted).status).toBe(204);
   expect(await service.server.machines.list()).toEqual([]);
@@ -357,7 +358,7 @@ test("an agent that loses its place in the moment in which it is needed sleeps o
   const bob = client.call("POST", "/agents", { name: "bob" });
   await expect.poll(() => service.driver.suspending).toBe(true);
   const reply = client.chat("ada", "too late");
-  await sleep(100);
+  await expect.poll(async () => (await client.call("GET", "/agents/ada/turns")).body.data).toHaveLength(2);
   late.resolve();
   await bob;
   await expect.poll(() => statusOf("bob")).toBe("ready");

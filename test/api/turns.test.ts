@@ -22,6 +22,11 @@ function types({ events }: Reply): string[] {
   return events.map(({ event }) => event.type);
 }
 
+/** The messages that ada's runtime has received. */
+async function messagesOfRuntime(): Promise<string> {
+  return (await client.fetch("GET", "/agents/ada/files/messages")).text();
+}
+
 /** The numbers 1, 2, 3, … of events that were all sent for. */
 function expectGapless({ events }: Reply, from = 1): void {
   expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + from));
@@ -129,9 +134,9 @@ test("a client gets the end of a turn whose last events were lost with server an
 });
 
 test("cancel ends the turn, and the next turn is fine", async () => {
-  const response = await client.fetch("POST", "/agents/ada/chat", { message: "hang" });
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "hang until cancelled" });
   const turnId = response.headers.get("x-turn-id")!;
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await expect.poll(messagesOfRuntime).toContain("hang until cancelled");
   expect((await client.call("POST", `/agents/ada/turns/${turnId}/cancel`)).status).toBe(202);
   const [last, ...more] = await Array.fromAsync(eventsOf(response));
   expect([last!.event.type, more]).toEqual(["response.cancelled", []]);
@@ -155,8 +160,8 @@ test("a runtime that crashes ends the turn as failed, and is started again for t
 
 test("a lost machine ends its turn as machine_lost; the agent recovers", async () => {
   const { driver } = service;
-  const response = await client.fetch("POST", "/agents/ada/chat", { message: "hang" });
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "hang until lost" });
+  await expect.poll(messagesOfRuntime).toContain("hang until lost");
   driver.kill(driver.running[0]!);
   const events = await Array.fromAsync(eventsOf(response));
   expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "machine_lost" } });
@@ -213,7 +218,7 @@ test("a message to an agent that is still being made is answered when it is read
   service.driver.gate = gate.promise;
   await client.call("POST", "/agents", { name: "fresh" });
   const reply = client.chat("fresh", "early", ["status"]);
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await expect.poll(async () => (await client.call("GET", "/agents/fresh/turns")).body.data).toHaveLength(1);
   gate.resolve();
   expect(types(await reply).slice(0, 2)).toEqual(["response.created", "response.in_progress"]);
   expect((await reply).text).toBe("early");
