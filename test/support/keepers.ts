@@ -9,9 +9,10 @@ import type { KeeperAddress } from "../../src/kubernetes/keeper-client.ts";
 import { KeeperServer } from "../../src/kubernetes/keeper-server.ts";
 import { PassedFiles } from "../../src/kubernetes/passed-files.ts";
 import { TemplateUplinks } from "../../src/kubernetes/template-uplinks.ts";
+import { hostCounter } from "../../src/machines/qemu/counter.ts";
 import { QemuDriver } from "../../src/machines/qemu/driver.ts";
 import { Layout } from "../../src/machines/qemu/layout.ts";
-import { hostKhz, hostProcessor } from "../../src/machines/qemu/probe.ts";
+import { hostProcessor } from "../../src/machines/qemu/probe.ts";
 import { qemuVersion } from "../../src/machines/qemu/process.ts";
 import { templateKey } from "../../src/machines/qemu/template.ts";
 
@@ -123,7 +124,7 @@ export async function templateIn(folder: string): Promise<Passed> {
   const image = join(folder, "images/img");
   await mkdir(image, { recursive: true });
   await writeFile(join(image, "image.json"), JSON.stringify({ id: "img", handshake: "proof" }));
-  const host = { qemu: await qemuVersion(), ...(await hostProcessor("tcg")), hostKhz: await hostKhz() };
+  const host = { qemu: await qemuVersion(), ...(await hostProcessor("tcg")), counter: await hostCounter() };
   const basis = { ...host, accelerator: "tcg", image: { id: "img" }, runtime: "claude-code", resources } as const;
   return { kind: "templates", name: `${templateKey(basis as Parameters<typeof templateKey>[0])}-0123abcd` };
 }

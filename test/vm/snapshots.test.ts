@@ -45,6 +45,11 @@ async function fork(snapshot: string): Promise<string> {
   return machine;
 }
 
+/** The seconds between the machine's wall clock and this machine's. */
+async function clockError(machine: string = id): Promise<number> {
+  return Math.abs(Number(await vm.output(machine, "date +%s.%N")) - Date.now() / 1000);
+}
+
 /** The names in a folder of the data folder. */
 const namesIn = (...folders: string[]) => readdir(join(vm.dataFolder, ...folders));
 
@@ -57,6 +62,7 @@ test("files, memory and programs are restored each time, and the machine keeps r
   await hold("one");
   const one = await take();
   expect(await held()).toEqual(["one", "one", "one"]);
+  await sleep(4_000); // Longer than the error of a clock that is checked below.
   await hold("two");
   const two = await take();
   await hold("three");
@@ -67,6 +73,7 @@ test("files, memory and programs are restored each time, and the machine keeps r
   ] as const) {
     await rollBack(snapshot);
     expect(await held()).toEqual([text, text, text]);
+    expect(await clockError()).toBeLessThan(2);
   }
   expect(await vm.chat(id, "Say hello.")).not.toBe("");
   await vm.suspend(id);
@@ -115,6 +122,7 @@ test("forks have all of it and share no id, key, token or random byte with each 
   const one = await fork(snapshot);
   const identities = [source, await identityOf(one)];
   expect(await held(one)).toEqual(["shared", "shared", "shared"]);
+  expect(await clockError(one)).toBeLessThan(2);
   expect(await vm.chat(one, "Say hello.")).not.toBe("");
   await vm.suspend(one);
   const other = await fork(snapshot);

@@ -1,4 +1,5 @@
 import { firmwareTokenName, guestPort } from "../../contract/guest.ts";
+import type { Counter } from "./counter.ts";
 
 export type Accelerator = "kvm" | "tcg";
 
@@ -7,8 +8,7 @@ export interface Hardware {
   accelerator: Accelerator;
   cpus: number;
   memoryMiB: number;
-  /** The host's clock rate in kHz. Under TCG the guest cannot measure it and hangs in most boots. */
-  hostKhz: number;
+  counter: Counter;
 }
 
 /**
@@ -178,7 +178,12 @@ function escaped(value: string): string {
   return value.replaceAll(",", ",,");
 }
 
-function kernelCommandLine({ accelerator, hostKhz }: Hardware): string {
-  const clock = accelerator === "tcg" ? ` tsc_early_khz=${hostKhz}` : "";
+/**
+ * An emulated guest with two processors does not trust the counter, and then counts timer interrupts: 250 a second for
+ * each processor, also when idle. A busy host loses some, so that its clock runs slow.
+ */
+function kernelCommandLine({ accelerator, counter }: Hardware): string {
+  const trusted = counter.isSteady ? " tsc=reliable" : "";
+  const clock = accelerator === "tcg" ? ` tsc_early_khz=${counter.khz}${trusted}` : "";
   return `console=ttyS0 quiet loglevel=3 panic=-1 reboot=t random.trust_cpu=on${clock}`;
 }

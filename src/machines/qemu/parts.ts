@@ -4,6 +4,7 @@ import type { Resources } from "../../contract/agents.ts";
 import type { DiskReserve } from "../../core/disk-reserve.ts";
 import { Quarantine } from "../../core/quarantine.ts";
 import { Compression } from "./compression.ts";
+import { hostCounter } from "./counter.ts";
 import { GuestImages } from "./guest-images.ts";
 import { idOfBuilt } from "./image.ts";
 import { Launcher } from "./launcher.ts";
@@ -13,7 +14,7 @@ import type { Layout } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
 import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
-import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
+import { type AcceleratorChoice, chooseAccelerator, hostProcessor } from "./probe.ts";
 import { qemuVersion } from "./process.ts";
 import { Records } from "./record.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -114,7 +115,7 @@ export class QemuParts {
     const guestImages = await GuestImages.open(builtImage, layout, options.reserve);
     const image = guestImages.plain;
     const accelerator = await chooseAccelerator(options.accelerator, layout.root, image, qemu, sandbox, log);
-    const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), hostKhz: await hostKhz() };
+    const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), counter: await hostCounter() };
     return new QemuParts(options, seams, { sandbox, guestImages, host });
   }
 

@@ -148,16 +148,6 @@ function probeCommand({ kernel, initrd }: ImageFiles, sandbox: Sandbox): [string
 }
 
 /**
- * The rate of the host's time stamp counter in kHz: the base clock if the kernel reports it, else the current clock.
- */
-export async function hostKhz(): Promise<number> {
-  const base = await readFile("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "utf8").catch(() => null);
-  if (base) return Number(base);
-  const mhz = /^cpu MHz\s*:\s*([\d.]+)/m.exec(await readFile("/proc/cpuinfo", "utf8"))?.[1];
-  return Math.round(Number(mhz) * 1000);
-}
-
-/**
  * A guest's view of the host's processor: its model, and under KVM, where the guest has the host's own, its flags, the
  * kernel and the microcode.
  */

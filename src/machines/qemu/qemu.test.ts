@@ -13,17 +13,18 @@ const basis: TemplateBasis = {
   accelerator: "tcg",
   cpu: "A",
   kernel: "1",
-  hostKhz: 1,
+  counter: { khz: 1, isSteady: false },
 };
 
 test("a template fits as long as image, QEMU, processor, accelerator and runtime are the same", () => {
-  expect(templateKey({ ...basis, hostKhz: 2 })).toBe(templateKey(basis));
+  expect(templateKey({ ...basis, counter: { khz: 2, isSteady: false } })).toBe(templateKey(basis));
   const others: TemplateBasis[] = [
     { ...basis, image: { ...image, id: "image-2" } },
     { ...basis, qemu: "7.3" },
     { ...basis, cpu: "B" },
     { ...basis, kernel: "2" },
     { ...basis, accelerator: "kvm" },
+    { ...basis, counter: { khz: 1, isSteady: true } },
     { ...basis, runtime: "opencode" },
     { ...basis, resources: { ...basis.resources, memoryMiB: 3072 } },
   ];
@@ -32,7 +33,7 @@ test("a template fits as long as image, QEMU, processor, accelerator and runtime
 
 const start: Start = {
   name: "berth-1",
-  hardware: { accelerator: "tcg", cpus: 2, memoryMiB: 1536, hostKhz: 2_400_000 },
+  hardware: { accelerator: "tcg", cpus: 2, memoryMiB: 1536, counter: { khz: 2_400_000, isSteady: true } },
   kernel: "/k",
   initrd: "/i",
   layers: null,
@@ -66,9 +67,12 @@ test("a comma in a path is not taken for the end of an option", () => {
 });
 
 test("the guest gets the host's clock rate under emulation only", () => {
-  expect(option(qemuArguments(start), "-append")).toContain("tsc_early_khz=2400000");
+  expect(option(qemuArguments(start), "-append")).toContain("tsc_early_khz=2400000 tsc=reliable");
+  const unsteady = { ...start, hardware: { ...start.hardware, counter: { khz: 800_000, isSteady: false } } };
+  expect(option(qemuArguments(unsteady), "-append")).toContain("tsc_early_khz=800000");
+  expect(option(qemuArguments(unsteady), "-append")).not.toContain("reliable");
   const kvm = qemuArguments({ ...start, hardware: { ...start.hardware, accelerator: "kvm" } });
-  expect(option(kvm, "-append")).not.toContain("tsc_early_khz");
+  expect(option(kvm, "-append")).not.toContain("tsc");
   expect(option(kvm, "-cpu")).toMatch(/^host,/);
 });
 

@@ -13,6 +13,7 @@ import { newAdoption, newToken } from "../adoption.ts";
 import { connectChannel, dialPort } from "../connect.ts";
 import { GuestConnection } from "../guest-client.ts";
 import { type Accelerator, type Hardware, machineOptions } from "./command.ts";
+import type { Counter } from "./counter.ts";
 import { force, linkFolder, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
 import type { Image } from "./image.ts";
 import type { Layout, TemplateFiles } from "./layout.ts";
@@ -61,7 +62,7 @@ export interface HostBasis {
   cpu: string;
   /** The host's kernel and microcode under KVM, which decide how the processor behaves in a guest; empty under TCG. */
   kernel: string;
-  hostKhz: number;
+  counter: Counter;
 }
 
 /** How long an unused template is kept, in milliseconds. */
@@ -339,10 +340,10 @@ export class Templates {
 }
 
 export function hardwareOf(
-  { accelerator, hostKhz }: Pick<HostBasis, "accelerator" | "hostKhz">,
+  { accelerator, counter }: Pick<HostBasis, "accelerator" | "counter">,
   { cpus, memoryMiB }: Resources,
 ): Hardware {
-  return { accelerator, hostKhz, cpus, memoryMiB };
+  return { accelerator, counter, cpus, memoryMiB };
 }
 
 /** The name of the matching template: the same for the same basis, different if anything in the basis differs. */
@@ -351,10 +352,15 @@ export function templateKey(basis: TemplateBasis): string {
 }
 
 /** 16 hexadecimal digits, which differ if anything in the basis differs. */
-export function templateKind({ runtime, resources, image, qemu, accelerator, cpu, kernel }: TemplateBasis): string {
+export function templateKind({ runtime, resources, image, ...host }: TemplateBasis): string {
+  const { qemu, accelerator, cpu, kernel, counter } = host;
   const { cpus, memoryMiB } = resources;
   const parts = [templateFormat, runtime, image.id, qemu, cpu, kernel, accelerator, machineOptions, cpus, memoryMiB];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+  const clock = accelerator === "tcg" && counter.isSteady ? ["tsc=reliable"] : [];
+  return createHash("sha256")
+    .update(JSON.stringify([...parts, ...clock]))
+    .digest("hex")
+    .slice(0, 16);
 }
 
 export function runtimeOf(template: string): string {
