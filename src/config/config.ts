@@ -34,7 +34,7 @@ export interface Config {
   memoryMiB: number;
   /** How many machines wait for new agents, one for each runtime that was used lately. */
   spares: number;
-  /** None is made while the host's load, for each processor, is at this or above. */
+  /** None is made while the share of the processors' time in use is at this or above. Above 1: no limit. */
   spareLoad: number;
   /** The most that one account may have of all slots when others want some: above 0, up to 1. */
   accountShare: number;

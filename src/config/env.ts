@@ -120,7 +120,7 @@ const variables = z.object({
   BERTH_MAX_AGENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
   BERTH_MEMORY_MIB: z.coerce.number().int().min(1_024).optional(),
   BERTH_SPARES: z.coerce.number().int().min(0).max(100).optional(),
-  BERTH_SPARE_LOAD: z.coerce.number().min(0).max(1_000).default(1),
+  BERTH_SPARE_LOAD: z.coerce.number().min(0).max(1_000).default(0.5),
   BERTH_ACCOUNT_SHARE: z.coerce.number().min(0.01).max(1).default(0.8),
   BERTH_MAX_AGENTS_PER_ACCOUNT: z.coerce.number().int().min(1).max(1_000_000).default(1_000),
   BERTH_MAX_WAITING: z.coerce.number().int().min(0).max(100_000).default(100),

@@ -1,12 +1,14 @@
 import { execFile } from "node:child_process";
 import { access, constants, mkdir, readFile, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Config } from "../config/config.ts";
 import { readConfig } from "../config/env.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Finding } from "../contract/finding.ts";
 import { childEnvironment } from "../core/child-environment.ts";
+import { ProcessorUse } from "../core/processor-use.ts";
 import { lastBuiltImage } from "../machines/qemu/open.ts";
 import { lastProbe } from "../machines/qemu/probe.ts";
 import { qemuVersion } from "../machines/qemu/process.ts";
@@ -18,6 +20,8 @@ const run = promisify(execFile);
 const emulation = "software emulation, about ten times slower than KVM";
 const wantedMemoryMiB = 4096;
 const wantedDiskGiB = 8;
+/** How long the processors are observed. */
+const observedMs = 1_000;
 
 type Check = (config: Config) => Promise<Omit<Finding, "name">>;
 
@@ -121,6 +125,16 @@ const checks: Record<string, Check> = {
       }),
     );
     return { ok: true, found: sizes.join(", ") };
+  },
+  async spares({ spares, spareLoad }) {
+    if (spares === 0) return { ok: true, found: "none: BERTH_SPARES is 0" };
+    const use = new ProcessorUse();
+    await sleep(observedMs);
+    const percent = (share: number) => `${Math.round(share * 100)} %`;
+    const share = use.measure();
+    const busy = `the processors are ${percent(share)} busy, the limit is ${percent(spareLoad)} (BERTH_SPARE_LOAD)`;
+    // Agents start without a spare too, so it is no problem.
+    return { ok: true, found: share < spareLoad ? `up to ${spares}: ${busy}` : `none would be made now: ${busy}` };
   },
   async memory() {
     const kib = Number(/^MemAvailable:\s*(\d+)/m.exec(await readFile("/proc/meminfo", "utf8"))?.[1]);

@@ -56,6 +56,11 @@ export class Reconciler {
     return this.#stop.signal;
   }
 
+  /** The number of agents for which work is in progress. */
+  get atWork(): number {
+    return this.#work.size;
+  }
+
   /** Whether work is in progress for the agent. */
   isAtWork(id: string): boolean {
     return this.#work.has(id);

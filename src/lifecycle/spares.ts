@@ -1,18 +1,22 @@
 import { randomUUID } from "node:crypto";
-import { cpus, loadavg } from "node:os";
+import { cpus } from "node:os";
 import type { AppContext } from "../context.ts";
 import type { Resources } from "../contract/agents.ts";
+import type { Capacity } from "../contract/capacity.ts";
+import { ProcessorUse } from "../core/processor-use.ts";
 import { pause } from "../core/retry.ts";
 import type { MachineSpec } from "../machines/spec.ts";
 import { resourcesOf } from "../runtimes/runtime.ts";
 
-/** Check interval, and how long the host must be quiet before a spare is created. */
+/** Check intervals before and while a spare is made, and how long the host must be quiet before. */
 const lookMs = 2_000;
+const yieldMs = 250;
 const quietMs = 10_000;
 /** The delay after a spare could not be created. */
 const pauseMs = 60_000;
 /** How long a runtime counts as used after an agent was created on it. */
 const recentMs = 24 * 3_600_000;
+const agentsWork = "Agents are starting or answering.";
 /** The time limit for a spare to respond before it is given to an agent. */
 const answerMs = 2_000;
 
@@ -26,7 +30,10 @@ export class Spares {
   readonly #context: AppContext;
   readonly #waiting = new Map<string, MachineSpec>();
   readonly #stopped = new AbortController();
+  readonly #use = new ProcessorUse();
   #lastUsed: Map<string, number> | null = null;
+  /** Why there are fewer spares than the maximum. */
+  #reason: string | null = "The server has just started.";
   #busyAt = performance.now();
   #working: Promise<void> = Promise.resolve();
 
@@ -34,9 +41,10 @@ export class Spares {
     this.#context = context;
   }
 
-  /** The number of available spares, and the maximum. */
-  get count(): { used: number; limit: number } {
-    return { used: this.#waiting.size, limit: this.#context.config.spares };
+  /** The number of available spares, the maximum, and why there are not more. */
+  get count(): Capacity["spares"] {
+    const [used, limit] = [this.#waiting.size, this.#context.config.spares];
+    return { used, limit, reason: used < limit ? this.#reason : null };
   }
 
   begin(): void {
@@ -85,23 +93,38 @@ export class Spares {
         if (runtime) await this.#make(runtime);
       } catch (error) {
         this.#context.log("a spare machine could not be created", { error });
+        this.#reason = "The last spare could not be created. The server's log says why.";
         await pause(pauseMs, signal);
       }
     }
   }
 
-  /** Whether the host has other work. */
-  get #isHostBusy(): boolean {
-    const { running, config } = this.#context;
-    const processors = cpus().length;
-    return running.size >= Math.ceil(processors / 2) || loadavg()[0]! >= processors * config.spareLoad;
+  /** Whether so many agents start or answer that a spare would slow them. */
+  get #areAgentsBusy(): boolean {
+    const { running, reconciler } = this.#context;
+    return running.size + reconciler.atWork >= Math.ceil(cpus().length / 2);
+  }
+
+  /** Why the host is not idle; null if it is. */
+  #otherWork(): string | null {
+    const { spareLoad } = this.#context.config;
+    const use = this.#use.measure();
+    if (this.#areAgentsBusy) return agentsWork;
+    if (use < spareLoad) return null;
+    const percent = (share: number) => `${Math.round(share * 100)} %`;
+    return `The host's processors are ${percent(use)} busy. The limit is ${percent(spareLoad)} (BERTH_SPARE_LOAD).`;
   }
 
   /** The runtime of the next spare. */
   async #wanted(): Promise<string | null> {
     const { config, runtimes, stores } = this.#context;
-    if (this.#isHostBusy) this.#busyAt = performance.now();
-    if (this.#waiting.size >= config.spares || performance.now() - this.#busyAt < quietMs) return null;
+    const work = this.#otherWork();
+    if (work) [this.#busyAt, this.#reason] = [performance.now(), work];
+    if (this.#waiting.size >= config.spares || performance.now() - this.#busyAt < quietMs) {
+      if (!work) this.#reason = `The host has been idle for less than ${quietMs / 1000} seconds.`;
+      return null;
+    }
+    this.#reason = "Each runtime that was used in the last day has one.";
     this.#lastUsed ??= new Map(
       [...(await stores.lifecycle.lastCreated())].map(([runtime, at]) => [runtime, at.getTime()]),
     );
@@ -117,7 +140,11 @@ export class Spares {
     const { machines, slots, runtimes, log } = this.#context;
     const id = randomUUID();
     const resources = resourcesOf(runtimes, runtime);
-    if (!slots.tryHold({ agentId: id, accountId: "spare", memoryMiB: resources.memoryMiB })) return;
+    if (!slots.tryHold({ agentId: id, accountId: "spare", memoryMiB: resources.memoryMiB })) {
+      this.#reason = "The running machines leave no room.";
+      return;
+    }
+    this.#reason = `A spare of ${runtime} is being made.`;
     const spec = {
       id,
       generation: 1,
@@ -129,7 +156,14 @@ export class Spares {
       hostname: "spare",
       resources,
     };
-    const { signal } = this.#stopped;
+    const stopped = this.#stopped.signal;
+    const yielded = new AbortController();
+    const signal = AbortSignal.any([stopped, yielded.signal]);
+    const watch = setInterval(() => {
+      if (!this.#areAgentsBusy) return;
+      this.#reason = agentsWork;
+      yielded.abort();
+    }, yieldMs);
     try {
       await machines.makeSpare(spec, signal);
       signal.throwIfAborted();
@@ -137,10 +171,12 @@ export class Spares {
       await this.remove(id);
       if (signal.aborted) return;
       throw error;
+    } finally {
+      clearInterval(watch);
     }
     this.#waiting.set(id, spec);
     const gone = async () => {
-      if (!this.#waiting.delete(id) || signal.aborted) return;
+      if (!this.#waiting.delete(id) || stopped.aborted) return;
       log("a spare machine has stopped", { id });
       await this.remove(id);
     };

@@ -242,7 +242,7 @@ test("where none can make room, a turn waits in order and says so; then, when to
   expect((await client.call("GET", "/admin/capacity")).body).toEqual({
     machines: { used: 1, limit: 1 },
     memoryMiB: { used: 1536, limit: 20_000 },
-    spares: { used: 0, limit: 0 },
+    spares: { used: 0, limit: 0, reason: null },
     queue: { used: 2, limit: 2 },
   });
   const refused = await client.call("POST", "/agents/dan/chat", { message: "me too" });

@@ -1,3 +1,4 @@
+import { cpus } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseOf } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
@@ -27,7 +28,7 @@ const idOf = async (name: string) => {
 /** The machine that belongs to no agent, once one waits. */
 async function spare(...agents: string[]): Promise<string> {
   const count = async () => (await client.call("GET", "/admin/capacity")).body.spares;
-  await expect.poll(count, forSpare).toEqual({ used: 1, limit: 1 });
+  await expect.poll(count, forSpare).toEqual({ used: 1, limit: 1, reason: null });
   const taken = await Promise.all(agents.map(idOf));
   return (await machines()).find((id) => !taken.includes(id))!;
 }
@@ -78,4 +79,37 @@ test("a server that starts removes the spares of the one before it", async () =>
   client = service.client;
   await expect.poll(machines, forSpare).not.toContain(waiting);
   expect(await client.ask("ada", "hello")).toBe("hello");
+});
+
+test("a spare that is being made gives way to agents that answer, and the capacity says why there is none", async () => {
+  // As many as keep half of the processors busy.
+  const names = Array.from({ length: Math.ceil(cpus().length / 2) }, (_, at) => `agent-${at}`);
+  await using service = await ScriptedService.start({ spares: 1, maximumAwake: names.length + 1 });
+  const { client, driver } = service;
+  for (const name of names) await client.createAgent(name);
+  const opened = Promise.withResolvers<void>();
+  driver.gate = opened.promise;
+  const reason = async () => (await client.call("GET", "/admin/capacity")).body.spares.reason;
+  await expect.poll(reason, forSpare).toBe("A spare of claude-code is being made.");
+  await expect.poll(() => driver.waiting).toBe(1);
+  const replies = names.map((name) => client.fetch("POST", `/agents/${name}/chat`, { message: "count 3000 10" }));
+  await Promise.all(replies);
+  await expect.poll(reason, forSpare).toBe("Agents are starting or answering.");
+  opened.resolve();
+  await expect.poll(() => driver.waiting).toBe(0);
+  await expect.poll(() => driver.list()).toHaveLength(names.length);
+  for (const reply of await Promise.all(replies)) await reply.body?.cancel();
+  for (const name of names) {
+    const { data } = (await client.call("GET", `/agents/${name}/turns`)).body;
+    await client.call("POST", `/agents/${name}/turns/${data[0].id}/cancel`);
+  }
+  await expect.poll(reason, forSpare).toBeNull();
+});
+
+test("no spare is made while the processors are busy, and the capacity says so", async () => {
+  await using service = await ScriptedService.start({ spares: 1, spareLoad: 0 });
+  const reason = async () => (await service.client.call("GET", "/admin/capacity")).body.spares.reason;
+  await expect
+    .poll(reason, forSpare)
+    .toMatch(/^The host's processors are \d+ % busy\. The limit is 0 % \(BERTH_SPARE_LOAD\)\.$/);
 });

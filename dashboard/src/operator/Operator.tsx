@@ -81,9 +81,10 @@ interface GaugeProps {
   used: number;
   limit: number;
   word?: (value: number) => string;
+  reason?: string | null;
 }
 
-function Gauge({ label, used, limit, word = String }: GaugeProps) {
+function Gauge({ label, used, limit, word = String, reason }: GaugeProps) {
   const text = `${word(used)} of ${word(limit)}`;
   return (
     <div className="grid content-start gap-2 rounded-xl border bg-surface p-4 text-sm">
@@ -98,6 +99,7 @@ function Gauge({ label, used, limit, word = String }: GaugeProps) {
           style={{ width: `${(100 * used) / Math.max(limit, 1)}%` }}
         />
       </div>
+      {reason && <p className="text-muted">{reason}</p>}
     </div>
   );
 }

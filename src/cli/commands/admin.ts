@@ -25,7 +25,7 @@ export function register(program: ToolCommand): void {
       fieldsText({
         "machines awake": `${machines.used} of ${machines.limit}`,
         memory: `${memoryMiB.used} of ${memoryMiB.limit} MiB`,
-        "waiting for new agents": `${spares.used} of ${spares.limit}`,
+        "waiting for new agents": [`${spares.used} of ${spares.limit}`, spares.reason].filter(Boolean).join(": "),
         "agents queued": `${queue.used} of ${queue.limit}`,
       }),
   );

@@ -600,6 +600,10 @@ export type Capacity = {
     spares: {
         used: number;
         limit: number;
+        /**
+         * Why there are fewer than the maximum.
+         */
+        reason: string | null;
     };
     /**
      * Agents queued for a slot, and the maximum (`BERTH_MAX_WAITING`).
