@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestClient } from "../support/client.ts";
 import { callTool, connectMcp, refusalOf } from "../support/mcp-client.ts";
@@ -53,6 +55,12 @@ describe("a private agent", () => {
   test("does not exist for other members and viewers", async () => {
     const name = await newPrivate();
     await maker.ask(name, "hello");
+    const { driver } = people.service;
+    const proxy = driver.proxyOf(driver.running.at(-1)!);
+    await once(request(proxy, { method: "CONNECT", path: "inside.internal:443" }).end(), "connect");
+    const log = async (client: TestClient) => (await client.call("GET", "/network/log")).body.data;
+    await expect.poll(() => log(maker)).toMatchObject([{ agent: name }]);
+    expect(await log(member)).toEqual([]);
     for (const client of [member, viewer]) {
       const missing = await client.call("GET", "/agents/no-such-agent");
       const hidden = await client.call("GET", `/agents/${name}`);
