@@ -12,7 +12,6 @@ import { MinuteNotes } from "./minute-notes.ts";
 /** Keys of one account that are neither revoked nor expired. */
 const maximumKeys = 1_000;
 
-/** The accounts' API keys. */
 export class KeyStore {
   readonly #database: Database;
   readonly #used = new MinuteNotes();

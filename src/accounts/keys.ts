@@ -28,7 +28,6 @@ export interface KeyState {
   expiresAt: Date | null;
 }
 
-/** The accounts' API keys. */
 export class Keys {
   readonly #context: AppContext;
 

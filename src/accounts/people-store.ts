@@ -26,7 +26,7 @@ export interface Membership {
   operator: boolean;
 }
 
-/** Those who sign in. */
+/** People: the users of identity providers. */
 export class PeopleStore {
   readonly #database: Database;
   readonly #startingCredits: number;
@@ -173,7 +173,7 @@ interface FoundRow {
   note: boolean;
 }
 
-/** The condition on `account` and `person` for the workspace that was asked for. */
+/** The condition on `account` and `person` that selects the requested workspace. */
 function chosen(workspace: string | null) {
   if (workspace === null || workspace === "personal") return sql`account.id = person.account_id`;
   const key = workspace.normalize("NFKC").toLowerCase();

@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import { writeStartingEntry } from "../billing/credit-entry-store.ts";
 import type { Database } from "../core/database/database.ts";
 
-/** Accounts. */
 export class AccountStore {
   readonly #database: Database;
   readonly #startingCredits: number;
@@ -57,7 +56,6 @@ export class AccountStore {
     return (await accounts.where("disabled_at", "is", null).executeTakeFirst()) !== undefined;
   }
 
-  /** The account's name. */
   async nameOf(accountId: string): Promise<string> {
     const accounts = this.#database.selectFrom("accounts").select("name");
     return (await accounts.where("id", "=", accountId).executeTakeFirstOrThrow()).name;

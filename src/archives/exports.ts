@@ -42,9 +42,9 @@ export class Exports {
   }
 
   /**
-   * The agent as an archive, which is made as it is read. Its machine is woken for it, and does nothing else until the
-   * end: messages that come meanwhile are answered then. The stream fails if it breaks off. Throws as `GuestLeases.use`,
-   * and `turn_in_progress`. `gone`: nobody waits for it any more.
+   * Streams the agent as an archive. Wakes its machine and reserves it until the end: messages that arrive during the
+   * export wait. The stream fails if the export does. Throws as `GuestLeases.use` does, and `turn_in_progress`. `gone`:
+   * aborts when the caller disconnects.
    */
   async open(
     agent: AgentState,

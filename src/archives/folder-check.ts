@@ -5,7 +5,7 @@ import { headerOf, invalid } from "./read.ts";
 
 /** The limits of a folder's tar. */
 export interface FolderLimits {
-  /** In all, in bytes. */
+  /** In total, in bytes. */
   bytes: number;
   /** Files alone, no folders or links. */
   isFlat: boolean;
@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, "file" | "link" | "symlink" | "folder" | "f
 
 interface OpenFolder {
   name: string;
-  /** The name of the entry in it that came last. */
+  /** The name of the folder's last entry so far. */
   last: string | null;
 }
 
@@ -47,10 +47,10 @@ interface Extended {
 const sparseKeys = new Set(["GNU.sparse.major", "GNU.sparse.minor", "GNU.sparse.name", "GNU.sparse.realsize"]);
 
 /**
- * Lets the tar of a folder pass, and fails with `archive_invalid` where it is not one that unpacks into that folder
- * alone. It needs no more memory for many entries: each folder comes right before what is in it, and names within a
- * folder ascend by their bytes, as with GNU tar's `--sort=name`. So a name that comes twice and a path through a link
- * break the order.
+ * Forwards the tar of a folder. Fails with `archive_invalid` if it would unpack outside of that folder. Its memory does
+ * not grow with the number of entries, because it requires an order: each folder precedes its entries, and names within
+ * a folder ascend by their bytes, as with GNU tar's `--sort=name`. A duplicate name, or a path through a link, breaks
+ * the order.
  */
 export function folderCheck(name: string, limits: FolderLimits): Transform {
   const check = new FolderCheck(name, limits);

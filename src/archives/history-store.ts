@@ -30,7 +30,7 @@ export class HistoryStore {
     this.#turns = turns;
   }
 
-  /** The agent's turn that runs. */
+  /** The id of the agent's running turn. */
   async running(agentId: string): Promise<string | null> {
     const row = await this.#database
       .selectFrom("turns")
@@ -41,7 +41,7 @@ export class HistoryStore {
     return row?.id ?? null;
   }
 
-  /** How many turns are over. */
+  /** The number of finished turns. */
   async count(agentId: string): Promise<number> {
     const { count } = await this.#database
       .selectFrom("turns")
@@ -78,7 +78,6 @@ export class HistoryStore {
     }
   }
 
-  /** All events of a turn. */
   async *events(turnId: string): AsyncGenerator<TurnEvent> {
     for (let after = 0; ; ) {
       const events = await this.#turns.events(turnId, after);

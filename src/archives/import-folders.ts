@@ -36,9 +36,9 @@ export interface ReceivedArchive {
 }
 
 /**
- * Archives that were received and checked, until their agents have what is in them: a folder for each, by the agent's id,
- * with the transcript and the tars of the machine's folders. It is filled under another name, so one that is there is
- * whole.
+ * Received and checked archives, until their contents are in their agents. Each is a folder, named by the agent's id,
+ * with the transcript and the tars of the machine's folders. It is filled under another name and then renamed, so every
+ * folder with an id is complete.
  */
 export class ImportFolders {
   readonly #dataFolder: string;
@@ -54,8 +54,8 @@ export class ImportFolders {
   }
 
   /**
-   * Receives an archive and keeps it under `id`. `accept` is called with what it says of itself before the rest is read,
-   * and may refuse it. Throws `archive_invalid`, `archive_unsupported`, `disk_full`; then nothing is kept.
+   * Receives an archive and stores it under `id`. Calls `accept` with the manifest before it reads the rest; `accept`
+   * may throw. Throws `archive_invalid`, `archive_unsupported`, `disk_full`, and then stores nothing.
    */
   async receive(
     id: string,
@@ -127,7 +127,6 @@ export class ImportFolders {
     await this.#quarantine.add(join(this.#folder, id), { id, kind: "import", agent: null, runtime: null });
   }
 
-  /** The archives in the quarantine. */
   async quarantined(): Promise<Quarantined[]> {
     return (await this.#quarantine.list()).filter(({ kind }) => kind === "import");
   }

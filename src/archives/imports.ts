@@ -25,7 +25,7 @@ export type ImportedSettings = Pick<ArchivedSettings, "network" | "retold"> & { 
 /** New agents from archives of others. */
 export class Imports {
   readonly #context: AppContext;
-  /** Those whose files may be there before their rows. */
+  /** Ids of imports whose files may exist before their rows. */
   readonly #underway = new Set<string>();
   /** A history is stored in one transaction, which may take minutes: one of each account. */
   readonly #storing = new SerialQueue();

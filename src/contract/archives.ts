@@ -111,7 +111,6 @@ export const TranscriptLine = z.discriminatedUnion("type", [
     conversation,
     createdAt: time,
     finishedAt: time,
-    /** The user's message. */
     message: text,
     /** Null: the runtime's default. */
     model: z.string().max(200).nullable(),

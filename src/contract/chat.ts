@@ -99,7 +99,6 @@ export const TurnEvent = z
   .meta({ id: "TurnEvent" });
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
-/** A turn's status. */
 const TurnStatus = z.enum(["running", "completed", "failed", "cancelled"]);
 export type TurnStatus = z.infer<typeof TurnStatus>;
 

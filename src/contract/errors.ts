@@ -120,7 +120,6 @@ export const errorStatuses = {
   shutting_down: 503,
 } as const satisfies Record<string, number>;
 
-/** A stable code for programs. */
 export type ErrorCode = keyof typeof errorStatuses;
 
 /**

@@ -9,7 +9,6 @@ export const Finding = z.object({
   note: z.string().optional(),
   /** The problem, if the check failed. */
   problem: z.string().optional(),
-  /** How to fix it. */
   fix: z.string().optional(),
 });
 export type Finding = z.infer<typeof Finding>;

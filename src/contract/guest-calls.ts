@@ -252,14 +252,13 @@ export const guestCalls = {
     timeoutMs: filesMs,
     maximumBytes: fewBytes,
   }),
-  /** A page of a folder. */
   listFolder: call({
     request: ListFolder,
     response: MachineFolderPage,
     timeoutMs: filesMs,
     maximumBytes: ({ limit }) => Math.min(mostBytes, (limit + 1) * fewBytes),
   }),
-  /** Makes a folder with its parents; moves, copies or removes what is at a path. */
+  /** Creates a folder with its parents; moves, copies or removes the entry at a path. */
   changeFile: call({
     request: ChangeFile,
     response: z.object({ entry: MachineEntry.nullable() }),
@@ -299,7 +298,6 @@ export const guestCalls = {
   sshHostKey: call({ request: nothing, response: HostKey, timeoutMs: filesMs, maximumBytes: fewBytes }),
   /** A connection to an SSH server, which accepts the authority's certificates for this agent. */
   openSsh: duplex({ request: z.object({ authority: z.string().max(200), agentId }) }),
-  /** Runs a command. */
   exec: call({
     request: Exec,
     response: ExecResult,

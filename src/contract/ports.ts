@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { AgentParams } from "./agents.ts";
 
-/** A TCP port. */
 export const PortNumber = z.coerce.number().int().min(1).max(65_535);
 
 export const PortParams = AgentParams.extend({ port: PortNumber });

@@ -86,11 +86,11 @@ export interface RouteDefinition {
   traced?: true;
   /** Written to the audit log although it changes nothing. */
   isAuditedRead?: true;
-  /** Where it is done, if not where `servedBy` says. */
+  /** The server that handles the request, if it differs from `servedBy`. */
   by?: ServedBy;
   /**
-   * Where the body names the agent whose host's leader does it: its field `model`, `from.agent`, or the first of its calls
-   * of tools that has an argument `agent`.
+   * The part of the body that names the agent, whose host's leader handles the request: the field `model`, the field
+   * `from.agent`, or the first tool call with an argument `agent`.
    */
   agentIn?: "model" | "from" | "calls";
 }

@@ -43,7 +43,7 @@ export function audienceParameters(audience: string): Record<string, string> {
 /** The path of the dashboard's pages; the dashboard routes them itself. */
 export const dashboardPrefix = "/-";
 
-/** Where a browser begins to sign in to the dashboard. */
+/** The path at which a browser starts to sign in to the dashboard. */
 export const dashboardSignIn = "/dashboard/sign-in";
 
 /** The page to return to after the sign-in: a path of the dashboard. */

@@ -55,7 +55,6 @@ export class ConnectionLog {
     this.#timer ??= setTimeout(() => void this.flush(), flushMs).unref();
   }
 
-  /** Logs a refusal. */
   refused(agentId: string, reason: EgressRefusal, host: string, port: number | null): void {
     const now = new Date();
     const known = this.#refusals.get(keyOf(agentId, reason, host, port));

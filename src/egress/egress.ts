@@ -46,14 +46,12 @@ export interface EgressOptions {
   resolve?: Resolve;
 }
 
-/** The secrets of agents. */
 interface SecretKeeper {
   of(agentId: string): Promise<Secret[]>;
   /** A certificate for the host that the agent's machine trusts, with its private key, in PEM. */
   certificate(agentId: string, host: Host): Promise<{ certificate: string; key: string }>;
 }
 
-/** An open tunnel. */
 interface Tunnel {
   destination: Destination;
   address: string;

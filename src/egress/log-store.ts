@@ -5,7 +5,6 @@ import type { Tables } from "../core/database/tables.ts";
 import type { Viewer } from "../core/http/access.ts";
 import type { ConnectionFilter, ConnectionPosition, ConnectionState } from "./agent-egress.ts";
 
-/** The log of agents' connections. */
 export class EgressLogStore {
   readonly #database: Database;
 

@@ -29,7 +29,7 @@ export function openEgress({ config, address, stores, metrics, log }: AppContext
   });
 }
 
-/** Where the service and its database listen. A built-in database has no port. */
+/** The addresses of the service and its database. A built-in database has no port. */
 function ownAddresses({ databaseUrl }: Config, url: string): { host: string; port: number }[] {
   const urls = [url, databaseUrl].filter((each) => each !== null).map((each) => new URL(each));
   return urls.map(({ protocol, hostname, port }) => ({

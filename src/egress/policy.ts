@@ -10,7 +10,7 @@ export interface RuleLists {
   deny: readonly string[];
 }
 
-/** Where an agent's program wants to connect. */
+/** The host and port that an agent's program requests. */
 export interface Destination {
   host: Host;
   port: number;
@@ -41,8 +41,8 @@ export class Policy {
   }
 
   /**
-   * Why a destination is refused before its name is looked up, or null if it is not. The lookup itself would already
-   * leak information.
+   * Returns the reason to refuse a destination before its name is looked up; null if there is none. The lookup itself
+   * would already leak information.
    */
   refuseAsked(destination: Destination, agent: RuleLists): EgressRefusal | null {
     const { host, port } = destination;

@@ -7,7 +7,7 @@ import type { EgressOutcome } from "../contract/egress.ts";
 const attemptMs = 1_000;
 
 /**
- * Connects to a port of one of these addresses. They have been checked, so nothing is looked up here. Rejects with
+ * Connects to a port of one of these addresses. The caller has checked them, so no name is looked up. Rejects with
  * `Unconnected`, also when `gone` aborts first.
  */
 export function dial(
@@ -28,7 +28,7 @@ export function dial(
       lookup: (_host, _options, answer) => answer(null, found),
     });
     const late = setTimeout(() => socket.destroy(new Unconnected("timeout")), timeoutMs);
-    // Until it is connected: a tunnel that has ended in order lets its connection end in order, too.
+    // Only until it is connected: after a clean end of the tunnel, the connection ends cleanly too.
     const left = () => socket.destroy(new Error("the machine has disconnected"));
     if (gone.aborted) left();
     gone.addEventListener("abort", left);
@@ -58,7 +58,6 @@ export class Unconnected extends Error {
   }
 }
 
-/** Options of `carry`. */
 export interface Carriage {
   /** End the tunnel after this many milliseconds without traffic. */
   idleMs: number;

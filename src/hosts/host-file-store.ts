@@ -19,7 +19,7 @@ export class HostFileStore {
     return row !== undefined;
   }
 
-  /** Keeps that the machines of this host belong to this database. */
+  /** Records that the machines of this host belong to this database. */
   async register(): Promise<void> {
     const row = { id: this.#host };
     await this.#database
@@ -29,7 +29,7 @@ export class HostFileStore {
       .execute();
   }
 
-  /** Of each id. One that is no UUID was never given by a database. */
+  /** The state of each id. No database assigns an id that is not a UUID. */
   async statesOf(ids: readonly string[]): Promise<Map<string, FileState>> {
     const asked = ids.filter(isUuid);
     const { rows } = await sql<{ id: string; state: FileState }>`
@@ -53,7 +53,7 @@ export class HostFileStore {
       .execute();
   }
 
-  /** Those of these ids that the operator has accepted as files without a row. */
+  /** Returns the ids that the operator has accepted as files without a row. */
   async accepted(ids: readonly string[]): Promise<Set<string>> {
     const rows = await this.#database
       .selectFrom("accepted_orphans")
@@ -63,7 +63,7 @@ export class HostFileStore {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Keeps that the operator accepts these as files without a row. */
+  /** Records that the operator accepts these ids as files without a row. */
   async accept(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.#database

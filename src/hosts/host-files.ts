@@ -2,7 +2,7 @@ import type { HostFileStore } from "./host-file-store.ts";
 
 /** Files on a host that have an agent's or a snapshot's id. */
 export interface HostFile {
-  /** Of the agent, or of the snapshot. */
+  /** The agent's or the snapshot's. */
   id: string;
   kind: "machine" | "snapshot" | "import";
 }
@@ -37,7 +37,7 @@ export class HostFiles {
     if (!isKnown) await this.#rows.register();
   }
 
-  /** Those that no row names, that nobody asked to remove, and that the operator has not accepted. */
+  /** Returns the files that no row names, that no deletion removes, and that the operator has not accepted. */
   async orphans<File extends HostFile>(found: readonly File[]): Promise<File[]> {
     const states = await this.statesOf(found);
     const unknown = found.filter(({ id }) => states.get(id) === "unknown");

@@ -9,9 +9,9 @@ import { type AgentReference, type HostLease, type HostLeaseStore, leaseMs, type
 const renewMs = 2_000;
 /** A leader considers its lease expired this long before it expires. */
 const marginMs = 1_000;
-/** How often the others look. */
+/** How often other servers check the lease. */
 const lookMs = 250;
-/** After a take-over that failed. */
+/** Pause after a failed take-over. */
 const refusedMs = 1_000;
 /** How long a request waits for a host's next leader. */
 export const takeOverMs = 10_000;
@@ -23,7 +23,6 @@ export interface LeadershipOptions {
   server: string;
   rows: Pick<HostLeaseStore, "all" | "take" | "renew" | "release" | "endSessions" | "hostOf">;
   lock: Pick<FolderLock, "goneHolder" | "take" | "release">;
-  /** Begins to lead. */
   lead: () => Promise<void>;
   log: Log;
 }
@@ -49,7 +48,7 @@ export class Leadership {
   #url = "";
   #term: Term | null = null;
   #isDeposed = false;
-  /** Of the monotonic clock. */
+  /** The end of the lease, on the monotonic clock. */
   #validUntil = 0;
   /** Since when the database has answered each look: a leader could have renewed as well. */
   #lookingSince = Number.POSITIVE_INFINITY;

@@ -13,12 +13,12 @@ export const leaseMs = 6_000;
 export interface Term {
   host: string;
   server: string;
-  /** Rises with each take-over. */
+  /** Incremented by each take-over. */
   epoch: number;
 }
 
 export interface HostLease extends Term {
-  /** Where the server is reached by the others. */
+  /** The URL at which other servers reach this one. */
   url: string;
   isValid: boolean;
   /** For how long it was not renewed, in milliseconds. */

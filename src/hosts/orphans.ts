@@ -17,7 +17,7 @@ export class Orphans {
     this.#context = context;
   }
 
-  /** Those on this host, the oldest first. */
+  /** The orphans on this host, oldest first. */
   async list(): Promise<Orphan[]> {
     const { machines, archives, config } = this.#context;
     const found = [...(await machines.quarantined()), ...(await archives.quarantined())];
@@ -97,7 +97,10 @@ export class Orphans {
     return { accountId, personId: owner.id, personName: owner.name, private: true };
   }
 
-  /** Continues where a crash came between the agent's row and its files. Throws `agent_exists` if another is wanted. */
+  /**
+   * Resumes after a crash between the agent's row and its files. Throws `agent_exists` if a different agent is
+   * requested.
+   */
   async #finish(before: AgentState, wanted: AgentState): Promise<AgentState> {
     if (before.accountId !== wanted.accountId || before.name !== wanted.name) {
       throw new BerthError(

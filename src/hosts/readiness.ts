@@ -6,7 +6,7 @@ export interface Readiness {
   checks: Record<"database" | "image" | "accelerator", { ok: boolean; message: string }>;
 }
 
-/** Checks the database and the machine driver; each rejects with what is missing. */
+/** Checks the database and the machine driver. Rejects with the reason if either is not ready. */
 export async function checkReadiness(
   pingDatabase: () => Promise<void>,
   requireDriver: () => Promise<unknown>,

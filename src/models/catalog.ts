@@ -9,7 +9,6 @@ interface CatalogModel {
   outputPrice: number | null;
 }
 
-/** The known models. */
 export interface Catalog {
   /** By id. */
   models: CatalogModel[];
@@ -17,7 +16,6 @@ export interface Catalog {
   untold: ModelProvider[];
 }
 
-/** Lists a provider's models. */
 export interface ModelSource {
   models(): Promise<string[]>;
 }

@@ -162,7 +162,7 @@ export class Charge {
 /** The call that a charge is for. */
 interface ChargedCall {
   request: PreparedRequest;
-  /** The name that prices are looked up by. */
+  /** The model's id in the price list. */
   model: string;
   prices: Prices;
   payer: Payer;

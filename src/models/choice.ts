@@ -9,7 +9,7 @@ import { Models } from "./catalog.ts";
 /** A user's information for choosing a runtime and its models. */
 export interface RuntimeFacts {
   name: string;
-  /** Its npm package. */
+  /** The runtime's npm package. */
   package: string;
   abilities: Record<AbilityName, true | { supported: boolean; reason: string }>;
   /** The providers whose models it can use, in addition to the demo model. */
@@ -24,7 +24,7 @@ export interface ReachableModels {
   allowUnpriced: boolean;
   /** The providers with a configured key. */
   configured: readonly Exclude<ModelProvider, "demo">[];
-  /** Those of them whose lists are not known: any of their model names may be valid. */
+  /** Configured providers whose model list is unknown: any of their model names may be valid. */
   untold: readonly ModelProvider[];
   /** All known models by id, always including the demo model. */
   models: readonly ReachableModel[];

@@ -41,14 +41,13 @@ export interface ModelTurn {
   refused(fault: Fault, recoverable: boolean): boolean;
 }
 
-/** The outcome of a call. */
 export type ModelOutcome = "answered" | "gone" | ErrorCode;
 
 /** A call in progress. */
 export interface ModelRequest {
   stream: ServerHttp2Stream;
   wire: Wire;
-  /** The name that prices are looked up by. */
+  /** The model's id in the price list. */
   model: string;
   turn: ModelTurn | null;
   /** Null if the call costs nothing. */

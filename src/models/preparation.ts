@@ -19,7 +19,6 @@ const wires = new Map<string, Wire>([messages, countTokens, chat, responses].map
 export interface PreparedRequest {
   /** The model's name in the guest's request. */
   model: string;
-  /** Whether the answer is streamed. */
   streamed: boolean;
   /** Estimates, for the credits to hold. */
   inputTokens: number;

@@ -17,11 +17,9 @@ const arrivalMsPerMiB = 1_000;
 interface RequestBody extends Disposable {
   /** Null if the body is too large. */
   body: Buffer<ArrayBuffer> | null;
-  /** The received bytes. */
   size: number;
 }
 
-/** How a body is read. */
 interface ReadOptions {
   stream: ServerHttp2Stream;
   holder: MemoryHolder;

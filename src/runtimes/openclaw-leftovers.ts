@@ -29,8 +29,8 @@ const leftOver = [
 type Change = [path: string, sql: string];
 
 /**
- * A lease of a process that was cut off holds for five minutes, in which no other starts. OpenClaw
- * drops it if that process is gone and ran under the same hostname, which a clone's did not.
+ * The lease of a killed process is valid for five minutes, in which no other process starts. OpenClaw ignores it if
+ * that process has ended and had the same hostname. In a clone the hostname differs.
  */
 const changes: Change[] = [
   [

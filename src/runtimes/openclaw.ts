@@ -256,7 +256,7 @@ class RunReader {
     this.#emit({ type: "response.output_text.delta", delta });
   }
 
-  /** Text that is corrected later cannot be taken back. Only what it adds is emitted, and nothing twice. */
+  /** Emitted text cannot be corrected. Of a replacement, only the added text is emitted. */
   #takeText({ text, delta, itemId = "", replace }: Extract<RunEvent, { stream: "assistant" }>["data"]): void {
     const another = itemId !== this.#item;
     if (another) [this.#item, this.#sentText] = [itemId, ""];

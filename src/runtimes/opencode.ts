@@ -156,7 +156,7 @@ function traitsOf(wire: Wire, name: string) {
   }
 }
 
-/** Claude's, since version 4.6. */
+/** Claude models, since version 4.6. */
 function hasLongContext(name: string): boolean {
   const [, major, minor] = /^claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?(?:-|$)/.exec(name) ?? [];
   return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 6);

@@ -21,7 +21,10 @@ export interface RuntimeContext {
   stateFolder: string;
   /** The MCP server, over streamable HTTP, that offers functions of a turn's client. */
   functionsUrl: string;
-  /** Where the runtime may listen on 127.0.0.1. It is the same at every start, and nobody outside the guest reaches it. */
+  /**
+   * The port on 127.0.0.1 where the runtime may listen. It is the same at every start, and unreachable from outside the
+   * guest.
+   */
   runtimePort: number;
   /**
    * A script that sets the agent's secret placeholders as variables. It may change at any time. The agent's user can

@@ -3,7 +3,9 @@ import { Budget } from "../core/budget.ts";
 import { setRecent } from "../core/recent.ts";
 import { clientOf, ProgramMetadata } from "./program-clients.ts";
 
-/** Fetches a JSON document from the public internet; rejects what is not there, is no JSON, too large or too slow. */
+/**
+ * Fetches a JSON document from the public internet. Rejects if it is missing, is not JSON, or is too large or too slow.
+ */
 export type FetchDocument = (url: string) => Promise<unknown>;
 
 /** How many documents are fetched at once, of all and of one domain: anybody can ask for any address. */

@@ -17,7 +17,7 @@ export async function showConsent(ctx: Context, { provider, mount }: ConsentPart
   const client = await provider.Client.find(String(asked.params.client_id));
   const target = URL.parse(String(asked.params.redirect_uri));
   if (!client || !target) return answer(ctx, 400, consentGone());
-  // Browsers hold a form's target against what it redirects to as well.
+  // Browsers apply `form-action` to redirects of a form's response as well.
   ctx.set("content-security-policy", formsTo(target));
   const [name, owner] = [client.clientName ?? "A program", ownerOf(client.clientId)];
   answer(ctx, 200, consentPage({ action: mount + ctx.path, name, owner, target: placeOf(target) }));

@@ -57,7 +57,7 @@ export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
     });
     handle(app, routes.openDashboardPage, async (_request, reply) => sendDocument(reply, folder));
     handle(app, routes.getDashboardFile, async ({ params }, reply) =>
-      // Their names have a hash of what they hold.
+      // Their names contain a hash of their content.
       reply.sendFile(params.file, join(folder, "assets"), { immutable: true, maxAge: "365d" }),
     );
     handle(app, routes.signInToDashboard, async (request, reply) => {

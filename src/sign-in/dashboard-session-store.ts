@@ -37,7 +37,7 @@ export class DashboardSessionStore {
     return numUpdatedRows > 0n;
   }
 
-  /** Null tokens: they stay what they are. */
+  /** `tokens`: null leaves them unchanged. */
   async endRenewal(idHash: Buffer, tokens: Buffer | null): Promise<void> {
     await this.#database
       .updateTable("dashboard_sessions")

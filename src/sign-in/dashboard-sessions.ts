@@ -50,7 +50,9 @@ export class DashboardSessions {
     this.#context = context;
   }
 
-  /** Where the browser signs in, and what its cookie keeps meanwhile. `to`: where it wants to be afterwards. */
+  /**
+   * Returns the URL at which the browser signs in, and the cookie's content until then. `to`: the path to return to.
+   */
   async begin(to: string): Promise<{ url: string; pending: string }> {
     const { url, pending } = await this.#context.webProvider.begin();
     const kept = this.#context.sealer.seal(JSON.stringify({ ...pending, to }), pendingContext);

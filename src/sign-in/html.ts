@@ -69,7 +69,6 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 };
 
-/** A complete page. */
 export function page(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">

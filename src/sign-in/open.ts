@@ -45,7 +45,7 @@ function keysIn(database: Database, sealer: Sealer) {
   };
 }
 
-/** Where clients get tokens for the whole API, or for a part of it at `path` (RFC 9728). */
+/** Metadata about the issuer of tokens for the API, or for its part at `path` (RFC 9728). */
 export function protectedResource({ config: { oidc }, address }: AppContext, path = ""): ProtectedResource {
   return {
     resource: address.public + path,

@@ -40,14 +40,12 @@ export async function readForm(ctx: Context): Promise<URLSearchParams | null> {
   return null;
 }
 
-/** Responds with a page. */
 export function answer(ctx: Context, status: number, body: string): void {
   ctx.status = status;
   ctx.type = "html";
   ctx.body = body;
 }
 
-/** Sends the browser on. */
 export function redirect(ctx: Context, url: string): void {
   ctx.status = 303;
   ctx.redirect(url);

@@ -103,7 +103,6 @@ export function signedOutPage(): string {
   return page("You are signed out", html`<p>You can close this page.</p>`);
 }
 
-/** An error page. */
 export function errorPage(title: string, text: string): string {
   return page(title, html`<p>${text}</p>`);
 }

@@ -24,8 +24,8 @@ export function isLoopback({ protocol, hostname }: URL): boolean {
 }
 
 /**
- * Where a browser may be sent after a sign-in: a site with https, a program on the user's computer at any port (RFC 8252,
- * 7.3), or a program by a scheme of its own.
+ * Whether a browser may be redirected to this URI after a sign-in: a site with https, a program on the user's computer
+ * at any port (RFC 8252, 7.3), or a program with its own scheme.
  */
 function mayBeRedirectUri(uri: string): boolean {
   const url = URL.parse(uri);

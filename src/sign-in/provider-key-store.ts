@@ -57,7 +57,6 @@ export async function replaceProviderKeys(
 
 const isInUse = sql<boolean>`(retires_at is null or retires_at > now())`;
 
-/** A key's row. */
 export function sealedKey(sealing: Sealing, purpose: KeyPurpose, key: object) {
   const id = randomUUID();
   const sealed = sealing.seal(JSON.stringify(key), contextOf(purpose, id)).toString("base64");

@@ -145,8 +145,8 @@ export class LocalProvider {
 }
 
 /**
- * A request for consent with the scope that every sign-in here has. RFC 6749, section 3.3 lets a server assume a scope where
- * a client names none; without it the user would allow nothing.
+ * Adds the scope `openid` to an authorization request. RFC 6749, section 3.3 allows a default scope if the client names
+ * none. Without a scope, the user would grant nothing.
  */
 function withScope(path: string): string {
   const url = new URL(path, "http://provider");
@@ -177,7 +177,7 @@ function configurationOf(
 ): Configuration {
   const policy = interactionPolicy.base();
   policy.get("consent")!.checks.add(asksForPrograms);
-  // With the prefix, no page of a neighbouring host can put a session of its own in its place (RFC 6265bis).
+  // The prefix stops sibling domains from overwriting the session cookie (RFC 6265bis).
   const isSecure = publicUrl.startsWith("https:");
   const sessionCookie = isSecure ? { name: "__Host-berth_session", path: "/" } : { name: "berth_session", path: mount };
   return {

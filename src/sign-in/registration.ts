@@ -4,13 +4,13 @@ import { parseJson } from "../core/json-structure.ts";
 import type { Context } from "./page-requests.ts";
 import { clientOf, ProgramMetadata, registeredId } from "./program-clients.ts";
 
-/** Where programs register (RFC 7591), below the provider's prefix. */
+/** The path where programs register (RFC 7591), below the provider's prefix. */
 export const registrationPath = "/register";
 const maximumBodyBytes = 16 * 1024;
 
 /**
- * Registers a program: answers with an id that holds what it has said. Nothing is stored, so that there is nothing to fill
- * and nothing to clean up; users decide at each sign-in.
+ * Registers a program: responds with an id that contains its metadata. Nothing is stored, so registrations cannot fill
+ * the database and need no clean-up. Users decide at each sign-in.
  */
 export async function register(ctx: Context, keys: readonly string[]): Promise<void> {
   ctx.set("cache-control", "no-store");

@@ -12,9 +12,9 @@ interface WebSignInOptions {
   clientId: string;
   /** Null for the built-in provider, which has one. */
   audience: string | null;
-  /** Where the provider sends the browser back to. */
+  /** The URL to which the provider redirects the browser. */
   redirectUri: () => string;
-  /** How the provider is asked; absent: over the network. */
+  /** Sends requests to the provider; by default over the network. */
   fetch?: openid.CustomFetch;
 }
 
@@ -42,7 +42,7 @@ export class WebSignIn {
     return { url: url.href, pending: { state, verifier } };
   }
 
-  /** `returned`: the address with which the browser came back. Throws `request_invalid` for one that is not good. */
+  /** `returned`: the URL to which the provider redirected the browser. Throws `request_invalid` if it is invalid. */
   async finish(returned: URL, { state, verifier }: PendingSignIn): Promise<SessionTokens> {
     const provider = await this.#discovered();
     const url = new URL(returned.search, this.#options.redirectUri());

@@ -61,7 +61,7 @@ export class Forks {
     await agents.requireCreatable(viewer, { ...settingsOf(source), ...asked, runtime });
   }
 
-  /** All of them or none. */
+  /** Creates all forks or none. */
   async #make(
     owner: AgentOwner,
     source: AgentState,
@@ -87,7 +87,7 @@ export class Forks {
   }
 }
 
-/** The names of the new agents: the one that was asked for, or NAME-1, NAME-2, …. Throws `request_invalid`. */
+/** The names of the new agents: the requested name, or NAME-1, NAME-2, …. Throws `request_invalid`. */
 function namesOf({ name, count }: CreateAgent): string[] {
   if (count === undefined) return [name];
   const names = Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);

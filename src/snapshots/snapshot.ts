@@ -8,7 +8,6 @@ export interface SnapshotState extends AuthorIds {
   agentId: string;
   name: string;
   reason: SnapshotReason;
-  /** Which runtime the agent had. */
   runtime: string;
   conversation: number;
   /** The replay of an earlier conversation for its runtime, by its id. */
@@ -16,12 +15,11 @@ export interface SnapshotState extends AuthorIds {
   hasMemory: boolean;
   /** On the host's disk, without data shared with others. */
   bytes: number;
-  /** The turn that ran then. */
+  /** The turn that was running at the time. */
   turnId: string | null;
   createdAt: Date;
 }
 
-/** A snapshot that is stored. */
 export interface StoredSnapshot extends SnapshotState {
   createdBy: Author | null;
 }

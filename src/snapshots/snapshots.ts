@@ -11,13 +11,13 @@ import type { SnapshotStore } from "./store.ts";
 /** How many snapshots that were made before rollbacks an agent keeps: the newest. */
 const keptBeforeRollbacks = 5;
 
-/** And before upgrades. */
+/** The same for snapshots before upgrades. */
 const keptBeforeUpgrades = 2;
 
 /** A moment of an agent for as long as something is made of it. */
 export interface HeldSnapshot extends Disposable {
   id: string;
-  /** As it was then. */
+  /** Its state at the time of the snapshot. */
   agent: AgentState;
   at: Date;
 }
@@ -49,7 +49,7 @@ export class Snapshots {
     this.#rows = context.stores.snapshots;
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   list(agent: AgentState): Promise<StoredSnapshot[]> {
     return this.#rows.list(agent.id);
   }
@@ -284,7 +284,7 @@ export class Snapshots {
     try {
       await this.#rows.insert(snapshot);
     } catch (error) {
-      // Any other error leaves open whether there is a row: the sweep decides by what is stored.
+      // After any other error the row may exist: the sweep checks the database.
       const isRefused = error instanceof BerthError && error.code === "snapshot_exists";
       if (isRefused) await machines.removeSnapshot(id).catch((fault: unknown) => this.#left(id, fault));
       throw error;
@@ -292,7 +292,7 @@ export class Snapshots {
     return snapshot;
   }
 
-  /** Makes the files of a snapshot. Answers what is to be stored of it. */
+  /** Creates the files of a snapshot. Returns the fields to store. */
   async #filesOf(
     agent: AgentState,
     id: string,

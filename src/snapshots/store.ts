@@ -7,7 +7,6 @@ import { type Database, isDuplicate } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { SnapshotState, StoredSnapshot } from "./snapshot.ts";
 
-/** The agents' snapshots. */
 export class SnapshotStore {
   readonly #database: Database;
 
@@ -51,7 +50,7 @@ export class SnapshotStore {
     }
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async list(agentId: string): Promise<StoredSnapshot[]> {
     const rows = this.#database.selectFrom("snapshots").selectAll().select(author).where("agent_id", "=", agentId);
     return (await rows.orderBy("created_at").execute()).map(fromRow);

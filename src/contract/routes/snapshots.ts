@@ -3,7 +3,6 @@ import { Agent, AgentParams, WaitQuery } from "../agents.ts";
 import { reading, route, using } from "../route.ts";
 import { CreateSnapshot, Rollback, Snapshot, SnapshotList, SnapshotParams } from "../snapshots.ts";
 
-/** Snapshots of agents. */
 export const snapshotRoutes = {
   createSnapshot: route({
     method: "POST",

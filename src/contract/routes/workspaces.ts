@@ -22,7 +22,6 @@ import {
   WorkspaceParams,
 } from "../workspaces.ts";
 
-/** Workspaces, their members and invitations. */
 export const workspaceRoutes = {
   getMe: route({
     method: "GET",

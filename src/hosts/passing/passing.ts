@@ -43,7 +43,7 @@ interface Errand {
   body?: Buffer | null;
 }
 
-/** A request that came within another one, about an agent. */
+/** A request about an agent that arrived inside another request. */
 interface Inner {
   agent: string;
   path: string;
@@ -130,8 +130,8 @@ export class Passing {
   }
 
   /**
-   * Has the leader of the agent's host answer a POST of JSON that came within another request, with that one's caller.
-   * Null: this server does it. Throws `agent_elsewhere`, and the reason of `gone`.
+   * Forwards a POST of JSON that arrived inside another request, with that request's caller, to the leader of the
+   * agent's host. Returns null if this server leads. Throws `agent_elsewhere`, and the reason of `gone`.
    */
   async ask(within: FastifyRequest, { agent, path, body }: Inner, gone: AbortSignal): Promise<Response | null> {
     const host = await this.#hostOfAgent(within.caller.accountId, { name: agent }, within.caller);

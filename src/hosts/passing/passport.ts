@@ -2,7 +2,7 @@ import type { Admission } from "../../accounts/tickets.ts";
 import type { Caller } from "../../core/http/caller.ts";
 import { type CallerRecord, fromCallerRecord, toCallerRecord } from "./caller-record.ts";
 
-/** The header by which a server says what it has found out about a request that it passes on. */
+/** The header with which a server describes a request that it forwards. */
 export const passportHeader = "berth-passed-on";
 /** Set by a server to which a request was passed on although it does not lead: nothing was done. */
 export const notLeadingHeader = "berth-not-leading";
@@ -24,7 +24,7 @@ export interface Passport {
   /** Null for a page of an agent's: it is admitted by its own cookie. */
   caller: Caller | null;
   ticket: Pick<Admission, "agentId" | "path"> | null;
-  /** Of the span that the request has at the server that passed it on; null: it has none. */
+  /** The request's span at the forwarding server; null if it has none. */
   traceparent: string | null;
 }
 

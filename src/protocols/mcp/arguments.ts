@@ -2,7 +2,7 @@ import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 import { safeParseValue } from "../../contract/validation.ts";
 
-/** The schema of a tool's arguments, with the API's texts for what is wrong. The SDK would take zod's own. */
+/** The schema of a tool's arguments, with the API's error texts. The SDK would use zod's own. */
 export function argumentsOf<Schema extends z.ZodType>(
   schema: Schema,
 ): StandardSchemaWithJSON<z.input<Schema>, z.output<Schema>> {

@@ -26,8 +26,8 @@ import { longerNote } from "./turn-tools.ts";
 /** A message has 256 KiB; in JSON, each byte may take six. */
 const maximumBodyBytes = 2 * 1024 * 1024;
 /**
- * How long a called agent may wait for a slot. The calling agent keeps its own slot meanwhile, so agents that call each
- * other could wait forever.
+ * How long a called agent may wait for a slot. The calling agent keeps its own slot in the meantime, so agents that
+ * call each other could otherwise wait forever.
  */
 const placeMs = 120_000;
 const placeCheckMs = 5_000;

@@ -8,7 +8,6 @@ import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-op
 import { argumentsOf } from "./arguments.ts";
 import { Progress } from "./progress.ts";
 
-/** A call of a tool. */
 export interface ToolCall {
   operation: CarriedOperation;
   carrier: Carrier;
@@ -79,7 +78,7 @@ function toResult({ result, text, failed }: ToolAnswer<unknown>): CallToolResult
   };
 }
 
-/** A refusal as a result that the model can act on: what was wrong, and what is allowed. */
+/** Converts an error to a result that the model can act on: the problem, and what is allowed. */
 export function toFailure(thrown: unknown): CallToolResult {
   if (!(thrown instanceof BerthError)) throw thrown;
   const { code, message, details } = errorBody(thrown);

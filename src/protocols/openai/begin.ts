@@ -9,13 +9,12 @@ import { storableValue } from "../../turns/storable.ts";
 import type { Asked } from "./input.ts";
 import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
 
-/** A turn's start. */
 export type Asking = Pick<FastifyRequest, "attempt" | "caller" | "headers" | "log" | "ip" | "id">;
 
 /** A parsed request of either API. */
 interface Beginning {
   asked: Asked;
-  /** Of the request itself, in addition to those among its messages. */
+  /** The request's own instructions, in addition to those among its messages. */
   instructions: readonly string[];
   functions: readonly ClientFunction[];
   previousId: string | null;

@@ -55,7 +55,7 @@ export class ChatStream {
     return batch.flatMap((each) => (this.#ended || !this.#stretch.isWithin(each) ? [] : this.#take(each.event)));
   }
 
-  /** The answer in one piece. */
+  /** The complete answer. */
   get object() {
     const call = this.#call && { tool_calls: [toolCallOf(this.#call)] };
     const reasoning = this.#reasoning.length > 0 && { reasoning_content: this.#reasoning.join("") };

@@ -3,7 +3,6 @@ import type { AgentState } from "../../agents/agent.ts";
 import type { Caller } from "../../core/http/caller.ts";
 import type { Files } from "../../files/files.ts";
 
-/** An attachment of a message. */
 export interface Attachment {
   /** A file's name: without slashes and control characters, of 255 bytes at most. */
   name: string;

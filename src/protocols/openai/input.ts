@@ -12,7 +12,6 @@ const maximumAttachments = 20;
 export interface Asked {
   /** The last user message; null if the request has function outputs after it. */
   message: string | null;
-  /** The message's files. */
   attachments: Attachment[];
   /** The texts of the system's and developer's messages. */
   instructions: string[];

@@ -3,7 +3,6 @@ import type { Database } from "../../core/database/database.ts";
 import type { Tables } from "../../core/database/tables.ts";
 import type { ResponseState } from "./stored-responses.ts";
 
-/** Responses of OpenAI's API. */
 export class ResponseStore {
   readonly #database: Database;
 

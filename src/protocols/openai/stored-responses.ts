@@ -42,7 +42,6 @@ interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"
   kept: Pick<ResponseState, "request" | "input"> | null;
 }
 
-/** A response with its turn. */
 export interface BegunResponse {
   response: ResponseState;
   turn: TurnState;
