@@ -19,15 +19,14 @@ import { lostError } from "../lifecycle/guest-leases.ts";
 import { toLines } from "../turns/transcript.ts";
 import { writeArchive } from "./write.ts";
 
-/** How long a reader of an archive may take nothing before it is cut off: the agent waits for the end. */
+/** A reader that accepts no bytes for this long is disconnected, because the agent waits for the end. */
 const stalledMs = 60_000;
-/** How much of the transcript goes into one piece, in characters. */
+/** The size of a piece of the transcript, in characters. */
 const pieceCharacters = 64 * 1024;
 
 const leftOut =
   "The values of secrets: settings.json has their names. Keys, credits and the log of connections. Packages installed outside of the home folder: `installed` lists those that apt and npm report.";
 
-/** The parts of an archive as they are made. */
 type ExportedParts = Partial<
   Record<"berth.json" | "settings.json" | "transcript.jsonl" | "home.tar" | "state.tar" | "disk.qcow2", Source>
 >;
@@ -60,7 +59,7 @@ export class Exports {
     }
   }
 
-  /** Begins an export; null if the agent was put to sleep just then. */
+  /** Starts an export; null if the agent has just been suspended. */
   async #begin(agent: AgentState, wanted: { disk: boolean; gone: AbortSignal }): Promise<Readable | null> {
     const { leases, lifecycle, stores, turns } = this.#context;
     const lease = await leases.acquire(agent.id);
@@ -106,13 +105,13 @@ export class Exports {
     return taken(writeArchive(parts, at));
   }
 
-  /** The agent's disk of now as one file, unless nobody waits for it any more (`gone`). The caller removes it. */
+  /** Packs the agent's current disk into one file, unless `gone` aborts. The caller removes the file. */
   #packDisk(agent: AgentState, gone: AbortSignal): Promise<string> {
     const { snapshots, machines } = this.#context;
     return snapshots.ofDisk(agent, (snapshot) => machines.packDisk(snapshot, gone));
   }
 
-  /** Resolves when the archive is sent, or nobody wants it any more. */
+  /** Resolves when the archive is sent or its reader has disconnected. */
   async #sent(archive: Readable, agentId: string): Promise<void> {
     const watched = new AbortController();
     archive.once("error", (error) => this.#context.log("an export broke off", { agentId, error }));
@@ -187,7 +186,7 @@ export class Exports {
   }
 }
 
-/** The bytes as a stream, which fails when its reader takes nothing for too long. */
+/** The bytes as a stream. It fails if its reader accepts none for too long. */
 function taken(bytes: AsyncIterable<Buffer>): Readable {
   let timer: NodeJS.Timeout | undefined;
   const waiting = () => {

@@ -7,7 +7,7 @@ import { headerOf, invalid } from "./read.ts";
 export interface FolderLimits {
   /** In total, in bytes. */
   bytes: number;
-  /** Files alone, no folders or links. */
+  /** Whether only files are allowed, no folders or links. */
   isFlat: boolean;
 }
 
@@ -17,7 +17,7 @@ const maximumDepth = 200;
 const maximumExtended = 64 * 1024;
 const maximumPath = 4_095;
 
-/** Types of entries (POSIX, "ustar Interchange Format") that a machine's folder may have. */
+/** The allowed types of entries (POSIX, "ustar Interchange Format"). */
 const kinds: Readonly<Record<string, "file" | "link" | "symlink" | "folder" | "fifo">> = {
   File: "file",
   OldFile: "file",
@@ -39,11 +39,11 @@ interface Extended {
   path?: string;
   linkpath?: string;
   size?: number;
-  /** The file's name where it has holes: `path` is made up then (GNU tar's manual, "PAX Format, Version 1.0"). */
+  /** The name of a sparse file, whose `path` is invented (GNU tar's manual, "PAX Format, Version 1.0"). */
   sparseName?: string;
 }
 
-/** The header fields of version 1.0 for a file with holes. Their map is in the file's bytes. */
+/** The header fields of version 1.0 for a sparse file. Its map is in the file's bytes. */
 const sparseKeys = new Set(["GNU.sparse.major", "GNU.sparse.minor", "GNU.sparse.name", "GNU.sparse.realsize"]);
 
 /**
@@ -80,12 +80,12 @@ class FolderCheck {
   readonly #folders: OpenFolder[] = [{ name: "", last: null }];
   #bytes = 0;
   #entries = 0;
-  /** How much is to be passed over. */
+  /** The number of bytes to skip. */
   #skipped = 0;
   /** The part being read: a header, or the content of an extended header. */
   #gathered: Buffer = Buffer.alloc(0);
   #wanted = blockBytes;
-  /** The extended header that is being gathered. */
+  /** The extended header being read. */
   #extending: { type: string; size: number } | null = null;
   #extended: Extended = {};
   /** Zero blocks seen: the second ends the archive. */
@@ -193,7 +193,10 @@ class FolderCheck {
     if (kind === "link") inside(this.#extended.linkpath ?? untilNull(block.subarray(157, 257)), `${shown}, a link,`);
   }
 
-  /** Requires the entry's folder to have come before it, and its name to be greater than the one before it there. */
+  /**
+   * Requires that the entry's folder precedes it, and that its name is greater than that of the folder's previous
+   * entry.
+   */
   #place(parts: readonly string[], isFolder: boolean, shown: string): void {
     if (parts.length === 0) {
       if (this.#entries > 1 || !isFolder) throw invalid(`${shown} is not in its place`);
@@ -220,7 +223,7 @@ function inside(path: string, shown: string): string[] {
   return parts;
 }
 
-/** A header's own path. A prefix is there in archives of POSIX alone. */
+/** A header's own path. Only POSIX archives have a prefix. */
 function pathIn(block: Buffer): string {
   const name = untilNull(block.subarray(0, 100));
   const prefix = block.toString("latin1", 257, 263) === "ustar\0" ? untilNull(block.subarray(345, 500)) : "";

@@ -12,13 +12,13 @@ import { type TurnStore, toTurnState } from "../turns/store.ts";
 import type { FinishedTurn, ImportedItem } from "../turns/transcript.ts";
 import type { ImportedSettings } from "./imports.ts";
 
-/** How many turns are read at a time. */
+/** The number of turns per query. */
 const page = 100;
 
 type ImportedTurn = Extract<ImportedItem, { turn: object }>["turn"];
 type ImportedEvents = Extract<ImportedItem, { events: object }>["events"];
 
-/** Agents' whole histories, as they leave and come. */
+/** Complete histories of exported and imported agents. */
 export class HistoryStore {
   readonly #database: Database;
   readonly #agents: AgentStore;
@@ -52,7 +52,7 @@ export class HistoryStore {
     return Number(count);
   }
 
-  /** The turns that are over, the oldest first. */
+  /** The finished turns, oldest first. */
   async *finished(agentId: string): AsyncGenerator<FinishedTurn> {
     for (let after: string | null = null; ; ) {
       const rows: FinishedRow[] = await this.#database
@@ -91,7 +91,7 @@ export class HistoryStore {
     return this.#turns.retelling(id);
   }
 
-  /** Stores an agent with what comes with it and a whole history: all of it or nothing. Throws `agent_exists`. */
+  /** Stores an agent with its settings and its history in one transaction. Throws `agent_exists`. */
   async insert(agent: AgentState, settings: ImportedSettings, history: AsyncIterable<ImportedItem>): Promise<void> {
     await this.#agents.insertWith([agent], async (transaction) => {
       await new EgressRuleStore(transaction).set(agent.id, settings.network, nobody);

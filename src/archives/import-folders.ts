@@ -20,16 +20,16 @@ const partialEnding = ".partial-";
 const transcriptFile = "transcript.jsonl";
 const maximumTranscript = 1024 ** 3;
 const maximumState = 64 * 1024 ** 2;
-/** How much is written between two looks at the host's disk. */
+/** The number of bytes written between two checks of the disk's free space. */
 const lookEvery = 64 * 1024 ** 2;
 
-/** The ids of the archives in a data folder that were received completely. */
+/** The ids of the completely received archives in a data folder. */
 export async function receivedIn(dataFolder: string): Promise<string[]> {
   const names = await readdir(join(dataFolder, importsFolder)).catch(() => []);
   return names.filter((name) => !name.includes(partialEnding));
 }
 
-/** An archive's description, once the rest of it is received. */
+/** The description of a completely received archive. */
 export interface ReceivedArchive {
   manifest: Manifest;
   settings: ArchivedSettings;
@@ -93,7 +93,7 @@ export class ImportFolders {
     return { manifest: manifest!, settings: settings! };
   }
 
-  /** Looks at the host's disk as bytes pass. */
+  /** Checks the disk's free space as bytes pass. */
   #spaced(): Transform {
     const reserve = this.#reserve;
     let since = 0;
@@ -135,12 +135,12 @@ export class ImportFolders {
     await this.#quarantine.remove(id, "import");
   }
 
-  /** The ids of all complete ones. */
+  /** The ids of all complete archives. */
   ids(): Promise<string[]> {
     return receivedIn(this.#dataFolder);
   }
 
-  /** At the server's start: removes what a crash left half received. */
+  /** Removes archives that a crash left incomplete. Called at the server's start. */
   async removeHalfReceived(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names) {
@@ -202,7 +202,7 @@ async function gathered(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Writes a folder's own changes out. */
+/** Writes a folder's entries to the disk (fsync). */
 async function force(path: string): Promise<void> {
   const handle = await open(path);
   await handle.sync();

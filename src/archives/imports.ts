@@ -27,9 +27,9 @@ export class Imports {
   readonly #context: AppContext;
   /** Ids of imports whose files may exist before their rows. */
   readonly #underway = new Set<string>();
-  /** A history is stored in one transaction, which may take minutes: one of each account. */
+  /** Serializes each account's imports: a history is stored in one transaction, which may take minutes. */
   readonly #storing = new SerialQueue();
-  /** Each has a connection to the database and a thread, which all accounts share. */
+  /** Limits concurrent imports. Each uses a database connection and a thread, which all accounts share. */
   readonly #places = new Places({ perHolder: 4, waiting: 100, waitMs: 600_000 });
 
   constructor(context: AppContext) {
@@ -37,9 +37,10 @@ export class Imports {
   }
 
   /**
-   * Creates an agent from an archive, which is received and checked completely first. Its machine gets the files while
-   * it is made. Throws the errors of creating an agent, `archive_invalid`, `archive_unsupported`, `request_invalid` if
-   * the bytes break off, and `request_timeout` if `gone` aborts before everything is stored; then nothing is left.
+   * Creates an agent from an archive, after it has received and checked the complete archive. The machine gets the
+   * files while it is created. Throws the errors of creating an agent, `archive_invalid`, `archive_unsupported`,
+   * `request_invalid` if the upload breaks off, and `request_timeout` if `gone` aborts before everything is stored.
+   * Then it leaves nothing behind.
    */
   async create(
     viewer: Viewer,
@@ -72,7 +73,7 @@ export class Imports {
       await lifecycle.begin([agent], () => this.#store(agent, { ...settings, detail }, gone));
       return agent;
     } catch (error) {
-      // A row whose storing was not heard of needs its files.
+      // The row may be stored although the confirmation was lost. Then it needs its files.
       const isStored = await stores.agents.byId(resourceId).then(Boolean, () => true);
       if (!isStored) await archives.remove(resourceId);
       throw error;
@@ -89,8 +90,8 @@ export class Imports {
   }
 
   /**
-   * Called by the timer and at the start: removes the archives that no agent waits for, and moves those of agents that
-   * the database does not know to the quarantine.
+   * Removes archives that no agent needs, and moves archives of unknown agents to the quarantine. Called by the timer
+   * and at the start.
    */
   async sweep(): Promise<void> {
     const { stores, hostFiles, archives } = this.#context;
@@ -140,12 +141,12 @@ function toCreate(
 ): CreateAgent {
   const model = asked.model === undefined ? settings.model : asked.model === "default" ? null : asked.model;
   const name = asked.name ?? manifest.agent;
-  // The agents that it might ask are of another account.
+  // The agents that it may call belong to another account.
   const { agents: _, ...own } = settingsOf(settings);
   return { ...own, name, runtime: manifest.runtime.name, model, resources: settings.resources };
 }
 
-/** Gives a machine that runs the folders of the archive that its agent is made from. */
+/** Copies the folders of the agent's archive into its running machine. */
 export async function pourInto(
   archives: Pick<ImportFolders, "open">,
   agentId: string,
@@ -172,7 +173,7 @@ function detailOf(
   return { installed, secrets, agents: agents.filter((name) => !found.includes(name)), hadDisk: hasDisk };
 }
 
-/** The bytes of an upload, which stays open: the one who sends is still to be answered. */
+/** The bytes of an upload. It stays open for the response. */
 async function* uploaded(bytes: Readable): AsyncGenerator<Buffer> {
   try {
     yield* bytes.iterator({ destroyOnReturn: false });

@@ -14,10 +14,10 @@ export const archiveParts = [
 
 export type PartName = (typeof archiveParts)[number]["name"];
 
-/** The unit of a tar: headers have one, and content is filled up to a multiple of it. */
+/** The size of a tar block: a header is one block, and content is padded to a multiple of it. */
 export const blockBytes = 512;
 
-/** The most that an entry of a part that is not split has, in bytes. */
+/** The maximum size of an entry that is not split, in bytes. */
 export const maximumWhole = 8 * 1024 * 1024;
 
 /** The name of an entry of a split part; the first is 1. */
@@ -25,7 +25,7 @@ export function entryName(part: string, number: number): string {
   return `${part}.${String(number).padStart(6, "0")}`;
 }
 
-/** How many bytes are missing to a whole number of blocks. */
+/** The number of bytes that pad `size` to a multiple of a block. */
 export function paddingOf(size: number): number {
   return (blockBytes - (size % blockBytes)) % blockBytes;
 }

@@ -6,20 +6,20 @@ import { safeParseValue } from "../contract/validation.ts";
 import { JsonTooComplex, maximumToolDepth, requireSimple } from "../core/json-structure.ts";
 import { archiveParts, blockBytes, entryName, maximumWhole, type PartName, paddingOf } from "./parts.ts";
 
-/** The most that an entry of a split part may have, in bytes. */
+/** The maximum size of an entry of a split part, in bytes. */
 const maximumEntry = 1024 * 1024 * 1024;
-/** How many zero blocks may follow the end: tar fills up its last record. */
+/** The maximum size of the zeros after the end, in bytes: tar pads its last record. */
 const maximumTail = 1024 * 1024;
 
-/** A part as it arrives. Its bytes are to be read before the next part is. */
+/** A part as it arrives. Read its bytes before the next part. */
 interface ReadPart {
   name: Exclude<PartName, "checksums.json">;
   bytes: AsyncGenerator<Buffer>;
 }
 
 /**
- * The parts of an archive in their order, each of them even where it has no bytes. Ends when the checksums were right.
- * Throws `archive_invalid` at the first thing that is not as it has to be.
+ * Yields all parts of an archive in order, also empty ones. Returns after it has verified the checksums. Throws
+ * `archive_invalid` at the first error.
  */
 export async function* readArchive(bytes: AsyncIterable<Buffer>): AsyncGenerator<ReadPart> {
   await using entries = new Entries(bytes);
@@ -78,7 +78,7 @@ export function parseJson(bytes: Buffer, name: string): unknown {
   }
 }
 
-/** A tar's entries, one after the other. Only plain files are allowed. */
+/** The entries of a tar, in order. Only plain files are allowed. */
 class Entries implements AsyncDisposable {
   readonly #input: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -89,18 +89,18 @@ class Entries implements AsyncDisposable {
     this.#input = bytes[Symbol.asyncIterator]();
   }
 
-  /** Releases the bytes that were not read. */
+  /** Releases unread bytes. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#input.return?.();
   }
 
-  /** The entry whose content was not read yet; null at the end. */
+  /** The next entry, whose content is unread; null at the end. */
   async next(): Promise<{ name: string; size: number } | null> {
     if (this.#current === undefined) this.#current = entryOf(await this.#exactly(blockBytes));
     return this.#current;
   }
 
-  /** The content of the entry that is next. */
+  /** The next entry's content. */
   async *content(): AsyncGenerator<Buffer> {
     const { size } = this.#current!;
     for (let left = size; left > 0; ) {
@@ -114,7 +114,7 @@ class Entries implements AsyncDisposable {
     this.#current = undefined;
   }
 
-  /** Requires that nothing but zeros follows. */
+  /** Requires that only zeros follow. */
   async requireEnd(): Promise<void> {
     if ((await this.next()) !== null) throw unexpected("the end", this.#current!.name);
     let tail = this.#rest.length;
@@ -156,7 +156,7 @@ export function headerOf(block: Buffer, what: string): Header {
     const header = new Header(block);
     if (header.cksumValid) return header;
   } catch {
-    // It has a number that is none.
+    // A field that must be a number is not one.
   }
   throw invalid(`${what} is no tar archive, or damaged`);
 }

@@ -9,7 +9,7 @@ import type { TranscriptAnswer, TranscriptJob } from "./transcript-worker.ts";
 const heapMiB = 512;
 
 /**
- * Reads a transcript in a thread of its own, one item at a time: a line of 16 MiB takes up to a second. Throws
+ * Reads a transcript in a separate thread, one item at a time: a line of 16 MiB takes up to a second. Throws
  * `archive_invalid`, and `request_timeout` as soon as `gone` aborts. The thread ends with the generator.
  */
 export async function* readTranscript(job: TranscriptJob, gone: AbortSignal): AsyncGenerator<ImportedItem> {

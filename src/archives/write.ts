@@ -3,13 +3,16 @@ import { Header } from "tar";
 import type { Checksums } from "../contract/archives.ts";
 import { archiveParts, blockBytes, entryName, type PartName, paddingOf } from "./parts.ts";
 
-/** The least that an entry of a split part has, but the last, in bytes. It is in memory until its size is known. */
+/**
+ * The minimum size of an entry of a split part, except its last, in bytes. It is kept in memory until its size is
+ * known.
+ */
 const entryBytes = 1024 * 1024;
 
 /** The content of an archive. A missing part has no bytes. */
 export type PartSources = Partial<Record<PartName, AsyncIterable<Buffer> | Iterable<Buffer>>>;
 
-/** The bytes of an archive, which are made as they are read. `at`: the time that its entries have. */
+/** Yields the bytes of an archive as they are read. `at`: the entries' time. */
 export async function* writeArchive(sources: PartSources, at: Date): AsyncGenerator<Buffer> {
   const checksums: Checksums = {};
   for (const { name, isSplit } of archiveParts) {
