@@ -3,7 +3,7 @@ import type { AppContext } from "../context.ts";
 import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 
-/** `/admin/capacity`: what the host has for machines. */
+/** `/admin/capacity`: the host's capacity for machines. */
 export function capacityRoutes(context: AppContext): FastifyPluginAsync {
   const { lifecycle } = context;
   return async (app) => {

@@ -3,7 +3,7 @@ import { isUuid } from "../contract/ids.ts";
 import type { Database } from "../core/database/database.ts";
 import type { FileState } from "./host-files.ts";
 
-/** Which files of a host belong to a row. */
+/** The rows that name a host's files. */
 export class HostFileStore {
   readonly #database: Database;
   readonly #host: string;
@@ -13,7 +13,7 @@ export class HostFileStore {
     this.#host = host;
   }
 
-  /** Whether the database has had machines of this host. */
+  /** Whether this host is registered in the database. */
   async isKnown(): Promise<boolean> {
     const row = await this.#database.selectFrom("hosts").select("id").where("id", "=", this.#host).executeTakeFirst();
     return row !== undefined;

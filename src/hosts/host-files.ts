@@ -10,7 +10,7 @@ export interface HostFile {
 /** The database's answer about files: a row names them, they were removed on request, or they are unknown. */
 export type FileState = "named" | "removed" | "unknown";
 
-/** The most ids that a refusal lists. */
+/** The maximum number of ids that a refusal lists. */
 const listed = 20;
 
 /**

@@ -5,7 +5,7 @@ import type { Log } from "../core/log.ts";
 import { pause } from "../core/retry.ts";
 import { type AgentReference, type HostLease, type HostLeaseStore, leaseMs, type Term } from "./lease-store.ts";
 
-/** How often the leader renews it. */
+/** The interval at which the leader renews its lease. */
 const renewMs = 2_000;
 /** A leader considers its lease expired this long before it expires. */
 const marginMs = 1_000;
@@ -50,7 +50,7 @@ export class Leadership {
   #isDeposed = false;
   /** The end of the lease, on the monotonic clock. */
   #validUntil = 0;
-  /** Since when the database has answered each look: a leader could have renewed as well. */
+  /** The time since which every check has reached the database, so that the leader could have renewed its lease. */
   #lookingSince = Number.POSITIVE_INFINITY;
   #renewing: Promise<void> | null = null;
   #leases: readonly HostLease[] = [];
@@ -69,7 +69,7 @@ export class Leadership {
     return this.#state === "leading";
   }
 
-  /** This server's term, also one that another has ended; null while it stands by. */
+  /** This server's term, even if another server has ended it; null while on standby. */
   get term(): Term | null {
     return this.#term;
   }
@@ -87,11 +87,11 @@ export class Leadership {
     await first;
   }
 
-  /** Leads no more: `finish` ends what the leader does, then the next may begin. */
+  /** Stops leading: runs `finish`, which ends the leader's work, then releases the lease. */
   async end(finish: () => Promise<void>): Promise<void> {
     this.#state = "ended";
     this.#stop.abort();
-    // A take-over that was under way ends first: its lease and its lock are given back, too.
+    // A pending take-over ends first, so that its lease and lock are released, too.
     await this.#running;
     const renewal = setInterval(() => this.#renew().catch(() => {}), renewMs);
     await finish().finally(() => clearInterval(renewal));
@@ -103,8 +103,8 @@ export class Leadership {
   }
 
   /**
-   * Before anything is done to a machine. Throws `agent_elsewhere` where this server does not lead, `shutting_down`
-   * where it does no more, and `database_unavailable` where it cannot find out.
+   * Confirms the lease. Call it before each change of a machine. Throws `agent_elsewhere` if this server does not lead,
+   * `shutting_down` if it has stopped leading, and `database_unavailable` if it cannot tell.
    */
   async confirm(): Promise<void> {
     if (this.#term !== null && performance.now() >= this.#validUntil) await this.#renew();
@@ -113,7 +113,7 @@ export class Leadership {
     throw new BerthError(code, "This server does not lead the agent's host.");
   }
 
-  /** The leader of the host as of the last look; null if none is known. */
+  /** The leader of the host at the last check; null if none is known. */
   known(host: string): HostLease | null {
     return this.#leases.find((lease) => lease.host === host && !lease.isReleased) ?? null;
   }
@@ -171,7 +171,7 @@ export class Leadership {
     }
   }
 
-  /** As `#read`, once for all requests that wait. */
+  /** Like `#read`, but shared by all waiting requests. */
   #readTogether(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null;

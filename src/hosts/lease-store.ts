@@ -6,7 +6,7 @@ import { visibleTo } from "../core/database/private-agents.ts";
 import type { Viewer } from "../core/http/access.ts";
 import { pause } from "../core/retry.ts";
 
-/** How long a lease is good for, by the database's clock. */
+/** A lease's duration, by the database's clock. */
 export const leaseMs = 6_000;
 
 /** A server's time as a host's leader. */
@@ -21,9 +21,9 @@ export interface HostLease extends Term {
   /** The URL at which other servers reach this one. */
   url: string;
   isValid: boolean;
-  /** For how long it was not renewed, in milliseconds. */
+  /** The time since its last renewal, in milliseconds. */
   restedMs: number;
-  /** Given back by a server that ended in order. */
+  /** Released by a server that shut down cleanly. */
   isReleased: boolean;
 }
 
@@ -35,7 +35,7 @@ const endTimeoutMs = 5_000;
 const endPollMs = 50;
 const leaseSpan = `${leaseMs} milliseconds`;
 
-/** The hosts' leases, by the database's clock. Takes a pool of its own: a renewal waits for no other query. */
+/** The hosts' leases, by the database's clock. It needs a separate pool, so that a renewal waits for no other query. */
 export class HostLeaseStore {
   readonly #database: Database;
 
@@ -106,9 +106,9 @@ export interface SessionOwner {
 }
 
 /**
- * Marks each new session of a pool with its server, so that a server which takes over can end it, and refuses one whose
- * server no longer leads. In this order: a session that is admitted before a take-over has its mark by then. Thereby
- * none of a deposed server's sessions can write, and no statement has to ask.
+ * Marks each new session of a pool with its server, then refuses it if that server no longer leads. The order matters:
+ * a session that is admitted before a take-over is already marked, so the new leader can end it. Thus no session of a
+ * deposed server can write, and statements need no check.
  */
 export function admitSessions(owner: SessionOwner): (client: pg.ClientBase) => Promise<void> {
   return async (client) => {

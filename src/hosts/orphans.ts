@@ -30,7 +30,7 @@ export class Orphans {
   }
 
   /**
-   * Makes an agent of a machine or a snapshot. It sleeps, and its runtime continues the conversation if that was the
+   * Creates a suspended agent from a machine or a snapshot. Its runtime continues the conversation if that was the
    * agent's first one. Throws `orphan_not_found`, `not_supported_here`, `agent_exists`, `user_not_found`,
    * `account_not_found`, `request_invalid`.
    */
@@ -117,11 +117,11 @@ export class Orphans {
     await this.#changes.run(id, async () => this.#remove(await this.#find(id)));
   }
 
-  /** Called once a day and at the start: removes what has been in the quarantine for too long. */
+  /** Removes expired orphans. Called once a day and at the start. */
   async expire(): Promise<void> {
     for (const orphan of await this.list()) {
       if (Date.parse(orphan.removedAt) > Date.now()) continue;
-      // Those that were given back in the meantime are not there.
+      // Recovered ones are no longer there.
       await this.#changes.run(orphan.id, () => this.#remove(orphan));
       this.#context.log("files were removed from the quarantine by age", { id: orphan.id, kind: orphan.kind });
     }
@@ -132,7 +132,7 @@ export class Orphans {
     await (kind === "import" ? archives : machines).removeQuarantined(id);
   }
 
-  /** An archive and the machine that was being made of it have one id: the machine comes first. */
+  /** An archive and the machine that was being created from it share an id. The machine comes first. */
   async #find(id: string): Promise<Orphan> {
     const found = (await this.list()).filter((each) => each.id === id);
     const one = found.find(({ kind }) => kind !== "import") ?? found[0];

@@ -1,8 +1,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
 /**
- * Signs what servers of one installation say to each other (HMAC-SHA256). Its key is derived from the installation's
- * secret key, so all servers have the same, and nobody else has it.
+ * Signs messages between the servers of an installation (HMAC-SHA256). The key is derived from the installation's
+ * secret key, so only these servers have it.
  */
 export class ServerSeal {
   readonly #key: Buffer;

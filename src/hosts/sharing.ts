@@ -8,7 +8,7 @@ import { pause } from "../core/retry.ts";
 import { Leadership } from "./leadership.ts";
 import { HostLeaseStore, type SessionOwner } from "./lease-store.ts";
 
-/** How long a server that has just taken a folder may take to be known in the database, in tries. */
+/** The number of checks for the row of a server that has just locked the folder. */
 const tries = 20;
 const pollMs = 100;
 

@@ -18,28 +18,28 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Another server's description of a request that it has forwarded; absent for a client's own. */
     passport?: Passport;
-    /** Whether its host is known only once its body is parsed: found out once, since hosts come and go. */
+    /** Whether the host is known only after the body is parsed. Determined once, because hosts come and go. */
     isNamedInBody?: boolean;
   }
 }
 
-/** A larger body is sent as it comes, and so only once. */
+/** The maximum size of a buffered body. A larger one is streamed, and cannot be sent again. */
 const maximumKept = 4 * 1024 * 1024;
 const pollMs = 20;
-/** For answers that are being written when the server ends. */
+/** Time for responses that are being written when the server ends. */
 const lastWordsMs = 100;
 
-/** Requests that have no end yet, each with its connection. */
+/** Unfinished requests, each with its connection. */
 type Open = Map<ServerResponse, Socket | null>;
 
-/** A request, and where it is to be done. */
+/** A request and its destination. */
 interface Errand {
   host: string;
-  /** Whether this server can do it, too, while nobody leads the host. */
+  /** Whether this server can also handle it while the host has no leader. */
   orHere: boolean;
   passport: Passport;
   passage: Passage;
-  /** The body, if it is parsed already; null: it is to be sent as it comes. */
+  /** The body, if it is already parsed; null: it is streamed. */
   body?: Buffer | null;
 }
 
@@ -51,16 +51,16 @@ interface Inner {
 }
 
 /**
- * Passes requests on to the server that leads their agent's host. One that meets a take-over waits for the next leader.
- * A request is passed on once at most.
+ * Forwards requests to the server that leads their agent's host. During a take-over, a request waits for the next
+ * leader. A request is forwarded at most once.
  */
 export class Passing {
   readonly #leaders: Leadership;
   readonly #seal: Seal;
   readonly #metrics: Metrics;
-  /** Requests that this server does itself, as a leader. */
+  /** Requests that this server handles as the leader. */
   readonly #here: Open = new Map();
-  /** Requests that are passed on, or wait for a leader. */
+  /** Requests that are forwarded, or wait for a leader. */
   readonly #passed: Open = new Map();
 
   constructor(leaders: Leadership, seal: Seal, metrics: Metrics) {
@@ -81,8 +81,8 @@ export class Passing {
   }
 
   /**
-   * Passes a request on if another server has to do it; false: this one does it. To be called before its body is parsed
-   * and, with `parsed`, after. Throws `agent_elsewhere`.
+   * Forwards a request if another server must handle it; returns false if this one must. Call it before the body is
+   * parsed and, with `parsed`, after. Throws `agent_elsewhere`.
    */
   async pass(request: FastifyRequest, reply: FastifyReply, parsed: boolean): Promise<boolean> {
     const { route } = request.routeOptions.config;
@@ -111,7 +111,7 @@ export class Passing {
     });
   }
 
-  /** As `pass`, for a request of an agent's page, which is none of the API's. */
+  /** Like `pass`, for a request to an agent's page, which is not part of the API. */
   async passPage(
     { accountId, name }: { accountId: string; name: string },
     page: Pick<Passage, "request" | "response" | "isUpgrade">,
@@ -156,7 +156,7 @@ export class Passing {
         signal: gone,
       }).catch((error: Error) => {
         gone.throwIfAborted();
-        // Nobody listened, so nothing was done.
+        // No server listened, so the request was not handled.
         if ((error.cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED") return null;
         throw lost();
       });
@@ -166,18 +166,20 @@ export class Passing {
     }
   }
 
-  /** The client's address, for a request that is none of the API's. */
+  /** The client's address, for a request that is not part of the API. */
   addressOf(request: IncomingMessage): string | undefined {
     const passport = this.#passportOf(request);
     return passport && passport !== "misdirected" ? passport.address : request.socket.remoteAddress;
   }
 
-  /** Resolves when the requests that this server does as a leader are answered, or stream; after `ms` at the latest. */
+  /**
+   * Resolves when the requests that this server handles as the leader are answered or streaming, after at most `ms`.
+   */
   async settled(ms: number): Promise<void> {
     await answered([this.#here], ms);
   }
 
-  /** Resolves when all requests are answered, or stream, and cuts off those that still do; after `ms` at the latest. */
+  /** Resolves when all requests are answered or streaming, after at most `ms`. Then closes the remaining ones. */
   async drain(ms: number): Promise<void> {
     await answered([this.#here, this.#passed], ms);
     if (this.#here.size + this.#passed.size > 0) await sleep(lastWordsMs);
@@ -286,7 +288,7 @@ function agentOfCall(message: unknown): unknown {
   return (message as { params?: { arguments?: { agent?: unknown } } } | null)?.params?.arguments?.agent;
 }
 
-/** The whole body; null if it is to be sent as it comes: it may be large, or its size is unknown. */
+/** The complete body; null if it must be streamed because it is large or its size is unknown. */
 async function bodyOf({ body, passage: { request } }: Errand): Promise<Buffer | null> {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
   if (encoding === undefined && length === "0") return Buffer.alloc(0);
@@ -294,7 +296,7 @@ async function bodyOf({ body, passage: { request } }: Errand): Promise<Buffer | 
   return encoding !== undefined || Number(length) > maximumKept ? null : buffer(request);
 }
 
-/** Whether the request may be sent to the next leader: nothing was done, or it does no harm to do it twice. */
+/** Whether the request may be sent to the next leader: it was not handled, or repeating it is harmless. */
 function isRepeatable(end: "refused" | "unknown", { request, isUpgrade }: Passage, body: Buffer | null): boolean {
   if (body === null) return end === "refused" && !request.readableDidRead;
   if (end === "refused") return true;

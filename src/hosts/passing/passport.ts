@@ -4,13 +4,13 @@ import { type CallerRecord, fromCallerRecord, toCallerRecord } from "./caller-re
 
 /** The header with which a server describes a request that it forwards. */
 export const passportHeader = "berth-passed-on";
-/** Set by a server to which a request was passed on although it does not lead: nothing was done. */
+/** Set by a server that received a forwarded request but does not lead. It did nothing. */
 export const notLeadingHeader = "berth-not-leading";
 
-/** How far the clocks of two servers may differ, with the time on the way. */
+/** The maximum difference between two servers' clocks, including the transfer time. */
 const goodForMs = 5 * 60_000;
 
-/** Signs texts with a key that all servers of the installation have, and nobody else. */
+/** Signs texts with a key that only the installation's servers have. */
 export interface Seal {
   seal(text: string): string;
   /** Null for a text that was not sealed by a server. */
@@ -21,7 +21,7 @@ export interface Seal {
 export interface Passport {
   /** The client's address. */
   address: string;
-  /** Null for a page of an agent's: it is admitted by its own cookie. */
+  /** Null for an agent's page, whose own cookie admits the request. */
   caller: Caller | null;
   ticket: Pick<Admission, "agentId" | "path"> | null;
   /** The request's span at the forwarding server; null if it has none. */
@@ -30,7 +30,7 @@ export interface Passport {
 
 interface Sealed extends Omit<Passport, "caller"> {
   caller: CallerRecord | null;
-  /** The server that it is for. */
+  /** The recipient's name. */
   to: string;
   request: string;
   at: number;

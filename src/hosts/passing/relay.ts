@@ -11,7 +11,7 @@ import { pipeline } from "node:stream/promises";
 import { connectionHeaders, flushHead, maximumHeadBytes, messageHeaders } from "../../core/http-head.ts";
 import { notLeadingHeader } from "./passport.ts";
 
-/** How long the other server has to take a connection. */
+/** The timeout for connecting to the other server. */
 const connectMs = 2_000;
 
 /** Headers that are not forwarded. `expect` was handled by this server. */
@@ -20,7 +20,7 @@ const neverForwarded = new Set([...connectionHeaders, "expect"]);
 /** Headers that this server and the other each set themselves. */
 const ofBoth = new Set(["ratelimit", "ratelimit-policy"]);
 
-/** A request to be passed on, once or several times. */
+/** A request to forward, once or repeatedly. */
 export interface Passage {
   request: IncomingMessage;
   response: ServerResponse;
@@ -32,14 +32,14 @@ export interface Passage {
 }
 
 /**
- * `answered`: the client has the other server's answer, to its end. `refused`: the other did nothing. `unknown`: it was
- * lost before it answered, and may have done it.
+ * `answered`: the client has the other server's complete response. `refused`: the other server did nothing. `unknown`:
+ * the connection broke before a response, so the request may have been handled.
  */
 export type PassageEnd = "answered" | "refused" | "unknown";
 
 /**
- * Sends a request to the server at `url`, and its answer back, each as it comes: no part waits for a later one. `body`:
- * all of it; null: it is sent as it comes, once.
+ * Sends a request to the server at `url` and streams the response back. `body`: the complete body; null streams it,
+ * once.
  */
 export async function relay(
   url: string,
@@ -57,7 +57,7 @@ export async function relay(
     headers: { ...requestHeaders(passage, body), ...passport },
     // A preview's head may have the limit's size, and the other server adds its own headers.
     maxHeaderSize: 2 * maximumHeadBytes,
-    // A connection that has rested may be closed by the other server just now.
+    // The other server may be closing an idle connection at this moment.
     agent: false,
   });
   const gone = () => sent.destroy();
@@ -65,7 +65,7 @@ export async function relay(
   try {
     if (!(await connected(sent))) return "refused";
     if (body) sent.end(body);
-    // The answer may come before the end of the body.
+    // The response may arrive before the body has ended.
     else pipeline(request, sent).catch(() => {});
     const answer = await answerTo(sent);
     if (answer === null) return response.closed ? "answered" : "unknown";
@@ -97,7 +97,7 @@ function connected(sent: ClientRequest): Promise<boolean> {
   });
 }
 
-/** Null if the connection ends before an answer. `socket`: the connection, where the protocol was changed. */
+/** Null if the connection ends before a response. `socket`: the connection after a protocol upgrade. */
 function answerTo(sent: ClientRequest): Promise<{ message: IncomingMessage; socket: Duplex | null } | null> {
   return new Promise((resolve) => {
     sent.once("response", (message) => resolve({ message, socket: null }));
@@ -118,13 +118,13 @@ function requestHeaders({ request, isUpgrade }: Passage, body: Buffer | null): O
   return hasBody && body ? { ...headers, "content-length": String(body.length) } : headers;
 }
 
-/** The headers of one connection alone, with those that it names as such. */
+/** The hop-by-hop headers, including those that `connection` names. */
 function droppedOf({ headers }: IncomingMessage): ReadonlySet<string> {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
   return new Set([...neverForwarded, ...named.filter((name) => !messageHeaders.has(name))]);
 }
 
-/** The response with the answer's headers, which go at once: those of a stream have no end that could be waited for. */
+/** Sends the answer's headers at once: a stream may never end. */
 function withHeaders({ response, answerHeaders, isUpgrade }: Passage, answer: IncomingMessage): ServerResponse {
   for (const [name, value] of Object.entries(answerHeaders())) if (value !== undefined) response.setHeader(name, value);
   const dropped = droppedOf(answer);
@@ -139,7 +139,7 @@ function withHeaders({ response, answerHeaders, isUpgrade }: Passage, answer: In
   return response;
 }
 
-/** Joins the two connections, whatever they speak now. */
+/** Joins the two connections, whatever their protocol. */
 async function tunnel(client: Socket, response: ServerResponse, answer: IncomingMessage, leader: Duplex) {
   response.detachSocket(client);
   const lines = [];
