@@ -4,7 +4,7 @@ import { nobody } from "../core/database/authors.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
 import type { SecretStore } from "../secrets/store.ts";
 
-/** Forks' rows with what else they are allowed and know. */
+/** Rows of forks, with their egress rules and secrets. */
 export class ForkStore {
   readonly #agents: AgentStore;
   readonly #secrets: SecretStore;

@@ -15,11 +15,11 @@ type AskedFork = CreateAgent & { from: ForkSource };
 
 /** A fork's initial state. */
 interface Moment extends Pick<SnapshotState, "id" | "runtime" | "conversation" | "retold"> {
-  /** The snapshot's; null for the agent as it is now. */
+  /** The snapshot's name; null for the agent's current state. */
   name: string | null;
 }
 
-/** New agents that begin with what another one is or was: its files, its running programs, its conversation. */
+/** New agents that start with another agent's current or earlier state: files, running programs, conversation. */
 export class Forks {
   readonly #context: AppContext;
 
@@ -28,8 +28,8 @@ export class Forks {
   }
 
   /**
-   * Creates `count` agents, all of one moment, with identities of their own. Answers the first. Throws what creating an
-   * agent throws, `snapshot_not_found`, and `request_invalid` for what the source decides.
+   * Creates `count` agents from one moment, each with a separate identity. Returns the first. Throws the errors of
+   * creating an agent, `snapshot_not_found`, and `request_invalid` for settings that the source determines.
    */
   async create(viewer: Viewer, asked: AskedFork, attempt: Attempt): Promise<AgentState> {
     const { agents, stores, snapshots } = this.#context;
@@ -50,7 +50,7 @@ export class Forks {
     );
   }
 
-  /** Throws whatever forbids the forks, before anything is made. */
+  /** Throws if the forks are not allowed, before anything is created. */
   async #requireForkable(viewer: Viewer, source: AgentState, asked: AskedFork, runtime: string): Promise<void> {
     const { agents, stores } = this.#context;
     const { accountId } = source;
@@ -96,7 +96,7 @@ function namesOf({ name, count }: CreateAgent): string[] {
   throw new BerthError("request_invalid", `name: ${long} would have more than the 30 characters that are allowed.`);
 }
 
-/** The ids of the agents of one request, the same in each attempt. */
+/** The id of a request's agent, the same in each attempt. */
 function idOf(resourceId: string, index: number): string {
   if (index === 0) return resourceId;
   return uuidOf(createHash("sha256").update(`${resourceId} ${index}`).digest("hex").slice(0, 32));

@@ -5,7 +5,7 @@ import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { toSnapshotView } from "./snapshot.ts";
 
-/** `/agents/{name}/snapshots`, rollbacks to them, and what makes one first. */
+/** `/agents/{name}/snapshots`, rollbacks and upgrades. */
 export function snapshotRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, snapshots } = context;
   return async (app) => {

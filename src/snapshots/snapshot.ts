@@ -2,7 +2,7 @@ import type { Author } from "../contract/authors.ts";
 import type { Snapshot, SnapshotReason } from "../contract/snapshots.ts";
 import type { AuthorIds } from "../core/database/authors.ts";
 
-/** A kept moment of an agent. */
+/** An agent's state at one moment. */
 export interface SnapshotState extends AuthorIds {
   id: string;
   agentId: string;

@@ -8,13 +8,13 @@ import { type Attempt, retriedAs } from "../core/http/attempt.ts";
 import type { SnapshotState, StoredSnapshot } from "./snapshot.ts";
 import type { SnapshotStore } from "./store.ts";
 
-/** How many snapshots that were made before rollbacks an agent keeps: the newest. */
+/** The number of snapshots before rollbacks that an agent keeps. The newest are kept. */
 const keptBeforeRollbacks = 5;
 
 /** The same for snapshots before upgrades. */
 const keptBeforeUpgrades = 2;
 
-/** A moment of an agent for as long as something is made of it. */
+/** A snapshot that is kept until it is disposed. */
 export interface HeldSnapshot extends Disposable {
   id: string;
   /** Its state at the time of the snapshot. */
@@ -29,7 +29,7 @@ interface Asked {
   by: AuthorIds;
 }
 
-/** A snapshot that is made before something that restarts the agent. */
+/** A snapshot that is created before the agent restarts. */
 interface Before {
   id: string;
   reason: SnapshotReason;
@@ -37,11 +37,11 @@ interface Before {
   by: AuthorIds;
 }
 
-/** Moments of agents: kept, gone back to, and removed. */
+/** Creates, restores and removes snapshots. */
 export class Snapshots {
   readonly #context: AppContext;
   readonly #rows: SnapshotStore;
-  /** How often each snapshot is in use by something that no row says yet: its files stay. */
+  /** The number of users of each snapshot that no row records yet. Its files stay. */
   readonly #inUse = new Map<string, number>();
 
   constructor(context: AppContext) {
@@ -84,7 +84,7 @@ export class Snapshots {
     });
   }
 
-  /** Throws `snapshot_exists`, `too_many_snapshots`. Holds only while nothing else is done with the agent. */
+  /** Throws `snapshot_exists`, `too_many_snapshots`. The result is valid only while the caller has the agent alone. */
   async #requireFew(agent: AgentState, newName: string | undefined): Promise<void> {
     const before = await this.list(agent);
     if (before.some(({ name }) => name === newName)) {
@@ -115,15 +115,15 @@ export class Snapshots {
   }
 
   /**
-   * Has `use` work with the files of this moment of the agent, which are removed once nothing is being made of them. The
-   * agent is passed as it is then.
+   * Calls `use` with a temporary snapshot of the agent, and the agent's state at that moment. The snapshot's files are
+   * removed once nothing uses them.
    */
   async takeFor<T>(agent: AgentState, use: (snapshot: string, agent: AgentState) => Promise<T>): Promise<T> {
     using held = await this.hold(agent);
     return await use(held.id, held.agent);
   }
 
-  /** Keeps this moment of the agent until it is disposed. Its files are removed some time later. */
+  /** Creates a temporary snapshot, which is kept until it is disposed. Its files are removed some time later. */
   async hold({ id: agentId }: AgentState): Promise<HeldSnapshot> {
     const { hostFiles, machines, lifecycle } = this.#context;
     const id = randomUUID();
@@ -148,11 +148,11 @@ export class Snapshots {
   async using<T>(agent: AgentState, reference: string, task: (snapshot: SnapshotState) => Promise<T>): Promise<T> {
     const { id } = await this.find(agent, reference);
     using _ = this.#use(id);
-    // A removal that began before the line above has taken the row by now.
+    // A removal that began before the line above has already deleted the row.
     return await task(await this.find(agent, id));
   }
 
-  /** Keeps the sweep and removals from the snapshot's files until disposed. */
+  /** Protects the snapshot's files from the sweep and from removals until disposed. */
   #use(id: string): Disposable {
     this.#inUse.set(id, (this.#inUse.get(id) ?? 0) + 1);
     return {
@@ -165,8 +165,8 @@ export class Snapshots {
   }
 
   /**
-   * Has `use` work with the disk of now of an agent that nothing else is done with (`Lifecycle.alone`). The files are
-   * removed afterwards.
+   * Calls `use` with a copy of the current disk of an agent that the caller has alone (`Lifecycle.alone`). Removes the
+   * files afterwards.
    */
   async ofDisk<T>(agent: AgentState, use: (snapshot: string) => Promise<T>): Promise<T> {
     const { machines, hostFiles } = this.#context;
@@ -255,8 +255,8 @@ export class Snapshots {
   }
 
   /**
-   * Called by the timer and at the start: removes the files of snapshots that were removed, moves those that the database
-   * does not know to the quarantine, and notes what the others take.
+   * Removes the files of removed snapshots, moves unknown snapshots to the quarantine, and stores the sizes of the
+   * others. Called by the timer and at the start.
    */
   async sweep(): Promise<void> {
     const { hostFiles, machines, log } = this.#context;
@@ -265,7 +265,7 @@ export class Snapshots {
     const states = await hostFiles.statesOf(found);
     for (const { id } of found) {
       if (states.get(id) === "named" || this.#inUse.has(id)) continue;
-      // A retry keeps the id of the attempt that a crash cut off: its row may be there by now.
+      // A retry has the id of the attempt that crashed, so its row may exist by now.
       const state = (await hostFiles.statesOf([{ id }])).get(id);
       if (state === "named" || this.#inUse.has(id)) continue;
       if (state === "removed") await machines.removeSnapshot(id);
@@ -306,7 +306,7 @@ export class Snapshots {
     return { id, agentId: agent.id, name, reason, ...then, ...facts };
   }
 
-  /** An agent's state before a restart; null if its machine is lost, so that there is nothing to save. */
+  /** An agent's state before a restart; null if its machine is lost and there is nothing to save. */
   async #before(agent: AgentState, { id, reason, label, by }: Before): Promise<SnapshotState | null> {
     // A cut may leave half of a character at the end.
     const name = `${label.slice(0, 70).replace(/\p{Surrogate}$/u, "")}, ${new Date().toISOString()}`;
@@ -316,7 +316,7 @@ export class Snapshots {
     });
   }
 
-  /** Keeps the newest of those that were made by themselves for this reason. */
+  /** Removes all but the newest automatic snapshots with this reason. */
   async #removeOldest(agent: AgentState, because: SnapshotReason, kept: number): Promise<void> {
     const made = (await this.list(agent)).filter(({ reason }) => reason === because);
     for (const { id } of made.slice(0, -kept)) await this.#discard(id);

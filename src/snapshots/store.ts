@@ -14,7 +14,7 @@ export class SnapshotStore {
     this.#database = database;
   }
 
-  /** The time now, and the agent's turn that runs. */
+  /** The current time, and the agent's running turn. */
   async moment(agentId: string): Promise<{ at: Date; turnId: string | null }> {
     const { rows } = await sql<{ at: Date; turnId: string | null }>`
       select clock_timestamp() as at,
