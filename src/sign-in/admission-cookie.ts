@@ -7,16 +7,16 @@ interface Context {
 }
 
 const cookieName = "berth_admitted";
-/** From a new password to the dashboard. */
+/** The time from setting a password to opening the dashboard. */
 const admittedMs = 60_000;
 
-/** Lets this browser sign in as a user once without a password, who has just set one in it. */
+/** Allows this browser one sign-in without a password, as the user who has just set one in it. */
 export function admit(ctx: Context, userId: string, mount: string): void {
   const options = { signed: true, httpOnly: true, sameSite: "lax", path: mount, maxAge: admittedMs, overwrite: true };
   ctx.cookies.set(cookieName, `${userId}.${Date.now() + admittedMs}`, options);
 }
 
-/** The user that this browser may sign in as, this once; null without one. */
+/** Consumes the admission. Returns its user; null without one. */
 export function takeAdmission(ctx: Context, mount: string): string | null {
   const [userId, until] = (ctx.cookies.get(cookieName, { signed: true }) ?? "").split(".");
   if (!userId) return null;

@@ -8,20 +8,20 @@ import { clientOf, ProgramMetadata } from "./program-clients.ts";
  */
 export type FetchDocument = (url: string) => Promise<unknown>;
 
-/** How many documents are fetched at once, of all and of one domain: anybody can ask for any address. */
+/** Limits on concurrent fetches, in total and per domain: anybody can request any address. */
 const fetchLimits = { total: 16, perHolder: 2 };
-/** For how long a document that could not be fetched is not fetched again, and of how many that is remembered. */
+/** How long a failed fetch is not repeated, and how many failures are remembered. */
 const failedMs = 60_000;
 const maximumFailed = 1_000;
 
 /**
  * Answers the provider's requests for the documents of programs
- * (https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/). Of a document, only what the service
- * needs is passed on: the provider would fetch more that it names.
+ * (https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/). Returns only the fields that the
+ * service needs, because the provider would fetch URLs in the others.
  */
 export function clientDocuments(fetchDocument: FetchDocument): (url: string | URL | Request) => Promise<Response> {
   const fetching = new Budget(fetchLimits);
-  /** Hosts whose documents could not be fetched, with when they may be again. */
+  /** Hosts whose fetches failed, with the time of the next allowed attempt. */
   const failed = new Map<string, number>();
   return async (asked) => {
     const url = String(asked instanceof Request ? asked.url : asked);
@@ -35,12 +35,12 @@ export function clientDocuments(fetchDocument: FetchDocument): (url: string | UR
     });
     const metadata = parseValue(ProgramMetadata, document);
     const { client_id } = document as { client_id?: unknown };
-    // The provider compares it with the address.
+    // The provider compares this id with the document's address.
     return Response.json(clientOf(String(client_id), metadata), { headers: { "cache-control": "max-age=300" } });
   };
 }
 
-/** The last two labels of a name. Names below them may all be one person's. */
+/** The last two labels of a name. All names below them may belong to one person. */
 function domainOf(hostname: string): string {
   return hostname.split(".").slice(-2).join(".");
 }

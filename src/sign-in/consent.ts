@@ -12,7 +12,7 @@ interface ConsentParts {
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
-/** Asks whether a program may act as the user: who it says that it is, and where it sends the browser. */
+/** Asks whether a program may act as the user. Shows the program's name and the target of its redirect. */
 export async function showConsent(ctx: Context, { provider, mount }: ConsentParts, asked: Interaction): Promise<void> {
   const client = await provider.Client.find(String(asked.params.client_id));
   const target = URL.parse(String(asked.params.redirect_uri));
@@ -23,7 +23,7 @@ export async function showConsent(ctx: Context, { provider, mount }: ConsentPart
   answer(ctx, 200, consentPage({ action: mount + ctx.path, name, owner, target: placeOf(target) }));
 }
 
-/** Takes the user's decision, and sends the browser back to the program. */
+/** Records the user's decision, and redirects the browser to the program. */
 export async function decideConsent(ctx: Context, parts: ConsentParts, asked: Interaction): Promise<void> {
   const form = await readForm(ctx);
   if (!form) return;

@@ -17,7 +17,7 @@ import { type DashboardSessions, dashboardSessionMs } from "./dashboard-sessions
 /** The path that its cookie is sent to. */
 const sessionPath = "/dashboard/session";
 const sessionCookie = "berth_dashboard";
-/** With https only. The prefix keeps pages of neighbouring hosts from setting it (RFC 6265bis). */
+/** Only with https. The prefix stops pages of sibling domains from setting it (RFC 6265bis). */
 const sealCookie = "__Host-berth_dashboard_seal";
 const pendingSeconds = 600;
 
@@ -101,7 +101,7 @@ async function signedIn(
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
     request.log.info({ err: error }, "a sign-in to the dashboard failed");
-    // The dashboard says it in its own words: a link could make it say anything else.
+    // The dashboard has its own text for each code. A text in the link could be forged.
     const query = new URLSearchParams({ code: error.code });
     return reply.redirect(`${dashboardPrefix}/signed-out?${query}`, 303);
   }
@@ -115,7 +115,7 @@ async function sendDocument(reply: FastifyReply, folder: string): Promise<Fastif
   return reply.header("referrer-policy", "no-referrer").type("text/html; charset=utf-8").send(document);
 }
 
-/** A path of the dashboard, and nothing else. */
+/** Returns a path of the dashboard for any input. */
 function pageOf(to = ""): string {
   if (!URL.canParse(to, "http://berth")) return `${dashboardPrefix}/`;
   const { pathname, search, origin } = new URL(to, "http://berth");
@@ -124,7 +124,7 @@ function pageOf(to = ""): string {
     : `${dashboardPrefix}/`;
 }
 
-/** Only the dashboard itself has a use for these; a cookie comes along from a neighbouring host's page, too. */
+/** Allows only requests from the dashboard itself. Browsers also send the cookie from pages of sibling domains. */
 function requireSameOrigin({ headers }: FastifyRequest): void {
   const { "sec-fetch-site": site, origin, host } = headers;
   const isForeign = site !== undefined ? site !== "same-origin" : origin !== undefined && !isOriginOf(origin, host);
@@ -132,10 +132,10 @@ function requireSameOrigin({ headers }: FastifyRequest): void {
 }
 
 /**
- * The dashboard's cookies, as headers. A page of a neighbouring host, an agent's preview say, can set cookies for their
- * common domain. With https, a session cookie set by another host is ignored, since it has no matching seal, and a
- * pending sign-in cannot be replaced. The seal is a cookie of its own because its prefix requires the path `/`, and the session is to be
- * sent to one path alone.
+ * The dashboard's cookies, as headers. A page of a sibling domain, such as an agent's preview, can set cookies for the
+ * common domain. With https, a session cookie from another host is ignored because it has no matching seal, and a
+ * pending sign-in cannot be replaced. The seal is a separate cookie because its prefix requires the path `/`, while the
+ * session is sent to one path only.
  */
 class Cookies {
   readonly #publicUrl: () => string;
@@ -160,12 +160,12 @@ class Cookies {
     return [session, this.#header(sealCookie, value && sealOf(value), "Path=/; SameSite=Strict", seconds)];
   }
 
-  /** The sign-in that is under way; empty if there is none. */
+  /** The pending sign-in; empty if there is none. */
   pendingOf({ headers: { cookie } }: FastifyRequest): string {
     return valuesOf(cookie, this.#pendingName)[0] ?? "";
   }
 
-  /** Lax: the browser comes back from another site, where another provider is. */
+  /** Lax: an external provider redirects the browser from another site. */
   pending(value: string | null): string {
     return this.#header(this.#pendingName, value, "Path=/; SameSite=Lax", pendingSeconds);
   }

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from "node:crypto";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 
-/** For how long a browser stays signed in, in milliseconds. */
+/** The duration of a browser's sign-in, in milliseconds. */
 export const dashboardSessionMs = 30 * 24 * 60 * 60 * 1000;
 
-/** A token that is good for less than this is renewed first. */
+/** A token that expires sooner than this is renewed first. */
 const renewBeforeMs = 60_000;
 /** How long one server may take to renew a session's tokens, and the others wait for it. */
 const renewalMs = 10_000;
@@ -21,14 +21,14 @@ export interface SessionTokens {
   idToken: string | null;
 }
 
-/** A sign-in that has begun, which the browser keeps until it comes back. */
+/** A pending sign-in, which the browser keeps until the provider redirects it back. */
 export interface PendingSignIn {
   state: string;
   verifier: string;
 }
 
 export interface StoredSession {
-  /** The SHA-256 of what the cookie holds. */
+  /** The SHA-256 of the cookie's value. */
   idHash: Buffer;
   accountId: string;
   /** Sealed. */
@@ -38,12 +38,13 @@ export interface StoredSession {
 const pendingContext = "dashboard sign-in";
 
 /**
- * Sign-ins to the dashboard. Codes and refresh tokens stay here; the browser has a cookie that stands for them, and
- * access tokens of minutes. Its cookie never changes, so a lost answer or a second tab does not sign anybody out.
+ * Sign-ins to the dashboard. Codes and refresh tokens stay in the service. The browser has a session cookie, and access
+ * tokens that are valid for minutes. The cookie never changes, so a lost response or a second tab does not sign anybody
+ * out.
  */
 export class DashboardSessions {
   readonly #context: AppContext;
-  /** The renewals under way here, by session. */
+  /** This server's pending renewals, by session. */
   readonly #renewals = new Map<string, Promise<SessionTokens | null>>();
 
   constructor(context: AppContext) {
@@ -75,7 +76,10 @@ export class DashboardSessions {
     return { session, to };
   }
 
-  /** A token for the API that is good for at least a minute. Throws `credentials_invalid` if nobody is signed in. */
+  /**
+   * Returns a token for the API that is valid for at least a minute. Throws `credentials_invalid` if nobody is signed
+   * in.
+   */
   async token(session: string): Promise<Pick<SessionTokens, "accessToken" | "accessExpiresAt">> {
     const { stores } = this.#context;
     const stored = await stores.dashboardSessions.find(hashOf(session));
@@ -100,7 +104,7 @@ export class DashboardSessions {
     let page: string | null = null;
     for (const each of all) {
       const tokens = this.#open(each);
-      // Signed out here even if the provider does not answer.
+      // The browser is signed out even if the provider does not respond.
       const url = tokens && (await webProvider.end(tokens).catch(() => null));
       if (each.idHash.equals(own.idHash)) page = url;
       await stores.dashboardSessions.remove(each.idHash);
@@ -109,7 +113,7 @@ export class DashboardSessions {
     return page;
   }
 
-  /** A token may be refused before its time: its account was disabled, or the keys that sign were replaced. */
+  /** A token may become invalid before it expires: its account was disabled, or the signing keys were replaced. */
   async #isGood(tokens: SessionTokens): Promise<boolean> {
     return isFresh(tokens) && (await this.#context.principals.find(tokens.accessToken)) !== null;
   }

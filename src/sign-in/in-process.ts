@@ -5,7 +5,9 @@ import { signInPrefix } from "../contract/sign-in.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Asks the built-in provider without a network: the service may not reach its own public address. */
+/**
+ * Calls the built-in provider without the network, because the service may be unable to reach its own public address.
+ */
 export function fetchInProcess(issuer: () => string, answer: Answer): CustomFetch {
   return async (url, { method, headers, body }) => {
     const { pathname, search } = new URL(url);

@@ -8,7 +8,7 @@ import type { Identity, TokenAudience } from "./tokens.ts";
 interface LocalSignInParts extends LocalProviderParts {
   keys: {
     read(): Promise<ProviderKeys>;
-    /** Makes new ones. The older ones count until `retiresAt`. */
+    /** Creates new keys. The older ones are valid until `retiresAt`. */
     replace(retiresAt: Date): Promise<void>;
   };
 }
@@ -18,7 +18,7 @@ export class LocalSignIn {
   readonly #parts: LocalSignInParts;
   #provider: LocalProvider | null = null;
   #publicUrl = "";
-  /** Names the keys that the provider has. */
+  /** The ids of the provider's current keys, as JSON. */
   #known = "";
   /** Reads the keys one at a time: an older reading must not end last and win. */
   readonly #readings = new SerialQueue();
@@ -35,7 +35,7 @@ export class LocalSignIn {
     return (await this.#parts.users.offerFirst(stored)) ? this.linkFor(token) : null;
   }
 
-  /** Takes up the keys as they are stored now: another server may have replaced them, or some have retired. */
+  /** Loads the stored keys: another server may have replaced them, or some may have expired. */
   refreshKeys(): Promise<void> {
     return this.#readings.run("keys", () => this.#readKeys());
   }
@@ -70,7 +70,7 @@ export class LocalSignIn {
     return verified ? { issuer: localIssuer, ...verified } : null;
   }
 
-  /** Whether the user has not ended the program that a token was issued to. */
+  /** Whether the user still allows the program to which a token was issued. */
   async isGranted(subject: string, clientId: string | null): Promise<boolean> {
     return (await this.#provider?.isGranted(subject, clientId)) ?? true;
   }

@@ -48,7 +48,7 @@ export const ProgramMetadata = z.object({
 });
 export type ProgramMetadata = z.infer<typeof ProgramMetadata>;
 
-/** A program as the provider has it: without a secret, for the code flow alone. */
+/** A program as a client of the provider: without a secret, and only for the code flow. */
 export function clientOf(clientId: string, { client_name, redirect_uris }: ProgramMetadata) {
   const isNative = redirect_uris.some((uri) => !uri.startsWith("https:"));
   return {
@@ -62,13 +62,13 @@ export function clientOf(clientId: string, { client_name, redirect_uris }: Progr
   };
 }
 
-/** The id of a program that registers. `keys`: as those for cookies, the first signs. */
+/** The id of a program that registers. `keys`: the cookie keys; the first signs. */
 export function registeredId({ client_name, redirect_uris }: ProgramMetadata, keys: readonly string[]): string {
   const payload = Buffer.from(JSON.stringify([client_name, ...redirect_uris])).toString("base64url");
   return `${registeredPrefix}${payload}.${signatureOf(payload, keys[0]!)}`;
 }
 
-/** The metadata of a program that has registered; null for an id that the service has not given. */
+/** The metadata of a registered program; null if the service has not issued the id. */
 export function registeredClient(clientId: string, keys: readonly string[]): ProgramMetadata | null {
   if (!clientId.startsWith(registeredPrefix)) return null;
   const [payload, signature, ...more] = clientId.slice(registeredPrefix.length).split(".") as [string, string?];

@@ -36,7 +36,7 @@ export async function providerKeys<Key extends object>(
   });
 }
 
-/** Replaces all keys of both purposes. The older ones count until `retiresAt`. */
+/** Replaces all keys of both purposes. The older ones are valid until `retiresAt`. */
 export async function replaceProviderKeys(
   database: Database,
   sealing: Sealing,

@@ -60,7 +60,7 @@ export interface LocalProviderParts {
   attempts: SignInAttempts;
   /** Logs what users did. Never rejects. */
   record: (action: SignInAction) => Promise<void>;
-  /** Gets the documents by which programs describe themselves; null: they cannot, and register. */
+  /** Fetches the documents with which programs describe themselves; null: programs must register. */
   fetchDocument: FetchDocument | null;
   log: (message: string, error: unknown) => void;
 }
@@ -120,8 +120,8 @@ export class LocalProvider {
   }
 
   /**
-   * Verifies an access token, whose subject is the user's id; null for an invalid token, and for one of a program that the
-   * user has ended.
+   * Verifies an access token, whose subject is the user's id. Returns null for an invalid token, and for one of a
+   * program that the user has ended.
    */
   async verify(token: string, audience: TokenAudience): Promise<VerifiedToken | null> {
     const accepted = { issuer: this.issuer, audience: this.#audiences[audience] };
@@ -241,7 +241,7 @@ function clientsOf(publicUrl: string): Configuration["clients"] {
   ];
 }
 
-/** Whether programs are known by documents, and how long each is kept, in seconds. */
+/** Whether documents identify programs, and how long each is cached, in seconds. */
 function documents(fetchDocument: FetchDocument | null) {
   return { enabled: fetchDocument !== null, ack: "draft-02", cacheDuration: { min: 60, max: 3_600 } };
 }
@@ -329,7 +329,7 @@ function codeComplaint({ name }: Error): string {
   }
 }
 
-/** Programs of others are consented to at each sign-in: anybody can register one by any name. */
+/** Third-party programs need consent at each sign-in: anybody can register a program with any name. */
 const asksForPrograms = new interactionPolicy.Check(
   "another_program",
   "programs need the user's consent",
@@ -356,7 +356,7 @@ async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
   return grant;
 }
 
-/** Programs that have registered, from what their ids hold. */
+/** Registered programs, read from the metadata in their ids. */
 function registeredClients(keys: readonly string[]): Adapter {
   const nothing = async () => undefined;
   return {

@@ -42,9 +42,7 @@ export function protectedResourceRoutes(context: AppContext): FastifyPluginAsync
   };
 }
 
-/**
- * The built-in provider's metadata at the places that its address has by RFC 8414.
- */
+/** The built-in provider's metadata, at the paths that RFC 8414 derives from its address. */
 export function providerMetadataRoutes(context: AppContext): FastifyPluginAsync {
   const { signIn } = context;
   return async (app) => {

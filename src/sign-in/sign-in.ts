@@ -89,7 +89,7 @@ async function isBarred(ctx: Context, { attempts }: SignInParts, attempt: SignIn
   return true;
 }
 
-/** The step that a sign-in is at: the password, or the consent to a program. */
+/** Serves the current step of a sign-in: the password, or the consent to a program. */
 async function interact(ctx: Context, parts: SignInParts): Promise<void> {
   const begun = await begunHere(ctx, parts);
   if (!begun) return;

@@ -52,7 +52,7 @@ export class WebSignIn {
     return asked(async () => toTokens(await openid.authorizationCodeGrant(provider, url, checks, parameters), null));
   }
 
-  /** Null if the sign-in has ended there. */
+  /** Null if the sign-in has ended at the provider. */
   async renew(refreshToken: string): Promise<SessionTokens | null> {
     const provider = await this.#discovered();
     try {
@@ -93,7 +93,9 @@ export class WebSignIn {
   }
 }
 
-/** Throws what the provider refuses as `request_invalid`, anything else as `identity_provider_unavailable`. */
+/**
+ * Throws `request_invalid` if the provider refuses the request, and `identity_provider_unavailable` for other errors.
+ */
 async function asked<Value>(ask: () => Promise<Value>): Promise<Value> {
   try {
     return await ask();
