@@ -75,7 +75,7 @@ export class AgentEgress {
     return this.#context.stores.egressLog.list(agentId, limit, after, verdict);
   }
 
-  /** The same of all of the caller's agents. */
+  /** The same for all of the caller's agents. */
   connectionsOfAccount(
     viewer: Viewer,
     limit: number,

@@ -6,7 +6,7 @@ const maximumLines = 10;
 /** Lines of the server's log that machines, or the hosts that they reach, can cause: a few for each agent. */
 export class Warnings {
   readonly #write: (message: string, error: unknown) => void;
-  /** How many lines each agent has caused in this period. */
+  /** The number of each agent's lines in this period. */
   readonly #lines = new Map<string, number>();
   #begun = performance.now();
 

@@ -2,8 +2,8 @@
 const zeroWidthSpace = "\u200b";
 
 /**
- * A message as a runtime has to be sent it. All of them read a text that begins with a slash as a command of their own,
- * such as `/clear`; to an agent it is text.
+ * The text to send to a runtime for a message. Every runtime reads a text that begins with a slash as one of its own
+ * commands, such as `/clear`; for an agent it is text.
  */
 export function asText(message: string): string {
   return message.trimStart().startsWith("/") ? zeroWidthSpace + message : message;

@@ -77,8 +77,8 @@ function reasoningModel(id: string): object {
 }
 
 /**
- * The same at every start while the MCP servers are: OpenClaw repeats its migrations whenever this changes, which takes
- * minutes under emulation. So it contains nothing unique. https://docs.openclaw.ai/gateway/configuration-reference
+ * Depends only on the MCP servers: OpenClaw repeats its migrations whenever this changes, which takes minutes under
+ * emulation. So it contains nothing unique. https://docs.openclaw.ai/gateway/configuration-reference
  */
 function configuration({ home, gatewayUrl, functionsUrl, runtimePort, mcpServers }: StartContext) {
   return {
@@ -120,7 +120,7 @@ function configuration({ home, gatewayUrl, functionsUrl, runtimePort, mcpServers
       exec: { host: "gateway", security: "full", ask: "off", notifyOnExit: false },
       deny: deniedTools,
     },
-    // Features that would run by themselves, need the internet or write data that nobody reads.
+    // Features that start on their own, need the internet, or write data that nobody reads.
     cron: { enabled: false },
     diagnostics: { enabled: false },
     discovery: { mdns: { mode: "off" } },

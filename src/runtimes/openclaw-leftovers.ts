@@ -12,9 +12,9 @@ const maximumMs = 60_000;
 const lockMs = 5_000;
 
 /**
- * Only its session's status, which is stored twice, marks a run as active; the other fields would be left over from an
- * attempt to resume it. OpenClaw also goes by rows whose entry is not JSON, so those are marked too. A trigger takes a row
- * that was written as one that is still to be checked, which OpenClaw does with its migrations alone.
+ * The fields that an attempt to resume a run would leave behind. Only the session's status, which is stored twice,
+ * marks a run as active. OpenClaw also reads rows whose entry is not JSON, so those are marked too. A trigger marks
+ * each written row as unchecked, and only OpenClaw's migrations check it.
  */
 const leftOver = [
   "abortedLastRun",

@@ -17,7 +17,7 @@ export function compileCacheOf(context: Pick<RuntimeContext, "packages">): strin
   return join(folderOf(context), "compile-cache");
 }
 
-/** OpenClaw's folder as it is after a first start. Everybody may read it: it has no keys. */
+/** OpenClaw's folder after a first start. It contains no keys, so any user may read it. */
 function preparedStateOf(context: Pick<RuntimeContext, "packages">): string {
   return join(folderOf(context), "state");
 }
@@ -27,7 +27,7 @@ export function stateOf({ home }: Pick<RuntimeContext, "home">): string {
   return join(home, ".openclaw");
 }
 
-/** Keeps OpenClaw's folder, in which nothing unique is left, for agents that have none. Called by the image's build. */
+/** Saves OpenClaw's folder, which contains nothing unique, for agents that have none. Called by the image's build. */
 export async function keepPrepared(context: RuntimeContext): Promise<void> {
   const kept = preparedStateOf(context);
   await rm(kept, { recursive: true, force: true });
@@ -35,7 +35,7 @@ export async function keepPrepared(context: RuntimeContext): Promise<void> {
   await promisify(execFile)("chmod", ["-R", "a+rX", kept]);
 }
 
-/** Gives an agent that has no OpenClaw folder yet the prepared one. */
+/** Copies the prepared folder to an agent without an OpenClaw folder. */
 export async function takePrepared(context: RuntimeContext): Promise<void> {
   const [state, prepared] = [stateOf(context), preparedStateOf(context)];
   if (await isThere(state)) return;

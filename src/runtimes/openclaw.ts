@@ -44,7 +44,7 @@ export const openclaw: Runtime = {
     await takePrepared(context);
     await writeConfiguration(context);
     await clearLeftovers(node, context, await isAnotherMachine(context));
-    // The compile cache holds for these arguments.
+    // The compile cache is valid for these arguments only.
     const args = ["--no-flush-bytecode", join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
     // It repeats every reply on its standard output, which nobody reads.
     const { child, ended } = await spawnRuntime(node, args, environment(context, token), "ignore", context);
@@ -69,7 +69,7 @@ export const openclaw: Runtime = {
 /** How long OpenClaw may take to end a cancelled turn before its process is killed. It takes 0.1 s. */
 const cancelGraceMs = 5_000;
 
-/** How long an interrupted run may take to report that. */
+/** How long an interrupted run may take to report its end. */
 const settleMs = 500;
 
 /** Between two attempts to cancel a run that OpenClaw does not know yet. */

@@ -24,7 +24,7 @@ export const opencode: Runtime = {
   memoryMiB: 1536,
   providers: ["anthropic", "openai"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
-  // On each of its three APIs.
+  // These cover each of its three APIs.
   warmUp: [
     { message: "Good morning.", model: null },
     { message: "run: echo warm", model: null },
