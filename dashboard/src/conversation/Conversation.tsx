@@ -48,11 +48,10 @@ function ConversationWith({ name }: { name: string }) {
             agent={name}
             isAsleep={agent?.status === "suspended"}
             turns={turns}
-            sending={sender.sending}
+            sender={sender}
             onOlder={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : null}
             onEnded={(id) => void ended(id).catch(() => {})}
             onEdit={setDraft}
-            onSendAgain={sender.add}
           />
         )}
       </Loaded>
@@ -88,16 +87,16 @@ interface TurnsProps {
   agent: string;
   isAsleep: boolean;
   turns: readonly Turn[];
-  sending: string | null;
+  sender: ReturnType<typeof useSender>;
   /** Null while there are none, or they are on their way. */
   onOlder: (() => void) | null;
   onEnded: (id: string) => void;
   onEdit: (message: string) => void;
-  onSendAgain: (message: string) => void;
 }
 
 /** The turns. Only those in view are in the page. */
-function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSendAgain }: TurnsProps) {
+function Turns({ agent, isAsleep, turns, sender, onOlder, onEnded, onEdit }: TurnsProps) {
+  const { sending } = sender;
   const { scroller, virtualizer, isAtEnd } = useTurnScroll({ turns, sending, onOlder });
   if (turns.length === 0 && sending === null) return <NoTurns agent={agent} />;
   return (
@@ -125,7 +124,7 @@ function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSe
                 isPassing={virtualizer.isScrolling}
                 onEnded={onEnded}
                 onEdit={onEdit}
-                onSendAgain={onSendAgain}
+                onSendAgain={sender.add}
               />
             </div>
           ))}
