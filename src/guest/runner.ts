@@ -31,7 +31,7 @@ const helloTimeoutMs = 30_000;
 const toleratedMs = 500;
 
 /** The machine that a runner runs in. */
-export interface RunnerMachine {
+interface RunnerMachine {
   /** The identity that an earlier runner received in the same run; null before the first adoption. */
   identity: Identity | null;
   /** The server's token before the first adoption. */
