@@ -1,6 +1,18 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +68,9 @@ test("a folder is copied there and back", async () => {
   await mkdir(join(local, "project/src"), { recursive: true });
   await writeFile(join(local, "project/src/main.ts"), "code");
   await symlink("src/main.ts", join(local, "project/link"));
+  await utimes(join(local, "project/src"), 1_700_000_000, 1_700_000_000);
   expect(await berth(["cp", "project", "ada:work"])).toMatchObject({ code: 0 });
+  expect((await stat(join(home, "work/src"))).mtime).toEqual(new Date(1_700_000_000_000));
   expect(await readFile(join(home, "work/link"), "utf8")).toBe("code");
   expect(await berth(["cp", "ada:work", "fetched"])).toMatchObject({ code: 0 });
   expect(await readFile(join(local, "fetched/link"), "utf8")).toBe("code");

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { basename, posix, resolve } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { type AgentFiles, ApiError, type WrittenFile } from "@berth/client";
-import { create, type ReadEntry } from "tar";
+import { create, type ReadEntry, type WriteEntry } from "tar";
 import { CliError } from "../errors.ts";
 import { counted } from "../streams.ts";
 import { printable } from "../terminal.ts";
@@ -24,7 +24,7 @@ export async function upload(
   const name = basename(resolve(from));
   const target = to.endsWith("/") || (await isFolder(files, to, user)) ? posix.join(to, name) : to;
   if (found.isDirectory()) {
-    const archive = create({ gzip: true, portable: true, cwd: from, filter: isCopied }, ["."]);
+    const archive = create({ gzip: true, portable: true, cwd: from, filter: isCopied, onWriteEntry: keepTime }, ["."]);
     return sent(archive as unknown as NodeJS.ReadableStream, seen, (body) => files.extract(target, body, { user }));
   }
   if (!found.isFile()) throw new CliError(`${from} is neither a file nor a folder.`);
@@ -54,6 +54,11 @@ async function sent(
 function unreadable({ path = "", message }: NodeJS.ErrnoException): CliError {
   const reason = path.includes("\u{fffd}") ? `A name is not UTF-8. Rename it: ${path}` : message;
   return new CliError(`${printable(reason)}. Nothing was copied.`);
+}
+
+/** Portable archives have no time of folders, which would then be changed in 1970. */
+function keepTime(entry: WriteEntry): void {
+  entry.noMtime = false;
 }
 
 /** Skips fifos, sockets and devices. */
