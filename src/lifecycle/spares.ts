@@ -33,7 +33,7 @@ export class Spares {
   readonly #use = new ProcessorUse();
   #lastUsed: Map<string, number> | null = null;
   /** Why there are fewer spares than the maximum. */
-  #reason: string | null = "The server has just started.";
+  #reason: string | null = "A template is being made.";
   #busyAt = performance.now();
   #working: Promise<void> = Promise.resolve();
 

@@ -118,9 +118,9 @@ test("a person who follows an invitation joins after the sign-in, by a click", a
   const file = { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("from Simon") };
   await other.goto(`${dashboard.url}/-/agents/mine/files`);
   await other.getByLabel("Files to upload").setInputFiles(file);
-  await other.getByRole("row").filter({ hasText: file.name }).getByText("by You").waitFor();
+  await other.getByRole("row").filter({ hasText: file.name }).getByText("· You").waitFor();
   await page.goto(`${dashboard.url}/-/agents/mine/files`);
-  await page.getByRole("row").filter({ hasText: file.name }).getByText("by simon").waitFor();
+  await page.getByRole("row").filter({ hasText: file.name }).getByText("· simon").waitFor();
 
   await other.goto(link);
   await other.getByRole("button", { name: "Join" }).click();

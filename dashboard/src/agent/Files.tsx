@@ -166,7 +166,7 @@ function Row({ name, folder, entry, onOpen }: RowProps) {
       <td className="whitespace-nowrap text-muted">{type === "file" && bytes(size)}</td>
       <td className="whitespace-nowrap text-muted">
         <Time at={modifiedAt} />
-        {author !== null && ` by ${author}`}
+        {author !== null && ` · ${author}`}
       </td>
       <td className="w-0">
         <EntryActions name={name} folder={folder} entry={entry} />
