@@ -14,18 +14,21 @@ export class AuthorStore {
     this.#database = database;
   }
 
-  /** Stores the author of commands that are about to start, or of files that were written. The last one is kept. */
-  async insert(agentId: string, kind: Kind, refs: readonly string[], { personId, keyId }: AuthorIds): Promise<void> {
-    // An agent that was deleted in the meantime has none.
-    await sql`
+  /**
+   * Stores the author of commands that are about to start, or of files that were written. The last one is kept. Resolves
+   * with the author; null if it is unknown, or if the agent was deleted in the meantime.
+   */
+  async insert(agentId: string, kind: Kind, refs: readonly string[], ids: AuthorIds): Promise<Author | null> {
+    const { personId, keyId } = ids;
+    const { rows } = await sql<{ author: Author | null }>`
       insert into machine_authors (agent_id, kind, ref, person_id, key_id)
       select id, ${kind}, ref, ${personId}::uuid, ${keyId}::uuid
       from agents, unnest(${[...new Set(refs)]}::text[]) ref
       where id = ${agentId}
       on conflict (agent_id, kind, ref) do update
-      set person_id = excluded.person_id, key_id = excluded.key_id, created_at = excluded.created_at`.execute(
-      this.#database,
-    );
+      set person_id = excluded.person_id, key_id = excluded.key_id, created_at = excluded.created_at
+      returning ${authorOf("machine_authors")} as author`.execute(this.#database);
+    return rows[0]?.author ?? null;
   }
 
   /** Authors by id or entity tag. Unknown ones are left out. */

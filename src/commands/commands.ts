@@ -6,7 +6,6 @@ import type {
   CommandRecord,
   CommandResult,
   CommandSignal,
-  MachineCommand,
   NumberedCommandEvent,
   RunCommand,
   TerminalSize,
@@ -57,18 +56,14 @@ export class Commands {
    * Starts the command, or finds the started command with this id. Throws `too_many_commands`, `command_not_runnable`.
    */
   async start(id: string, agent: AgentState, run: RunCommand, caller: Owner): Promise<CommandRecord> {
-    await this.#authors.insert(agent.id, "command", [id], caller);
+    const createdBy = await this.#authors.insert(agent.id, "command", [id], caller);
     const command = await this.#leases.use(agent, caller, (guest) => guest.startCommand({ id, run }), "again");
-    return (await this.#withAuthors(agent, [command]))[0]!;
+    return { ...command, createdBy };
   }
 
   /** Running commands and the last finished ones, newest first. */
   async list(agent: AgentState, caller: Owner): Promise<CommandRecord[]> {
     const { commands } = await this.#leases.use(agent, caller, (guest) => guest.listCommands({}), "again");
-    return this.#withAuthors(agent, commands);
-  }
-
-  async #withAuthors(agent: AgentState, commands: readonly MachineCommand[]): Promise<CommandRecord[]> {
     const ids = commands.map(({ id }) => id).filter(isUuid);
     const authors = await this.#authors.of(agent.id, "command", ids);
     return commands.map((command) => ({ ...command, createdBy: authors.get(command.id) ?? null }));
