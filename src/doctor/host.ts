@@ -13,6 +13,7 @@ import { lastBuiltImage } from "../machines/qemu/open.ts";
 import { lastProbe } from "../machines/qemu/probe.ts";
 import { qemuVersion } from "../machines/qemu/process.ts";
 import { Sandbox } from "../machines/qemu/sandbox.ts";
+import { namespaceFinding } from "./user-namespaces.ts";
 
 // `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON (`Finding`).
 
@@ -79,6 +80,10 @@ const checks: Record<string, Check> = {
         ? "each machine has a user, namespaces and a control group of its own, and opens no connections"
         : gaps.join("; ");
     return { ok: true, found };
+  },
+  async "user namespaces"() {
+    const setting = await readFile("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "utf8").catch(() => "0");
+    return namespaceFinding(setting, process.getuid?.() === 0);
   },
   async suspend() {
     const scope = (await readFile("/proc/sys/kernel/yama/ptrace_scope", "utf8").catch(() => "0")).trim();
