@@ -58,7 +58,8 @@ export class Files {
     const change = (guest: GuestClient) => guest.changeFile(request, options);
     const { entry } = await this.#leases.use(agent, caller, change, "once");
     if (entry === null) return null;
-    if (request.action === "copy" && entry.type === "file") await this.#wrote(agent, caller, [entry.etag]);
+    if (request.action === "copy" && entry.type === "file" && entry.etag !== null)
+      await this.#wrote(agent, caller, [entry.etag]);
     return this.withAuthor(agent, entry);
   }
 
@@ -75,22 +76,23 @@ export class Files {
   }
 
   /** Writes a file. If the bytes break off, the existing file stays. */
-  async write(agent: AgentState, caller: Asking, request: WriteFile, bytes: Readable): Promise<WrittenFile> {
-    const { unpacked: _, ...written } = await sendBytes(
-      await this.#open(agent, caller, (guest) => guest.writeFile(request)),
-      bytes,
-    );
-    await this.#wrote(agent, caller, [written.etag]);
-    return written;
+  write(agent: AgentState, caller: Asking, request: WriteFile, bytes: Readable): Promise<WrittenFile> {
+    return this.#send(agent, caller, (guest) => guest.writeFile(request), bytes);
   }
 
   /** Unpacks an archive into a folder. If the bytes break off, nothing is unpacked. */
-  async extract(agent: AgentState, caller: Asking, request: ExtractArchive, bytes: Readable): Promise<WrittenFile> {
-    const { unpacked, ...written } = await sendBytes(
-      await this.#open(agent, caller, (guest) => guest.extractArchive(request)),
-      bytes,
-    );
-    await this.#wrote(agent, caller, unpacked);
+  extract(agent: AgentState, caller: Asking, request: ExtractArchive, bytes: Readable): Promise<WrittenFile> {
+    return this.#send(agent, caller, (guest) => guest.extractArchive(request), bytes);
+  }
+
+  async #send(
+    agent: AgentState,
+    caller: Asking,
+    begin: (guest: GuestClient) => Promise<Duplex>,
+    bytes: Readable,
+  ): Promise<WrittenFile> {
+    const { unpacked, ...written } = await sendBytes(await this.#open(agent, caller, begin), bytes);
+    await this.#wrote(agent, caller, written.etag === null ? unpacked : [written.etag]);
     return written;
   }
 
@@ -107,9 +109,8 @@ export class Files {
     }
   }
 
-  async #wrote(agent: AgentState, author: Asking, etags: readonly (string | null)[]): Promise<void> {
-    const known = etags.filter((etag) => etag !== null);
-    if (known.length > 0) await this.#authors.insert(agent.id, "file", known, author);
+  async #wrote(agent: AgentState, author: Asking, etags: readonly string[]): Promise<void> {
+    if (etags.length > 0) await this.#authors.insert(agent.id, "file", etags, author);
   }
 
   async #withAuthors(agent: AgentState, entries: readonly MachineEntry[]): Promise<FileEntry[]> {

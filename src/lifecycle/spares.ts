@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { cpus } from "node:os";
+import { availableParallelism } from "node:os";
 import type { AppContext } from "../context.ts";
 import type { Resources } from "../contract/agents.ts";
 import type { Capacity } from "../contract/capacity.ts";
@@ -102,7 +102,7 @@ export class Spares {
   /** Whether so many agents start or answer that a spare would slow them. */
   get #areAgentsBusy(): boolean {
     const { running, reconciler } = this.#context;
-    return running.size + reconciler.atWork >= Math.ceil(cpus().length / 2);
+    return running.size + reconciler.atWork >= Math.ceil(availableParallelism() / 2);
   }
 
   /** Why the host is not idle; null if it is. */

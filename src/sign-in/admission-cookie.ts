@@ -10,7 +10,7 @@ const cookieName = "berth_admitted";
 /** The time from setting a password to opening the dashboard. */
 const admittedMs = 60_000;
 
-/** Allows this browser one sign-in without a password, as the user who has just set one in it. */
+/** Allows this browser one sign-in without a password, as the user whose password was just set in it. */
 export function admit(ctx: Context, userId: string, mount: string): void {
   const options = { signed: true, httpOnly: true, sameSite: "lax", path: mount, maxAge: admittedMs, overwrite: true };
   ctx.cookies.set(cookieName, `${userId}.${Date.now() + admittedMs}`, options);

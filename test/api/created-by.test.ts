@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestClient } from "../support/client.ts";
-import { inside, PeoplesService } from "../support/people.ts";
+import { authorOf, inside, PeoplesService } from "../support/people.ts";
 
 // The authors of what happens in a workspace: people, keys, and agents that ask others.
 
@@ -21,9 +21,7 @@ beforeAll(async () => {
   bob = await people.join(owner, workspace, "member", { name: "Bob 東京" });
   const { body } = await bob.call("POST", "/keys", { name: "laptop" });
   key = new TestClient(ada.url, body.key);
-  const idOf = async (client: TestClient) => (await client.call("GET", "/me")).body.person.id;
-  byAda = { kind: "person", id: await idOf(ada), name: "Ada Lövelace", person: "Ada Lövelace" };
-  byBob = { kind: "person", id: await idOf(bob), name: "Bob 東京", person: "Bob 東京" };
+  [byAda, byBob] = [await authorOf(ada, "Ada Lövelace"), await authorOf(bob, "Bob 東京")];
   byKey = { kind: "key", id: body.id, name: "laptop", person: "Bob 東京" };
   await ada.createAgent("ada");
   await ada.createAgent("other");

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FileEntry } from "../../src/contract/files.ts";
 import type { TestClient } from "../support/client.ts";
 import { callTool, connectMcp } from "../support/mcp-client.ts";
-import { inside, PeoplesService } from "../support/people.ts";
+import { authorOf, inside, PeoplesService } from "../support/people.ts";
 
 // The authors of files in an agent's machine: whoever wrote their bytes over the API.
 
@@ -23,9 +23,7 @@ beforeAll(async () => {
   const workspace = await people.newWorkspace(owner);
   ada = inside(owner, workspace);
   bob = await people.join(owner, workspace, "member", { name: "Bob 東京" });
-  const idOf = async (client: TestClient) => (await client.call("GET", "/me")).body.person.id;
-  byAda = { kind: "person", id: await idOf(ada), name: "Ada Lövelace", person: "Ada Lövelace" };
-  byBob = { kind: "person", id: await idOf(bob), name: "Bob 東京", person: "Bob 東京" };
+  [byAda, byBob] = [await authorOf(ada, "Ada Lövelace"), await authorOf(bob, "Bob 東京")];
   await ada.createAgent("ada");
 });
 afterAll(() => people[Symbol.asyncDispose]());

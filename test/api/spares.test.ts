@@ -1,4 +1,4 @@
-import { cpus } from "node:os";
+import { availableParallelism } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseOf } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
@@ -83,7 +83,7 @@ test("a server that starts removes the spares of the one before it", async () =>
 
 test("a spare that is being made gives way to agents that answer, and the capacity says why there is none", async () => {
   // As many as keep half of the processors busy.
-  const names = Array.from({ length: Math.ceil(cpus().length / 2) }, (_, at) => `agent-${at}`);
+  const names = Array.from({ length: Math.ceil(availableParallelism() / 2) }, (_, at) => `agent-${at}`);
   await using service = await ScriptedService.start({ spares: 1, maximumAwake: names.length + 1 });
   const { client, driver } = service;
   for (const name of names) await client.createAgent(name);

@@ -67,3 +67,9 @@ export function inside({ url, key }: TestClient, workspace: string): TestClient 
 export function accept(client: TestClient, token: string) {
   return client.call("POST", `/invitations/${token}/accept`);
 }
+
+/** The author of what the signed-in person with this name does, as answers show it. */
+export async function authorOf(client: TestClient, name: string): Promise<object> {
+  const { id } = (await client.call("GET", "/me")).body.person;
+  return { kind: "person", id, name, person: name };
+}
