@@ -19,7 +19,7 @@ const withoutMachines = {
 /** A real machine, as far as a minute's change may break it. */
 const machine = ["test/vm/{agent,confinement,dashboard,isolation,opened,tool}.test.ts"];
 /** Both light runtimes in real machines, and what could lose data. CI runs these too. */
-const states = ["test/vm/{backup,egress,faults,runtimes,snapshots}.test.ts"];
+const states = ["test/vm/{backup,clocks,egress,faults,runtimes,snapshots}.test.ts"];
 /** Faults at each step and at random, and long times. */
 const soak = ["test/faults/{between-steps,restore,soak,year}.test.ts", "test/vm/soak.test.ts"];
 /** All the rest. */

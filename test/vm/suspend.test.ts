@@ -6,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { isShortage } from "../../src/contract/errors.ts";
-import { hostCounter } from "../../src/machines/qemu/counter.ts";
 import { claimUser, releaseUser } from "../../src/machines/qemu/user-claims.ts";
 import { startOn } from "../support/start-machine.ts";
 import { VmMachines } from "../support/vm-machines.ts";
@@ -37,11 +36,6 @@ async function remembered(): Promise<{ disk: string; memory: string; sleeper: st
 }
 
 const all = { disk: "kept", memory: "kept", sleeper: "sleep" };
-
-/** The guest's monotonic clock, in seconds. */
-async function monotonic(): Promise<number> {
-  return Number(await vm.output(id, "node -p 'Number(process.hrtime.bigint()) / 1e9'"));
-}
 
 /** Boots leave nothing in memory: it is put there again. */
 async function rememberAgain(): Promise<void> {
@@ -95,32 +89,6 @@ test("a suspended machine has no process; woken, it has its files, programs, mem
   // The runner's port, 7000: nothing is left of the connections before.
   const connections = await vm.exec(id, "ss -Htn state established '( sport = :7000 )' | wc -l", "root");
   expect(Number(connections.stdout)).toBeLessThanOrEqual(2);
-});
-
-test("the monotonic clock never goes back, and stands still while a machine is suspended", async () => {
-  // Compares readings on both processors, and writes the first that goes back.
-  const watcher = `let last = 0n; setInterval(() => {
-    for (let count = 0; count < 1000; count++) {
-      const now = process.hrtime.bigint();
-      if (now < last) { console.log("from " + last + " to " + now); process.exit(); }
-      last = now;
-    }
-  }, 5)`;
-  await vm.exec(id, `(node -e '${watcher}' >~/clock 2>&1 & echo $! >~/watcher)`);
-  const [hostBefore, guestBefore] = [performance.now() / 1000, await monotonic()];
-  await vm.suspend(id);
-  await sleep(5_000);
-  await vm.ensure(id, desired);
-  const [guestAfter, hostAfter] = [await monotonic(), performance.now() / 1000];
-  expect(guestAfter).toBeGreaterThan(guestBefore);
-  expect(hostAfter - hostBefore - (guestAfter - guestBefore)).toBeGreaterThan(4);
-  const stopped = await vm.output(id, "cat ~/clock; kill $(cat ~/watcher) && echo running");
-  expect(stopped).toBe("running");
-});
-
-test("a guest uses the host's counter as its clock where the host does", async () => {
-  const source = await vm.output(id, "cat /sys/devices/system/clocksource/clocksource0/current_clocksource");
-  expect(source === "tsc").toBe((await hostCounter()).isSteady);
 });
 
 test("a conversation continues across ten sleeps, with compressed memory or not", async () => {
