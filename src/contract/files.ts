@@ -111,10 +111,9 @@ export const FileEntry = entryFields
   .meta({ id: "FileEntry" });
 export type FileEntry = z.infer<typeof FileEntry>;
 
-export const FolderPage = z
+const FolderPage = z
   .object({ data: z.array(FileEntry).max(maximumEntries), nextCursor: z.string().nullable() })
   .meta({ id: "FolderPage", description: "A folder's entries, sorted by the bytes of their names." });
-export type FolderPage = z.infer<typeof FolderPage>;
 
 export const FileOrFolder = z.union([FolderPage, FileEntry]).meta({ id: "FileOrFolder" });
 

@@ -8,9 +8,9 @@ import type {
   FileEntry,
   FileEvent,
   FileTarget,
-  FolderPage,
   ListFolder,
   MachineEntry,
+  MachineFolderPage,
   ReadFile,
   StatResult,
   WatchFiles,
@@ -42,25 +42,30 @@ export class Files {
     return this.#leases.use(agent, caller, (guest) => guest.statFile(target), "again");
   }
 
-  /** The entry of a `stat`, with its author. */
-  async withAuthor(agent: AgentState, entry: MachineEntry): Promise<FileEntry> {
-    return (await this.#withAuthors(agent, [entry]))[0]!;
+  list(agent: AgentState, caller: Asking, request: ListFolder): Promise<MachineFolderPage> {
+    return this.#leases.use(agent, caller, (guest) => guest.listFolder(request), "again");
   }
 
-  async list(agent: AgentState, caller: Asking, request: ListFolder): Promise<FolderPage> {
-    const page = await this.#leases.use(agent, caller, (guest) => guest.listFolder(request), "again");
-    return { ...page, data: await this.#withAuthors(agent, page.data) };
+  /** The entries of a machine's answer, with their authors. */
+  async withAuthors(agent: AgentState, entries: readonly MachineEntry[]): Promise<FileEntry[]> {
+    const etags = entries.flatMap(({ type, etag }) => (type === "file" && etag !== null ? [etag] : []));
+    const authors = await this.#authors.of(agent.id, "file", etags);
+    return entries.map(({ etag, ...entry }) => ({ ...entry, createdBy: authors.get(etag ?? "") ?? null }));
   }
 
   /** Ends when `gone` aborts. A move does not: its files would be at both paths. */
-  async change(agent: AgentState, caller: Asking, request: ChangeFile, gone?: AbortSignal): Promise<FileEntry | null> {
+  async change(
+    agent: AgentState,
+    caller: Asking,
+    request: ChangeFile,
+    gone?: AbortSignal,
+  ): Promise<MachineEntry | null> {
     const options = gone && request.action !== "move" ? { signal: gone } : {};
     const change = (guest: GuestClient) => guest.changeFile(request, options);
     const { entry } = await this.#leases.use(agent, caller, change, "once");
-    if (entry === null) return null;
-    if (request.action === "copy" && entry.type === "file" && entry.etag !== null)
+    if (request.action === "copy" && entry?.type === "file" && entry.etag !== null)
       await this.#wrote(agent, caller, [entry.etag]);
-    return this.withAuthor(agent, entry);
+    return entry;
   }
 
   /** The requested bytes. The stream fails if they break off. */
@@ -111,12 +116,6 @@ export class Files {
 
   async #wrote(agent: AgentState, author: Asking, etags: readonly string[]): Promise<void> {
     if (etags.length > 0) await this.#authors.insert(agent.id, "file", etags, author);
-  }
-
-  async #withAuthors(agent: AgentState, entries: readonly MachineEntry[]): Promise<FileEntry[]> {
-    const etags = entries.flatMap(({ type, etag }) => (type === "file" && etag !== null ? [etag] : []));
-    const authors = await this.#authors.of(agent.id, "file", etags);
-    return entries.map(({ etag, ...entry }) => ({ ...entry, createdBy: authors.get(etag ?? "") ?? null }));
   }
 
   /** Begins a transfer. The machine stays awake until its stream closes. */

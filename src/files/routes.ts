@@ -41,7 +41,8 @@ export function fileRoutes(context: AppContext): FastifyPluginAsync {
       const { action, to, user } = request.query;
       const target = { path: request.params.path, user };
       const change = action === "mkdir" ? { ...target, action } : { ...target, action, to: to! };
-      return (await files.change(agent, request.caller, change, goneOf(reply)))!;
+      const entry = await files.change(agent, request.caller, change, goneOf(reply));
+      return (await files.withAuthors(agent, [entry!]))[0]!;
     });
 
     handle(app, routes.removeFile, async (request, reply) => {
@@ -117,7 +118,7 @@ class Reader {
     for (let tries = readTries; ; tries--) {
       const found = await this.#files.stat(agent, request.caller, target);
       const { type } = found.entry;
-      if (stat === "true") return this.#files.withAuthor(agent, found.entry);
+      if (stat === "true") return (await this.#files.withAuthors(agent, [found.entry]))[0]!;
       if (type === "folder") return this.#folder(agent, request, reply, found.entry.name);
       if (type !== "file") throw new BerthError("file_not_regular", `This is a ${type}, not a regular file or folder.`);
       try {
@@ -177,7 +178,9 @@ class Reader {
       return this.#sent(request, reply, () => this.#files.archive(agent, request.caller, { ...target, kind }));
     }
     const levels = recursive === "true" ? depth : 1;
-    return this.#files.list(agent, request.caller, { ...target, limit, after: cursor ?? null, depth: levels });
+    const asked = { ...target, limit, after: cursor ?? null, depth: levels };
+    const { data, nextCursor } = await this.#files.list(agent, request.caller, asked);
+    return { data: await this.#files.withAuthors(agent, data), nextCursor };
   }
 
   /** Sends a stream, which counts as one of the caller's until it closes. */

@@ -122,7 +122,7 @@ function listFiles(files: Files): Tool {
     run: async ({ agent: name, path, depth, limit, cursor = null }, { operation, caller }) => {
       const agent = await operation.findAgent(name);
       const page = await files.list(agent, caller, { path, user, limit, depth, after: cursor });
-      const entries = page.data.map(({ createdBy: _, ...entry }) => entry);
+      const entries = page.data.map(({ etag: _, ...entry }) => entry);
       return { result: { entries, nextCursor: page.nextCursor } };
     },
   });
