@@ -51,13 +51,13 @@ export class Users {
 
   /** Adds a user, who sets a password with the returned link. Throws `user_exists`. */
   async create(name: string): Promise<{ user: UserState; link: string }> {
-    const { stored, link } = this.#newLink();
+    const { stored, link } = await this.#newLink();
     return { user: await this.#rows.create(name, stored), link };
   }
 
   /** Invalidates the user's password and sessions; the link sets a new password. Throws `user_not_found`. */
   async reset(name: string): Promise<{ user: UserState; link: string }> {
-    const { stored, link } = this.#newLink();
+    const { stored, link } = await this.#newLink();
     return { user: await this.#rows.reset(name, stored), link };
   }
 
@@ -83,10 +83,10 @@ export class Users {
     return retiresAt;
   }
 
-  #newLink(): { stored: LinkState; link: string } {
+  async #newLink(): Promise<{ stored: LinkState; link: string }> {
     const provider = this.#requireLocal();
     const { token, ...stored } = createLink(passwordLinkMs);
-    return { stored, link: provider.linkFor(token) };
+    return { stored, link: await provider.linkFor(token) };
   }
 
   #requireLocal(): LocalSignIn {

@@ -13,9 +13,13 @@ interface LocalSignInParts extends LocalProviderParts {
   };
 }
 
-/** The built-in identity provider. It answers once the service's public address is known. */
+/**
+ * The built-in identity provider. It opens once the service's public address is known. Requests may arrive before, as
+ * soon as the service listens: they wait for it.
+ */
 export class LocalSignIn {
   readonly #parts: LocalSignInParts;
+  readonly #opened = Promise.withResolvers<void>();
   #provider: LocalProvider | null = null;
   #publicUrl = "";
   /** The ids of the provider's current keys, as JSON. */
@@ -31,6 +35,7 @@ export class LocalSignIn {
   async open(publicUrl: string): Promise<string | null> {
     this.#publicUrl = publicUrl;
     await this.refreshKeys();
+    this.#opened.resolve();
     const { token, ...stored } = createLink(passwordLinkMs);
     return (await this.#parts.users.offerFirst(stored)) ? this.linkFor(token) : null;
   }
@@ -58,25 +63,28 @@ export class LocalSignIn {
   }
 
   /** Answers a request for one of its pages. `address` is the client's. */
-  handle(request: IncomingMessage, response: ServerResponse, address: string): void {
-    if (this.#provider) this.#provider.handle(request, response, address);
-    // Requests may arrive after the service listens but before its address is known.
-    else response.writeHead(503, { "retry-after": "1" }).end();
+  async handle(request: IncomingMessage, response: ServerResponse, address: string): Promise<void> {
+    (await this.#whenOpen()).handle(request, response, address);
   }
 
   /** Null for an invalid token. */
   async verify(token: string, audience: TokenAudience): Promise<Identity | null> {
-    const verified = await this.#provider?.verify(token, audience);
-    return verified ? { issuer: localIssuer, ...verified } : null;
+    const verified = await (await this.#whenOpen()).verify(token, audience);
+    return verified && { issuer: localIssuer, ...verified };
   }
 
   /** Whether the user still allows the program to which a token was issued. */
   async isGranted(subject: string, clientId: string | null): Promise<boolean> {
-    return (await this.#provider?.isGranted(subject, clientId)) ?? true;
+    return (await this.#whenOpen()).isGranted(subject, clientId);
   }
 
   /** The URL of a one-time link. */
-  linkFor(token: string): string {
-    return this.#provider!.linkFor(token);
+  async linkFor(token: string): Promise<string> {
+    return (await this.#whenOpen()).linkFor(token);
+  }
+
+  async #whenOpen(): Promise<LocalProvider> {
+    await this.#opened.promise;
+    return this.#provider!;
   }
 }

@@ -22,13 +22,13 @@ export function signInRoutes(context: AppContext): FastifyPluginAsync {
       method: ["GET", "POST", "OPTIONS"],
       url: `${signInPrefix}/*`,
       schema: { hide: true },
-      handler: (request, reply) => {
+      handler: async (request, reply) => {
         reply.hijack();
         for (const name of ["x-request-id", "ratelimit-policy", "ratelimit"]) {
           const value = reply.getHeader(name);
           if (value !== undefined) reply.raw.setHeader(name, value);
         }
-        signIn.handle(request.raw, reply.raw, request.ip);
+        await signIn.handle(request.raw, reply.raw, request.ip);
       },
     });
   };
@@ -52,7 +52,7 @@ export function providerMetadataRoutes(context: AppContext): FastifyPluginAsync 
         if (!signIn) throw new BerthError("path_not_found", "Another identity provider is configured here.");
         reply.hijack();
         request.raw.url = `${signInPrefix}/.well-known/openid-configuration`;
-        signIn.handle(request.raw, reply.raw, request.ip);
+        await signIn.handle(request.raw, reply.raw, request.ip);
         return reply;
       });
     }

@@ -7,6 +7,7 @@ import { createKey } from "../../src/accounts/key-format.ts";
 import { AccountStore } from "../../src/accounts/store.ts";
 import { migrate, openDatabase } from "../../src/core/database/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
+import { freePort } from "../../src/core/ports.ts";
 import { Browser } from "../support/browser.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
@@ -14,6 +15,7 @@ import { newDatabase } from "../support/new-database.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { refresh, signIn, useLink } from "../support/sign-in.ts";
 
+const password = "correct horse battery staple";
 let folder: string;
 let postgres: EmbeddedPostgres;
 let databaseUrl: string;
@@ -141,6 +143,38 @@ test("a migration that waits for a lock gives way to queries, and is made once i
   await migrated;
   expect(await others.selectFrom("hosts").select("id").execute()).toEqual([]);
   for (const each of [database, others]) await each.destroy();
+});
+
+test("requests that arrive before the sign-in's keys are read wait for them", async () => {
+  const { pool, databaseUrl: url } = await newDatabase(postgres, folder, "opening");
+  await using service = await ScriptedService.start({ databaseUrl: url, port: await freePort() });
+  const { url: address, firstSignIn } = service.server;
+  await useLink(firstSignIn!, password, "ulla");
+  const { access_token: token } = await signIn(address, "ulla", password);
+  const database = openDatabase({ ...pool, max: 1 }, () => {});
+  const locked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const reading = database.transaction().execute(async (transaction) => {
+    await sql`lock table provider_keys`.execute(transaction);
+    locked.resolve();
+    await release.promise;
+  });
+  await locked.promise;
+  const restarted = service.restart();
+  const isListening = async () => (await fetch(`${address}/healthz`).catch(() => null))?.ok ?? false;
+  await expect.poll(isListening).toBe(false);
+  await expect.poll(isListening).toBe(true);
+  const asked = [
+    new TestClient(address, token).call("GET", "/account"),
+    new TestClient(address, service.client.key).call("POST", "/admin/users", { name: "zoë" }),
+    new TestClient(address, "").call("GET", "/oidc/jwks"),
+  ];
+  // An answer that did not wait would come before this one.
+  expect(await isListening()).toBe(true);
+  release.resolve();
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 201, 200]);
+  await Promise.all([reading, restarted]);
+  await database.destroy();
 });
 
 test("accounts of an earlier version become their users' personal workspaces, and all credentials stay good", async () => {
