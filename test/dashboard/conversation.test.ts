@@ -111,6 +111,29 @@ test("a tool call is folded, with its input and output; a draft outlives a reloa
   expect(await page.getByLabel("Message to emil").inputValue()).toBe("half a thought");
 });
 
+test("a turn that is over is shown whole where its events break off, and they are read again", async () => {
+  await dashboard.service.client.createAgent("fay");
+  await open("fay");
+  await answerOf(await send("fay", "it is well"));
+  const events = "**/agents/fay/turns/*/events*";
+  const refusal = { statusCode: 403, error: "Forbidden", code: "forbidden", message: "This is refused." };
+  const half = { type: "response.output_text.delta", delta: "it is" };
+  let requests = 0;
+  await page.route(events, (route) =>
+    requests++ === 0
+      ? route.fulfill({ contentType: "text/event-stream", body: `id: 2\ndata: ${JSON.stringify(half)}\n\n` })
+      : route.fulfill({ status: 403, json: refusal }),
+  );
+  await page.reload();
+  const turn = turnOf("it is well");
+  await turn.getByText("This is refused.").waitFor();
+  expect(await answerOf(turn)).toBe("it is well");
+  await page.unroute(events);
+  await turn.getByRole("button", { name: "Try again" }).click();
+  await turn.getByText("This is refused.").waitFor({ state: "detached" });
+  expect(await answerOf(turn)).toBe("it is well");
+});
+
 test("a call of a client's function waits to be seen, and is answered by hand or by its client", async () => {
   const { client } = dashboard.service;
   await client.createAgent("henk");

@@ -42,15 +42,16 @@ export const TurnView = memo(
     const mayUse = useMay("use");
     const author = useAuthor()(turn.createdBy);
     const stays = useStays(isPassing);
-    const { state, isBroken, error } = useLiveTurn(agent, turn.id, turn.status === "running", stays);
+    const { state, isBroken, error, readAgain } = useLiveTurn(agent, turn.id, turn.status === "running", stays);
     const hasJustEnded = isOver(state.phase) && turn.status === "running";
     const tellEnd = useEffectEvent(() => onEnded(turn.id));
     useEffect(() => {
       if (hasJustEnded) tellEnd();
     }, [hasJustEnded]);
     const isRunning = turn.status === "running" && !isOver(state.phase);
-    const parts: readonly Part[] =
-      state.parts.length > 0 || turn.reply === "" ? state.parts : [{ kind: "text", text: turn.reply }];
+    // Events that stopped in the middle are less than the list's content.
+    const isPartial = state.parts.length === 0 || (error !== null && !isRunning);
+    const parts: readonly Part[] = isPartial && turn.reply !== "" ? [{ kind: "text", text: turn.reply }] : state.parts;
     const reply = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
     const waitsFor = parts.find((part) => part.kind === "function" && part.isWaiting) as FunctionPart | undefined;
     const phase = isOver(state.phase) ? state.phase : phaseOf(turn, state.phase);
@@ -78,7 +79,11 @@ export const TurnView = memo(
                 : phaseWords(phase, isAsleep, parts.length > 0)}
           </p>
         )}
-        {isRunning && error && <Notice tone="warn">{error}</Notice>}
+        {error && (
+          <Notice tone="warn" action={<Button onClick={readAgain}>Try again</Button>}>
+            {error}
+          </Notice>
+        )}
         {turn.undone && <p className="text-sm text-muted">Undone: the agent was rolled back to a time before it.</p>}
         <Outcome phase={phase} onSendAgain={mayUse ? () => onSendAgain(turn.message) : null} />
         {!isRunning && <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply} />}

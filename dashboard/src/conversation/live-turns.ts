@@ -129,13 +129,13 @@ class Reading {
     return () => this.#changed.delete(changed);
   };
 
-  /** Reads, if that has not begun. */
-  begin(): void {
+  /** Reads, if that has not begun, or has failed. */
+  begin = (): void => {
     if (this.#isBegun) return;
     this.#isBegun = true;
     if (this.#turnstile) void this.#turnstile(() => this.#readIfWanted());
     else void this.#read();
-  }
+  };
 
   /** Reads again from the start what was given up. */
   resume(): void {
@@ -182,9 +182,10 @@ class Reading {
 }
 
 /** The state of a turn, live; its events are read while any component `isReading`. */
-export function useLiveTurn(agent: string, turnId: string, isRunning: boolean, isReading: boolean): LiveTurn {
+export function useLiveTurn(agent: string, turnId: string, isRunning: boolean, isReading: boolean) {
   const reading = liveTurnsOf(agent).of(turnId, isRunning);
-  return useSyncExternalStore(isReading ? reading.subscribe : nothing, () => reading.current);
+  const live = useSyncExternalStore(isReading ? reading.subscribe : nothing, () => reading.current);
+  return { ...live, readAgain: reading.begin };
 }
 
 const nothing = () => () => {};
