@@ -94,7 +94,10 @@ class Runner {
       if (time > Date.now() + toleratedMs) await machine.setClock(time);
     });
     if (machine.identity) this.#become(machine.identity);
-    this.server = listener(this.#sockets, (socket) => this.#serve(socket)).on("close", () => this.#files.end());
+    this.server = listener(this.#sockets, (socket) => this.#serve(socket)).on("close", () => {
+      this.#files.end();
+      this.#commands.end();
+    });
   }
 
   async #serve(socket: Socket): Promise<void> {

@@ -5,6 +5,7 @@ import type { IPty } from "@lydell/node-pty";
 import type { CommandSignal, RunCommand, TerminalSize } from "../../contract/commands.ts";
 import { loginEnvironment } from "../../runtimes/process.ts";
 import type { RuntimeContext } from "../../runtimes/runtime.ts";
+import type { PreparedShells, ShellStart } from "./prepared-shells.ts";
 
 /** Input buffer for a command that does not read. */
 const maximumPendingBytes = 1024 * 1024;
@@ -32,7 +33,7 @@ export interface CommandProcess {
 
 /** The argument vector. A program is started through bash as well, for the agent's variables. */
 function argumentsOf(command: RunCommand["command"]): string[] {
-  return typeof command === "string" ? ["-lc", command] : ["-c", 'exec "$@"', "bash", ...command];
+  return typeof command === "string" ? ["-lc", command] : ["-c", 'exec -- "$@"', "bash", ...command];
 }
 
 export function folderOf({ cwd, user }: Pick<RunCommand, "cwd" | "user">, { home }: RuntimeContext): string {
@@ -41,35 +42,38 @@ export function folderOf({ cwd, user }: Pick<RunCommand, "cwd" | "user">, { home
   return cwd.startsWith("/") ? cwd : `${base}/${cwd}`;
 }
 
-function environmentOf({ user, env, terminal }: RunCommand, context: RuntimeContext): Record<string, string> {
+/** The variables of all commands of the same kind. */
+function environmentOf({ user, terminal }: RunCommand, context: RuntimeContext): Record<string, string> {
   return {
     ...loginEnvironment(context),
     ...(user === "root" ? { HOME: "/root", USER: "root", LOGNAME: "root" } : {}),
     ...(terminal ? { TERM: "xterm-256color", COLORTERM: "truecolor" } : {}),
-    ...env,
   };
 }
 
 export async function startProcess(
   run: RunCommand,
   context: RuntimeContext,
+  shells: PreparedShells,
   listener: ProcessListener,
 ): Promise<CommandProcess> {
-  const cwd = folderOf(run, context);
-  const env = environmentOf(run, context);
   const isOther = run.user === "agent" && context.uid !== process.getuid!();
   const identity = isOther ? { uid: context.uid, gid: context.gid } : {};
-  if (run.terminal) return onTerminal(run, { cwd, env, ...identity }, context, listener);
-  const child = spawn("/bin/bash", argumentsOf(run.command), { cwd, env, ...identity, detached: true, stdio: "pipe" });
-  await once(child, "spawn");
-  return onPipes(child, run, listener);
+  const start: ShellStart = { cwd: folderOf(run, context), base: environmentOf(run, context), identity };
+  if (run.terminal) return onTerminal(run, start, context, listener);
+  const shell = await shells.take(run, start);
+  const child = shell?.child ?? (await started(run, start));
+  const running = onPipes(child, run, listener);
+  shell?.go();
+  shells.prepare(run.user, start);
+  return running;
 }
 
-interface SpawnOptions {
-  cwd: string;
-  env: Record<string, string>;
-  uid?: number;
-  gid?: number;
+async function started({ command, env }: RunCommand, { cwd, base, identity }: ShellStart): Promise<ChildProcess> {
+  const options = { cwd, env: { ...base, ...env }, ...identity, detached: true } as const;
+  const child = spawn("/bin/bash", argumentsOf(command), { ...options, stdio: "pipe" });
+  await once(child, "spawn");
+  return child;
 }
 
 function onPipes(child: ChildProcess, run: RunCommand, listener: ProcessListener): CommandProcess {
@@ -118,7 +122,7 @@ const endOfInput = "\x04";
 
 function onTerminal(
   run: RunCommand,
-  { cwd, env, uid, gid }: SpawnOptions,
+  { cwd, base, identity: { uid, gid } }: ShellStart,
   { packages }: RuntimeContext,
   listener: ProcessListener,
 ): CommandProcess {
@@ -131,7 +135,7 @@ function onTerminal(
     ...size,
     ...as,
     cwd,
-    env,
+    env: { ...base, ...run.env },
     encoding: null,
   });
   // Its types know no encoding but UTF-8.

@@ -13,6 +13,7 @@ import type { RuntimeContext } from "../../runtimes/runtime.ts";
 import { CommandOutput } from "./command-output.ts";
 import { type CommandProcess, folderOf, killGroup, startProcess } from "./command-process.ts";
 import { OutputDecoder } from "./output-text.ts";
+import type { PreparedShells } from "./prepared-shells.ts";
 
 /** How many input ids are remembered, so that a repeated input is not read twice. */
 const rememberedInputs = 1_000;
@@ -38,7 +39,13 @@ export class Command {
     this.#output = output;
   }
 
-  static async start(id: string, run: RunCommand, folder: string, context: RuntimeContext): Promise<Command> {
+  static async start(
+    id: string,
+    run: RunCommand,
+    folder: string,
+    context: RuntimeContext,
+    shells: PreparedShells,
+  ): Promise<Command> {
     const record: MachineCommand = {
       id,
       command: shortened(run.command),
@@ -58,7 +65,7 @@ export class Command {
     const output = new CommandOutput(folder, (waits) => command.#process?.hold(waits));
     const command: Command = new Command(folder, record, output);
     if (!run.detach) output.awaitReader();
-    await command.#begin(run, context);
+    await command.#begin(run, context, shells);
     return command;
   }
 
@@ -110,12 +117,12 @@ export class Command {
     this.#process!.resize(size);
   }
 
-  async #begin(run: RunCommand, context: RuntimeContext): Promise<void> {
+  async #begin(run: RunCommand, context: RuntimeContext, shells: PreparedShells): Promise<void> {
     const decoders = { stdout: new OutputDecoder(), stderr: new OutputDecoder() };
     const tell = (stream: "stdout" | "stderr", text: ReturnType<OutputDecoder["end"]>) => {
       if (text) this.#output!.append({ type: `command.${stream}`, ...text });
     };
-    this.#process = await startProcess(run, context, {
+    this.#process = await startProcess(run, context, shells, {
       output: (stream, chunk) => {
         this.#record.outputBytes += chunk.length;
         tell(stream, decoders[stream].write(chunk));

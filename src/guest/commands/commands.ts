@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type MachineCommand, maximumEnded, maximumRunning, type RunCommand } from "../../contract/commands.ts";
@@ -5,11 +6,13 @@ import type { RuntimeContext } from "../../runtimes/runtime.ts";
 import { GuestError } from "../control.ts";
 import { Command } from "./command.ts";
 import { folderOf } from "./command-process.ts";
+import { PreparedShells } from "./prepared-shells.ts";
 
 /** The owner's commands: running ones, and the last ones that exited. Each has a folder. */
 export class Commands {
   readonly #folder: string;
   readonly #context: RuntimeContext;
+  readonly #shells = new PreparedShells();
   /** In order of their start. */
   readonly #commands = new Map<string, Command>();
   readonly #starting = new Map<string, Promise<Command>>();
@@ -65,6 +68,11 @@ export class Commands {
     return all.filter(({ status }) => status === "running" || ++ended <= maximumEnded);
   }
 
+  /** Ends the shells that wait for a command. Commands continue. */
+  end(): void {
+    this.#shells.end();
+  }
+
   async #start(id: string, run: RunCommand): Promise<Command> {
     const running = [...this.#commands.values()].filter((each) => each.running).length;
     if (running + this.#starting.size >= maximumRunning) {
@@ -79,8 +87,8 @@ export class Commands {
     if (!isFolder) throw new GuestError("command_not_runnable", `There is no folder ${cwd} in the machine.`);
     const folder = join(this.#folder, id);
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      return await Command.start(id, run, folder, this.#context);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return await Command.start(id, run, folder, this.#context, this.#shells);
     } catch (error) {
       throw new GuestError("command_not_runnable", `The command cannot be started: ${(error as Error).message}`);
     }
