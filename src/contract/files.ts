@@ -176,8 +176,12 @@ export const ReadFile = Target.extend({
 });
 export type ReadFile = z.infer<typeof ReadFile>;
 
-/** The file must have one of these entity tags, `*` for any file, or must not exist. */
+/**
+ * The file must have one of these entity tags, `*` for any file, or must not exist. `acceptsDownload`: the server accepts
+ * an `OfferedDownload`.
+ */
 export const WriteFile = Target.extend({
+  acceptsDownload: z.boolean().optional(),
   mode: z.int().min(0).max(0o7777).nullable(),
   ifMatch: z.array(entityTag).max(20).nullable(),
   ifNoneMatch: z.boolean(),
@@ -209,3 +213,10 @@ export const ReceivedFile = z.object({
   unpacked: z.array(givenTag).max(maximumUnpackedTags).default([]),
 });
 export type ReceivedFile = z.input<typeof ReceivedFile>;
+
+/**
+ * A guest's first line in response to an upload, if the server accepts it: a download may bring the later bytes of this
+ * stream. The trailer of the frames is then the number of bytes that came over it, or empty.
+ */
+export const OfferedDownload = z.object({ tunnel: z.string().max(64) });
+export type OfferedDownload = z.infer<typeof OfferedDownload>;

@@ -17,7 +17,8 @@ import { limitedRecord } from "./validation.ts";
  * a CONNECT to `HOST:PORT` opens a tunnel. A refusal is answered with a text, and a word for the reason in
  * `verdictHeader`.
  *
- * On `download`, which the server opens for a tunnel with a name (`tunnelHeader`), there is no HTTP/2: the server sends
+ * On `download`, which the server opens for a tunnel with a name (`tunnelHeader`) or for an upload of a file
+ * (`OfferedDownload` in `files.ts`), there is no HTTP/2: the server sends
  * all further bytes of that tunnel unchanged, and ends its side; the guest closes the connection when its program has
  * read all of them. The tunnel itself stays open for the other direction and breaks as before. It ends after the
  * download, and then reports how many bytes went over it (`downloadedHeader`).
@@ -91,6 +92,12 @@ export interface Hello {
   /** On `download` only. */
   download?: Download;
 }
+
+/**
+ * After this many bytes of a stream the rest goes over a download. Opening one takes an emulated machine as long as
+ * reading this many.
+ */
+export const bytesBeforeDownload = 3 * 1024 * 1024;
 
 /** The continued tunnel of a download. */
 export interface Download {

@@ -1,14 +1,16 @@
 import { Transform } from "node:stream";
 
 // Frames, which distinguish the end of the bytes from a lost connection: each has its length in four bytes (big-endian)
-// before it. A frame of length zero is the last.
+// before it. A frame of length zero is the last. A trailer may follow, if both ends have agreed on one.
 
 /** The longest frame that is accepted. */
 const maximumFrame = 16 * 1024 * 1024;
+/** The longest trailer that is accepted. */
+const maximumTrailer = 1024;
 const headerBytes = 4;
 
-/** Splits bytes into frames, and ends with the last frame. */
-export function toFrames(): Transform {
+/** Splits bytes into frames, and ends with the last frame and the trailer. */
+export function toFrames(trailer: () => string = () => ""): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       // In one piece: a separate header would become an HTTP/2 frame of its own.
@@ -16,13 +18,14 @@ export function toFrames(): Transform {
       done();
     },
     flush(done) {
-      done(null, header(0));
+      done(null, Buffer.concat([header(0), Buffer.from(trailer())]));
     },
   });
 }
 
-/** Joins frames. Fails if they end without the last one, or continue after it. */
-export function fromFrames(): Transform {
+/** Joins frames. Fails if they end without the last one, or continue after it, except with a trailer for `trailed`. */
+export function fromFrames(trailed: ((trailer: string) => void) | null = null): Transform {
+  let trailer = "";
   let head = Buffer.alloc(0);
   /** The rest of the current frame; null after the last. */
   let left: number | null = 0;
@@ -30,7 +33,11 @@ export function fromFrames(): Transform {
     transform(chunk: Buffer, _encoding, done) {
       let rest = chunk;
       while (rest.length > 0) {
-        if (left === null) return done(new Error("bytes follow the last frame"));
+        if (left === null) {
+          trailer += rest.toString("latin1");
+          if (!trailed || trailer.length > maximumTrailer) return done(new Error("bytes follow the last frame"));
+          break;
+        }
         if (left > 0) {
           const part = rest.subarray(0, left);
           this.push(part);
@@ -50,7 +57,9 @@ export function fromFrames(): Transform {
       done();
     },
     flush(done) {
-      done(left === null ? null : new Error("the bytes broke off"));
+      if (left !== null) return done(new Error("the bytes broke off"));
+      trailed?.(trailer);
+      done();
     },
   });
 }

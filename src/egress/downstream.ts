@@ -1,13 +1,7 @@
 import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { Writable } from "node:stream";
-import { type Download, downloadedHeader } from "../contract/guest.ts";
-
-/**
- * After this many bytes the rest goes over a download. Opening one takes an emulated machine as long as reading this
- * many.
- */
-export const firstBytes = 3 * 1024 * 1024;
+import { bytesBeforeDownload, type Download, downloadedHeader } from "../contract/guest.ts";
 
 /** Opens a download to the machine. Rejects if the machine does not accept it. */
 export type OpenDownload = (download: Download) => Promise<Socket>;
@@ -35,7 +29,7 @@ export class Downstream extends Writable {
   }
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    const open = this.#sent < firstBytes ? null : this.#open;
+    const open = this.#sent < bytesBeforeDownload ? null : this.#open;
     if (!open) {
       this.#send(chunk, done);
       return;

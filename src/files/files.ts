@@ -70,19 +70,19 @@ export class Files {
 
   /** The requested bytes. The stream fails if they break off. */
   async read(agent: AgentState, caller: Asking, request: ReadFile): Promise<Readable> {
-    const stream = await this.#open(agent, caller, (guest) => guest.readFile(request));
+    const { stream } = await this.#open(agent, caller, (guest) => guest.readFile(request));
     return received(stream, request.length === null ? fromFrames() : exactly(request.length));
   }
 
   /** A folder as an archive. The stream fails if it breaks off. */
   async archive(agent: AgentState, caller: Asking, request: ArchiveFolder): Promise<Readable> {
-    const stream = await this.#open(agent, caller, (guest) => guest.archiveFolder(request));
+    const { stream } = await this.#open(agent, caller, (guest) => guest.archiveFolder(request));
     return received(stream, fromFrames());
   }
 
   /** Writes a file. If the bytes break off, the existing file stays. */
   write(agent: AgentState, caller: Asking, request: WriteFile, bytes: Readable): Promise<WrittenFile> {
-    return this.#send(agent, caller, (guest) => guest.writeFile(request), bytes);
+    return this.#send(agent, caller, (guest) => guest.writeFile({ ...request, acceptsDownload: true }), bytes);
   }
 
   /** Unpacks an archive into a folder. If the bytes break off, nothing is unpacked. */
@@ -96,7 +96,8 @@ export class Files {
     begin: (guest: GuestClient) => Promise<Duplex>,
     bytes: Readable,
   ): Promise<WrittenFile> {
-    const { unpacked, ...written } = await sendBytes(await this.#open(agent, caller, begin), bytes);
+    const { stream, held } = await this.#open(agent, caller, begin);
+    const { unpacked, ...written } = await sendBytes(stream, bytes, (download) => held.openDownload(download));
     await this.#wrote(agent, caller, written.etag === null ? unpacked : [written.etag]);
     return written;
   }
@@ -119,10 +120,10 @@ export class Files {
   }
 
   /** Begins a transfer. The machine stays awake until its stream closes. */
-  async #open(agent: AgentState, caller: Asking, begin: (guest: GuestClient) => Promise<Duplex>): Promise<Duplex> {
-    const { stream, held } = await this.#leases.open(agent, caller, begin);
-    stream.once("close", () => held[Symbol.dispose]());
-    return stream;
+  async #open(agent: AgentState, caller: Asking, begin: (guest: GuestClient) => Promise<Duplex>) {
+    const opened = await this.#leases.open(agent, caller, begin);
+    opened.stream.once("close", () => opened.held[Symbol.dispose]());
+    return opened;
   }
 }
 

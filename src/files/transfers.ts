@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
-import type { Duplex, Readable, Writable } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import type { z } from "zod";
 import { BerthError } from "../contract/errors.ts";
-import { ReceivedFile, type WrittenFile } from "../contract/files.ts";
+import { OfferedDownload, ReceivedFile, type WrittenFile } from "../contract/files.ts";
 import { GuestFault, GuestRefusalCode } from "../contract/guest.ts";
 import { parseValue, safeParseValue } from "../contract/validation.ts";
-import { toFrames } from "../core/frames.ts";
 import { parseJson } from "../core/json-structure.ts";
 import { lostError } from "../lifecycle/guest-leases.ts";
+import { type OpenDownload, UploadStream } from "./upload-stream.ts";
 
 // Bytes from and to a guest, on streams that its calls open.
 
@@ -31,15 +30,13 @@ export function received(stream: Duplex, filter: Duplex): Readable {
 export type SentFile = WrittenFile & z.output<typeof ReceivedFile>;
 
 /** Sends all bytes and resolves with the guest's response. After a refusal, the rest of the bytes is ignored. */
-export async function sendBytes(stream: Duplex, bytes: Readable): Promise<SentFile> {
+export async function sendBytes(stream: Duplex, bytes: Readable, open: OpenDownload | null = null): Promise<SentFile> {
   const over = new AbortController();
   let late: NodeJS.Timeout | undefined;
   const hash = createHash("sha256");
   let size = 0;
-  const frames = toFrames();
-  frames.on("error", () => {});
-  frames.pipe(stream);
-  const sent = pump(bytes, frames, over.signal, (chunk) => {
+  const upload = new UploadStream(stream, open);
+  const sent = pump(bytes, upload, over.signal, (chunk) => {
     hash.update(chunk);
     size += chunk.length;
   });
@@ -53,7 +50,7 @@ export async function sendBytes(stream: Duplex, bytes: Readable): Promise<SentFi
     },
   );
   try {
-    const received = await Promise.race([answerOf(stream), brokenOff]);
+    const received = await Promise.race([answerOf(stream, upload), brokenOff]);
     return { ...received, size, sha256: hash.digest("hex") };
   } catch (error) {
     throw lostError(error);
@@ -61,29 +58,46 @@ export async function sendBytes(stream: Duplex, bytes: Readable): Promise<SentFi
     over.abort();
     clearTimeout(late);
     stream.destroy();
+    upload.destroy();
   }
 }
 
-async function pump(bytes: Readable, to: Writable, over: AbortSignal, seen: (chunk: Buffer) => void): Promise<void> {
+async function pump(
+  bytes: Readable,
+  to: UploadStream,
+  over: AbortSignal,
+  seen: (chunk: Buffer) => void,
+): Promise<void> {
   // Left open: the sender still gets a response.
   for await (const chunk of bytes.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     if (over.aborted) continue;
     seen(chunk);
-    if (!to.write(chunk)) await once(to, "drain", { signal: over }).catch(() => {});
+    await to.send(chunk, over);
   }
   if (!over.aborted) to.end();
 }
 
-/** The guest's last line: its result, or why it refused. */
-async function answerOf(stream: Duplex): Promise<z.output<typeof ReceivedFile>> {
+/** The guest's last line: its result, or why it refused. A line before it can offer `upload` a download. */
+async function answerOf(stream: Duplex, upload: UploadStream): Promise<z.output<typeof ReceivedFile>> {
   let text = Buffer.alloc(0);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     text = Buffer.concat([text, chunk]);
     if (text.length > maximumAnswer) throw new Error("the guest's response is too long");
-    if (text.at(-1) === 0x0a) break;
+    const lines = text
+      .toString()
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => parseJson(Buffer.from(line)));
+    const offered = safeParseValue(OfferedDownload, lines[0]);
+    if (offered.success) upload.offer(offered.data.tunnel);
+    const answer = offered.success ? lines[1] : lines[0];
+    if (answer !== undefined) return receivedOf(answer);
   }
-  if (text.length === 0) throw new Error("the guest closed the connection");
-  const answer = parseJson(text);
+  throw new Error("the guest closed the connection");
+}
+
+/** Throws the guest's refusal. */
+function receivedOf(answer: unknown): z.output<typeof ReceivedFile> {
   const whole = safeParseValue(ReceivedFile, answer);
   if (whole.success) return whole.data;
   const { code, message } = parseValue(GuestFault, answer);

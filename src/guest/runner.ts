@@ -82,13 +82,13 @@ class Runner {
   #providing: Promise<void> = Promise.resolve();
 
   constructor(options: RunnerOptions, journals: Journals) {
-    const { runtimes, context, machine, functions, uplink } = options;
+    const { runtimes, context, machine, functions, uplink, downloads } = options;
     this.#options = options;
     this.#journals = journals;
     this.#token = machine.firstToken;
     this.#conversation = new Conversation(runtimes, context, journals, machine.sync, functions, () => uplink.calls);
     this.#commands = new Commands(join(context.stateFolder, "commands"), context);
-    this.#files = new GuestFiles(context);
+    this.#files = new GuestFiles(context, downloads);
     this.#ssh = new Ssh(context, () => this.#identity?.machineId ?? "");
     this.#control = serveCalls(guestCalls, this.#handlers(), async (time) => {
       if (time > Date.now() + toleratedMs) await machine.setClock(time);

@@ -1,7 +1,9 @@
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type AgentState, requireAllowed } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
+import type { Download } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { Budget } from "../core/budget.ts";
 import type { Caller } from "../core/http/caller.ts";
@@ -11,6 +13,8 @@ import { pause } from "../core/retry.ts";
 export interface GuestLease extends Disposable {
   /** The guest; reconnects if the connection was lost. */
   connect(): Promise<GuestClient>;
+  /** Opens a download for a stream to the guest. Rejects if the guest does not accept it. */
+  openDownload(download: Download): Promise<Socket>;
   /** Resolves when the run that the lease was acquired for has ended. */
   readonly lost: Promise<void>;
 }
@@ -64,6 +68,7 @@ export class GuestLeases {
     }
     return {
       connect: () => machines.guest(agentId),
+      openDownload: (download) => machines.openDownload(agentId, download),
       lost: machines.ended(agentId),
       [Symbol.dispose]: () => open[Symbol.dispose](),
     };
@@ -111,7 +116,7 @@ export class GuestLeases {
     caller: Pick<Caller, "accountId" | "keyId">,
     call: (guest: GuestClient) => Promise<Duplex>,
     gone?: AbortSignal,
-  ): Promise<{ stream: Duplex; held: Disposable }> {
+  ): Promise<{ stream: Duplex; held: GuestLease }> {
     await this.admit(agent, caller);
     for (let attempt = 1; ; attempt++) {
       const held = await this.acquire(agent.id);

@@ -106,7 +106,7 @@ export class Connections {
         const { socket } = await this.#dial(id, "uplink", [token], uplinkTimeoutMs);
         this.#uplinks.set(id, socket);
         const lost = new Promise((resolve) => socket.once("close", resolve));
-        this.#serveUplink(id, socket, (download) => this.#openDownload(id, token, download));
+        this.#serveUplink(id, socket, (download) => this.openDownload(id, download));
         await lost;
         if (this.#uplinks.get(id) !== socket) return; // Another connection has replaced it.
         this.#uplinks.delete(id);
@@ -162,9 +162,10 @@ export class Connections {
     return new GuestConnection({ machine: id, account: () => this.#accountOf(id) }, socket);
   }
 
-  /** Tries once: data of a refused download takes another path. */
-  async #openDownload(id: string, token: string, download: Download): Promise<Socket> {
-    const socket = await (await this.#driver()).dial(id);
+  /** Opens a download to an adopted guest. Tries once: data of a refused download takes another path. */
+  async openDownload(id: string, download: Download): Promise<Socket> {
+    const driver = await this.#driver();
+    const [token, socket] = [await driver.token(id), await driver.dial(id)];
     try {
       const request = { channel: "download", tokens: [token], handshake: "proof", download } as const;
       await openChannel(socket, request, downloadTimeoutMs);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
-import { type GuestSecrets, type Health, noSecrets } from "../contract/guest.ts";
+import { type Download, type GuestSecrets, type Health, noSecrets } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { hexOf } from "../contract/ids.ts";
 import { unlessAborted } from "../core/abort.ts";
@@ -210,6 +210,11 @@ export class Machines {
 
   guest(id: string): Promise<GuestClient> {
     return this.#connections.guest(id);
+  }
+
+  /** Opens a download for a stream to a guest. Rejects if the guest does not accept it. */
+  openDownload(id: string, download: Download): Promise<Socket> {
+    return this.#connections.openDownload(id, download);
   }
 
   async isRunning(id: string): Promise<boolean> {

@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { firstBytes } from "../../src/egress/downstream.ts";
+import { bytesBeforeDownload } from "../../src/contract/guest.ts";
 import { openChannel } from "../../src/machines/connect.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { movers } from "../support/splice-program.ts";
 
 // Tunnels bring bytes into a machine past its runner: the real proxy, runner and program there, the real server. A program
 // must be able to distinguish a download that broke off from a complete one.
 
-const sent = randomBytes(3 * firstBytes);
+const sent = randomBytes(3 * bytesBeforeDownload);
 
 let service: ScriptedService;
 /** The test defines its handling of a connection. */
@@ -55,13 +55,6 @@ async function received(socket: Socket): Promise<{ bytes: Buffer; end: string }>
   });
   socket.end();
   return { bytes: Buffer.concat(chunks), end };
-}
-
-/** The processes that move downloads. */
-async function movers(): Promise<number[]> {
-  const pids = (await readFile(`/proc/self/task/${process.pid}/children`, "utf8")).trim().split(" ").filter(Boolean);
-  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
-  return pids.filter((_, at) => commands[at]!.includes("/splice")).map(Number);
 }
 
 const moving = async () => (await movers()).length;
@@ -156,7 +149,7 @@ test("a download that breaks when its source has ended, but the program has not 
     let read = 0;
     socket.on("data", (chunk: Buffer) => {
       read += chunk.length;
-      if (read > firstBytes) socket.pause();
+      if (read > bytesBeforeDownload) socket.pause();
     });
     await ended.promise;
     await expect.poll(moving).toBe(1);

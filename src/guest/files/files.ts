@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import type { FileUser } from "../../contract/files.ts";
 import type { RuntimeContext } from "../../runtimes/runtime.ts";
 import type { GuestHandlers } from "../control.ts";
+import type { Downloads } from "../downloads.ts";
 import { receiveArchive, sendArchive } from "./archives.ts";
 import { receiveFile, sendFile } from "./transfers.ts";
 import { Unfinished } from "./unfinished.ts";
@@ -23,9 +24,14 @@ export class GuestFiles {
   readonly #rights: Record<FileUser, Rights>;
   readonly #workers: Record<FileUser, Worker>;
   readonly #unfinished: Unfinished;
+  readonly #downloads: Downloads;
 
-  constructor({ home, uid, gid, stateFolder }: Pick<RuntimeContext, "home" | "uid" | "gid" | "stateFolder">) {
+  constructor(
+    { home, uid, gid, stateFolder }: Pick<RuntimeContext, "home" | "uid" | "gid" | "stateFolder">,
+    downloads: Downloads,
+  ) {
     this.#home = home;
+    this.#downloads = downloads;
     this.#unfinished = new Unfinished(`${stateFolder}/transfers`);
     this.#rights = { agent: { uid, gid }, root: { uid: process.getuid!(), gid: process.getgid!() } };
     const worker = (user: FileUser) =>
@@ -50,7 +56,7 @@ export class GuestFiles {
         return workers[asked.user].ask("change", whole, gone);
       },
       readFile: (asked) => sendFile(workers[asked.user], absolute(asked)),
-      writeFile: (asked) => receiveFile(workers[asked.user], this.#unfinished, absolute(asked)),
+      writeFile: (asked) => receiveFile(workers[asked.user], this.#unfinished, this.#downloads, absolute(asked)),
       archiveFolder: (asked, { gone }) => sendArchive(workers[asked.user], rights[asked.user], absolute(asked), gone),
       extractArchive: (asked) =>
         receiveArchive(workers[asked.user], rights[asked.user], this.#unfinished, absolute(asked)),

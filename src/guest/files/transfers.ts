@@ -1,13 +1,15 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { Duplex, type Readable, Writable } from "node:stream";
+import { Duplex, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts";
+import type { OfferedDownload, ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts";
 import type { GuestFault } from "../../contract/guest.ts";
 import { fromFrames, toFrames } from "../../core/frames.ts";
 import { GuestError } from "../control.ts";
+import type { Downloads } from "../downloads.ts";
 import { sending } from "../joined.ts";
 import { FileFault, faultOf } from "./faults.ts";
+import { FileSink } from "./file-sink.ts";
 import type { Unfinished } from "./unfinished.ts";
 import type { Worker } from "./workers.ts";
 
@@ -25,7 +27,12 @@ export async function sendFile(worker: Worker, request: ReadFile): Promise<Duple
   return sending(frames);
 }
 
-export async function receiveFile(worker: Worker, unfinished: Unfinished, request: WriteFile): Promise<Duplex> {
+export async function receiveFile(
+  worker: Worker,
+  unfinished: Unfinished,
+  downloads: Downloads,
+  request: WriteFile,
+): Promise<Duplex> {
   const temporary = await worker.ask("unfinishedName", { path: request.path });
   const record = await unfinished.add(worker.user, temporary);
   let handle: FileHandle;
@@ -37,9 +44,10 @@ export async function receiveFile(worker: Worker, unfinished: Unfinished, reques
     await record.remove();
     throw error;
   }
-  return new Receiver(request.path, async (bytes) => {
+  const sink = new FileSink(handle, downloads, 4 * pieceBytes);
+  const receive = async (bytes: Readable) => {
     try {
-      await pipeline(bytes, into(handle));
+      await pipeline(bytes, sink);
       // The rename must not outlive the bytes if the machine loses power.
       await handle.datasync();
       const received = await worker.ask("commitUpload", { temporary });
@@ -53,20 +61,8 @@ export async function receiveFile(worker: Worker, unfinished: Unfinished, reques
       await handle.close().catch(() => {});
       await record.remove();
     }
-  });
-}
-
-/** Writes to a file, and leaves it open. Combines bytes that arrive during a write. */
-function into(handle: FileHandle): Writable {
-  const write = async (chunks: Buffer[]) => {
-    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-    for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
   };
-  return new Writable({
-    highWaterMark: 4 * pieceBytes,
-    write: (chunk: Buffer, _encoding, done) => void write([chunk]).then(() => done(), done),
-    writev: (chunks, done) => void write(chunks.map(({ chunk }) => chunk as Buffer)).then(() => done(), done),
-  });
+  return new Receiver(request.path, receive, request.acceptsDownload ? sink : null);
 }
 
 /** Opens a descriptor of the worker. */
@@ -121,15 +117,17 @@ class FileSender extends Duplex {
 
 /**
  * Receives frames, passes their bytes to `consume`, and answers with a line: the result or the fault. Ignores the rest
- * after a fault.
+ * after a fault. Offers a download to `sink` before.
  */
 export class Receiver extends Duplex {
-  readonly #frames = fromFrames();
+  readonly #frames: Duplex;
   #isOver = false;
   #next: () => void = () => {};
 
-  constructor(path: string, consume: (bytes: Readable) => Promise<ReceivedFile>) {
+  constructor(path: string, consume: (bytes: Readable) => Promise<ReceivedFile>, sink: FileSink | null = null) {
     super();
+    this.#frames = fromFrames(sink && ((downloaded) => sink.promise(Number(downloaded))));
+    if (sink) this.push(`${JSON.stringify({ tunnel: sink.tunnel } satisfies OfferedDownload)}\n`);
     this.#frames.on("error", () => {}); // The consumer gets the error.
     consume(this.#frames).then(
       (result) => this.#answer(result),
