@@ -127,6 +127,17 @@ test("a function of an OpenAI client is a tool of the runtime in the machine, an
   expect(answered.output_text).toContain("It rains in Oslo.");
 });
 
+test("a large upload arrives complete, and a full disk refuses one", async () => {
+  const content = randomBytes(20_000_000);
+  const { size, sha256 } = await berth.agent("ada").files.write("large.bin", new Blob([content]));
+  expect([size, sha256]).toEqual([content.length, createHash("sha256").update(content).digest("hex")]);
+  expect((await run("sha256sum < large.bin")).stdout.slice(0, 64)).toBe(sha256);
+  await service.exec(await service.machineId("ada"), "mount -t tmpfs -o size=8m,uid=1000 tmpfs /mnt");
+  const refused = berth.agent("ada").files.write("/mnt/large.bin", new Blob([content]));
+  await expect(refused).rejects.toMatchObject({ body: { code: "machine_disk_full" } });
+  expect((await run("ls -A /mnt")).stdout).toBe("");
+});
+
 test("an upload that the machine's end breaks off leaves the file that was there", async () => {
   const { files } = berth.agent("ada");
   await files.write("kept.txt", "kept");
