@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -71,7 +71,7 @@ describe("a command has the same outcome in a shell that waited as in one of its
     ["its environment", ["env"]],
     ["variables of its own", ["env"], { env: { TEXT: "it's\n$HOME", PATH: "/bin", HOME: "/" } }],
     ["its arguments", ["printf", "%s|", "a b", "it's", "new\nline", "", "$HOME", "`id`", "\\"]],
-    ["its folder", ["bash", "-c", "pwd; declare -p OLDPWD; ls /proc/self/fd"], { cwd: "/usr" }],
+    ["its folder", ["bash", "-c", "pwd; declare -p OLDPWD; ls /proc/self/fd"], { cwd: "link" }],
     ["its session", ["bash", "-c", '[ $(ps -o sid= $$) = $$ ] && [ $(ps -o pgid= $$) = $$ ] && echo "leads both"']],
     ["its input", ["cat"], { stdin: "hello\n" }],
     ["both outputs and its exit code", ["bash", "-c", "echo out; echo err >&2; exit 3"]],
@@ -84,6 +84,7 @@ describe("a command has the same outcome in a shell that waited as in one of its
     ["a line that is not complete", "echo 'a"],
     ["several lines", "cat <<END\nit's $((1 + 1))\nEND\nfalse"],
   ])("%s", async (_, command, more) => {
+    await symlink("/usr", join(folder, "link"));
     await writeFile(join(folder, "script"), "[[ a == a ]] && echo bash", { mode: 0o755 });
     const own = await run(command, more);
     expect(shells.taken).toBe(0);

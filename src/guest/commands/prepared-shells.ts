@@ -108,7 +108,7 @@ function jobOf({ command, env = {} }: RunCommand, { cwd, base }: ShellStart): st
   const variables = Object.entries({ BASH_ENV: base.BASH_ENV ?? "", ...env });
   const program = typeof command === "string" ? ["/bin/bash", "-lc", command] : command;
   const job = [
-    `cd -- ${quoted(cwd)} 2>/dev/null && echo >&3 && read -r -u 3 berth_job || exit`,
+    `cd -P -- ${quoted(cwd)} 2>/dev/null && echo >&3 && read -r -u 3 berth_job || exit`,
     "exec 3>&-",
     "unset OLDPWD",
     ...variables.map(([name, value]) => `export ${name}=${quoted(value)}`),
