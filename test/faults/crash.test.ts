@@ -89,7 +89,8 @@ class Death {
         return (...args: unknown[]) => {
           const call = () => {
             const called = Reflect.apply(value, target, args) as unknown;
-            if (target instanceof AgentStore) this.#calls.add(Promise.resolve(called));
+            if (target instanceof AgentStore || target instanceof LifecycleStore)
+              this.#calls.add(Promise.resolve(called));
             return called;
           };
           if (name === "close") return call();
