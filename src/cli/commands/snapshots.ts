@@ -1,4 +1,5 @@
 import type { Snapshot } from "@berth/client";
+import { shellWord } from "../../core/shell-word.ts";
 import type { ToolCommand } from "../command.ts";
 import { agentOf } from "../connect.ts";
 import { printable } from "../terminal.ts";
@@ -53,5 +54,5 @@ function megabytes({ bytes }: Snapshot): string {
 
 /** A name, quoted for a shell. */
 function quoted(name: string): string {
-  return /^[\w:.-]+$/.test(name) ? name : `'${printable(name).replaceAll("'", "'\\''")}'`;
+  return /^[\w:.-]+$/.test(name) ? name : shellWord(printable(name));
 }

@@ -2,6 +2,7 @@ import type { Workspace } from "@berth/client";
 import { Option } from "commander";
 import { isUuid } from "../../contract/ids.ts";
 import { roles } from "../../contract/workspaces.ts";
+import { shellWord } from "../../core/shell-word.ts";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { CliError } from "../errors.ts";
@@ -162,5 +163,5 @@ function checkRole(text: string): Role {
 
 /** As one word for a shell. */
 function quoted(name: string): string {
-  return /^[\w.-]+$/.test(name) ? name : `'${printable(name).replaceAll("'", "'\\''")}'`;
+  return /^[\w.-]+$/.test(name) ? name : shellWord(printable(name));
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import type { RunCommand } from "../../contract/commands.ts";
+import { shellWord } from "../../core/shell-word.ts";
 
 /** How long a shell may take to accept a job. One that its user has stopped never does. */
 const acceptMs = 10_000;
@@ -108,17 +109,13 @@ function jobOf({ command, env = {} }: RunCommand, { cwd, base }: ShellStart): st
   const variables = Object.entries({ BASH_ENV: base.BASH_ENV ?? "", ...env });
   const program = typeof command === "string" ? ["/bin/bash", "-lc", command] : command;
   const job = [
-    `cd -P -- ${quoted(cwd)} 2>/dev/null && echo >&3 && read -r -u 3 berth_job || exit`,
+    `cd -P -- ${shellWord(cwd)} 2>/dev/null && echo >&3 && read -r -u 3 berth_job || exit`,
     "exec 3>&-",
     "unset OLDPWD",
-    ...variables.map(([name, value]) => `export ${name}=${quoted(value)}`),
+    ...variables.map(([name, value]) => `export ${name}=${shellWord(value)}`),
     // As bash does at the start of a script.
     ...(typeof command === "string" ? [] : ['[ ! -r "$BASH_ENV" ] || . "$BASH_ENV"']),
-    `exec -- ${program.map(quoted).join(" ")}`,
+    `exec -- ${program.map(shellWord).join(" ")}`,
   ].join("; ");
   return Buffer.byteLength(job) <= maximumJobBytes ? job : null;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
