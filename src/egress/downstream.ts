@@ -1,10 +1,8 @@
 import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { Writable } from "node:stream";
-import { bytesBeforeDownload, type Download, downloadedHeader } from "../contract/guest.ts";
-
-/** Opens a download to the machine. Rejects if the machine does not accept it. */
-export type OpenDownload = (download: Download) => Promise<Socket>;
+import { bytesBeforeDownload, downloadedHeader } from "../contract/guest.ts";
+import type { OpenDownload } from "../machines/connections.ts";
 
 /**
  * The bytes from a tunnel into the machine: the first ones over its stream, the rest over a download, if the machine

@@ -97,7 +97,7 @@ export class Files {
     bytes: Readable,
   ): Promise<WrittenFile> {
     const { stream, held } = await this.#open(agent, caller, begin);
-    const { unpacked, ...written } = await sendBytes(stream, bytes, (download) => held.openDownload(download));
+    const { unpacked, ...written } = await sendBytes(stream, bytes, held.openDownload);
     await this.#wrote(agent, caller, written.etag === null ? unpacked : [written.etag]);
     return written;
   }

@@ -7,7 +7,8 @@ import { GuestFault, GuestRefusalCode } from "../contract/guest.ts";
 import { parseValue, safeParseValue } from "../contract/validation.ts";
 import { parseJson } from "../core/json-structure.ts";
 import { lostError } from "../lifecycle/guest-leases.ts";
-import { type OpenDownload, UploadStream } from "./upload-stream.ts";
+import type { OpenDownload } from "../machines/connections.ts";
+import { UploadStream } from "./upload-stream.ts";
 
 // Bytes from and to a guest, on streams that its calls open.
 

@@ -1,11 +1,9 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { bytesBeforeDownload, type Download } from "../contract/guest.ts";
+import { bytesBeforeDownload } from "../contract/guest.ts";
 import { toFrames } from "../core/frames.ts";
-
-/** Opens a download to the guest. Rejects if the guest does not accept it. */
-export type OpenDownload = (download: Download) => Promise<Socket>;
+import type { OpenDownload } from "../machines/connections.ts";
 
 /** Bytes to a guest: the first ones in frames on a call's stream, the rest over a download if the guest offers one. */
 export class UploadStream {

@@ -1,20 +1,18 @@
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type AgentState, requireAllowed } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
-import type { Download } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { Budget } from "../core/budget.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { pause } from "../core/retry.ts";
+import type { OpenDownload } from "../machines/connections.ts";
 
 /** The right to use an agent's guest. While the lease is held, the agent is not idle. */
 export interface GuestLease extends Disposable {
   /** The guest; reconnects if the connection was lost. */
   connect(): Promise<GuestClient>;
-  /** Opens a download for a stream to the guest. Rejects if the guest does not accept it. */
-  openDownload(download: Download): Promise<Socket>;
+  readonly openDownload: OpenDownload;
   /** Resolves when the run that the lease was acquired for has ended. */
   readonly lost: Promise<void>;
 }

@@ -17,10 +17,11 @@ const redialMs = 200;
 /** The timeout for a guest to accept a download, which waits until its program has read the earlier bytes. */
 const downloadTimeoutMs = 10_000;
 
-/**
- * Serves a guest's uplink. `openDownload` opens a download to that guest, and rejects if the guest does not accept it.
- */
-export type ServeUplink = (id: string, socket: Socket, openDownload: (download: Download) => Promise<Socket>) => void;
+/** Opens a download to a guest. Rejects if the guest does not accept it. */
+export type OpenDownload = (download: Download) => Promise<Socket>;
+
+/** Serves a guest's uplink. `openDownload` opens downloads to that guest. */
+export type ServeUplink = (id: string, socket: Socket, openDownload: OpenDownload) => void;
 
 export interface ConnectionsOptions {
   /** Serves a machine's model calls and outbound connections over its uplink. */

@@ -3,7 +3,7 @@ import type { Spender } from "../billing/ledger.ts";
 import type { Config } from "../config/config.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { OpenDownload } from "../egress/downstream.ts";
+import type { OpenDownload } from "../machines/connections.ts";
 import { nobody, type Payer } from "./charge.ts";
 import { Gateway } from "./gateway.ts";
 import { Upstream } from "./upstream.ts";
