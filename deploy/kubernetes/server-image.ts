@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { cp, glob, mkdir } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
+import { copyPackages, productionPackages } from "../../scripts/release/production-packages.ts";
 import { addFiles, addProgram, librariesOf } from "./debian-files.ts";
 import { makeImageArchive } from "./image-archive.ts";
 
@@ -22,11 +23,7 @@ export async function makeServerImage(archive: string, name: string, guest: stri
   for (const path of ["src", "dashboard/dist", "packages/client", ...files]) {
     await cp(join(repository, path), join(app, path), { recursive: true });
   }
-  for (const folder of await packages()) {
-    // Each nested package is listed by itself.
-    const filter = (path: string) => !relative(folder, path).split("/").includes("node_modules");
-    await cp(folder, join(app, relative(repository, folder)), { recursive: true, filter, dereference: true });
-  }
+  await copyPackages((await productionPackages()).filter((path) => !unused.test(path)), app);
   for await (const module of glob("node_modules/**/*.node", { cwd: app })) {
     await addFiles(root, await librariesOf(join(app, module)));
   }
@@ -38,13 +35,4 @@ export async function makeServerImage(archive: string, name: string, guest: stri
   await run("chmod", ["-R", "a+rX", app, join(root, "guest")]);
   const environment = { SSL_CERT_FILE: "/etc/ssl/certs/ca-certificates.crt" };
   await makeImageArchive(archive, name, root, { command: ["/usr/bin/node", "/berth/src/main.ts"], environment });
-}
-
-/** The folders of all packages that running Berth needs. */
-async function packages(): Promise<string[]> {
-  const list = ["ls", "--omit=dev", "--all", "--parseable", "--workspaces=false"];
-  // npm complains of what is optional, or not installed here, and lists all the same.
-  const { stdout } = await run("npm", list, { cwd: repository }).catch((error: { stdout: string }) => error);
-  const modules = `${repository}/node_modules/`;
-  return stdout.split("\n").filter((path) => path.startsWith(modules) && !unused.test(path));
 }
