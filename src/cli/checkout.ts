@@ -4,6 +4,9 @@ import { CliError } from "./errors.ts";
 
 const checkout = new URL("../../", import.meta.url);
 
+/** Whether the Debian package has installed this tool. */
+export const isPackaged = fileURLToPath(checkout) === "/usr/lib/berth/";
+
 /**
  * The path of one of the service's programs; `name` is its file in `src`. Throws `CliError` if the tool is installed
  * alone, without the service.

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Config } from "../config/config.ts";
 import { readConfig } from "../config/env.ts";
+import { remedies } from "../config/installed.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Finding } from "../contract/finding.ts";
 import { childEnvironment } from "../core/child-environment.ts";
@@ -35,7 +36,7 @@ const checks: Record<string, Check> = {
   async node() {
     const found = process.version;
     if (found.startsWith("v24.")) return { ok: true, found };
-    return { ok: false, found, problem: "The pinned Node 24 is not the one that runs.", fix: "make setup" };
+    return { ok: false, found, problem: "The pinned Node 24 is not the one that runs.", fix: remedies.setup };
   },
   async qemu() {
     return { ok: true, found: await qemuVersion() };
@@ -54,7 +55,7 @@ const checks: Record<string, Check> = {
         () => false,
       ));
     if (there) return { ok: true, found: folder };
-    return { ok: false, found: folder ?? "nothing", problem: "There is no guest image.", fix: "make image" };
+    return { ok: false, found: folder ?? "nothing", problem: "There is no guest image.", fix: remedies.image };
   },
   async accelerator({ accelerator, dataFolder }) {
     // It works either way, so it is no problem.

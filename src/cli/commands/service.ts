@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { programPath } from "../checkout.ts";
+import { isPackaged, programPath } from "../checkout.ts";
 import type { ToolCommand } from "../command.ts";
 import { readEnvironment, serverSettings } from "../environment.ts";
 import { CliError } from "../errors.ts";
@@ -37,6 +37,7 @@ export function register(program: ToolCommand): void {
 }
 
 async function install({ dryRun, start, json }: InstallOptions): Promise<void> {
+  requireCheckout();
   const { systemd, dataFolder, unitFile, environmentFile } = place();
   const program = programPath(serverProgram);
   const isAtHome = [process.execPath, program, dataFolder].some((path) => /^\/(home|root|run\/user)\//.test(path));
@@ -67,6 +68,7 @@ async function install({ dryRun, start, json }: InstallOptions): Promise<void> {
 }
 
 async function uninstall(): Promise<{ unitFile: string }> {
+  requireCheckout();
   const { systemd, unitFile } = place();
   systemd.requireRunning();
   if ((await systemd.state()).load === "not-found") throw new CliError(`There is no unit ${unitName} here.`);
@@ -101,6 +103,14 @@ function statusText({ load, active, enabled, pid, restarts, ready, missing }: St
     `Its log: journalctl${place().systemd.isSystem ? "" : " --user"} --unit berth`,
   ];
   return lines.join("\n");
+}
+
+/** A unit in /etc would replace the package's. Throws `CliError`. */
+function requireCheckout(): void {
+  if (!isPackaged) return;
+  throw new CliError(
+    "The Debian package manages the unit. To start it: systemctl enable --now berth. To remove it: apt remove berth",
+  );
 }
 
 /** The service manager and the files of the unit. */

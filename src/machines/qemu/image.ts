@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { chmod, copyFile, link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { remedies } from "../../config/installed.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { DiskReserve } from "../../core/disk-reserve.ts";
 import type { Handshake } from "../connect.ts";
@@ -46,7 +47,7 @@ export async function idOfBuilt(built: string | null): Promise<string> {
   if (record) return record.id;
   throw new BerthError(
     "image_missing",
-    "There is no guest image yet. Unless make up is building it, build it with: make image",
+    `There is no guest image yet. Unless ${remedies.imageBuilder} is building it, build it with: ${remedies.image}`,
   );
 }
 
@@ -84,7 +85,7 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
     await rm(partial, { recursive: true, force: true });
     throw new BerthError(
       "image_invalid",
-      `The guest image in ${source.folder} is incomplete. Build it again with: make image`,
+      `The guest image in ${source.folder} is incomplete. Build it again with: ${remedies.image}`,
       {
         cause: error,
       },

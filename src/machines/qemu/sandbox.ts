@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { remedies } from "../../config/installed.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../core/child-environment.ts";
 import { hasEnded, kill } from "../../core/process-table.ts";
@@ -96,7 +97,7 @@ export class Sandbox {
     const groups = users ? await ControlGroups.open({ onlyCheck }).catch((error: Error) => error.message) : notRoot;
     const fault = await namespaceFault(new Sandbox(users, true, networkFault, groups));
     if (fault !== null && isRoot) {
-      const message = `Machines cannot be confined with bubblewrap (${fault}). Install it with: make setup`;
+      const message = `Machines cannot be confined with bubblewrap (${fault}). Install it with: ${remedies.setup}`;
       throw new BerthError("privilege_missing", message);
     }
     return new Sandbox(users, fault === null, networkFault, groups);
@@ -379,7 +380,7 @@ async function findUsers(): Promise<Users> {
     throw new BerthError(
       "privilege_missing",
       `As root, Berth runs each machine as a user of its own. The user ${machineUserName} or its range of user ids in ` +
-        "/etc/subuid is missing. Make them with: make setup",
+        `/etc/subuid is missing. Make them with: ${remedies.setup}`,
       { cause: error },
     );
   }
