@@ -1,6 +1,6 @@
 // Builds the command line tool of this checkout, which `berth` runs while no source is newer.
 
-import { rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleTool } from "./tool-bundle.ts";
@@ -10,5 +10,7 @@ const target = fileURLToPath(new URL("../build/", import.meta.url));
 const partial = `${target.slice(0, -1)}.partial`;
 await rm(partial, { recursive: true, force: true });
 await bundleTool(join(partial, "cli"), `node${process.versions.node}`);
-await rm(target, { recursive: true, force: true });
-await rename(partial, target);
+await mkdir(target, { recursive: true });
+await rm(join(target, "cli"), { recursive: true, force: true });
+await rename(join(partial, "cli"), join(target, "cli"));
+await rm(partial, { recursive: true });
