@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up dev setup debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kubernetes check openapi format bench clean
+.PHONY: help up dev setup deb debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kubernetes check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -52,6 +52,9 @@ tool_sources := package.json $(shell find src packages/client/src -name '*.ts')
 
 build/cli/main.js: node_modules/.package-lock.json $(tool_sources)
 	@node scripts/build-tool.ts
+
+deb: node_modules/.package-lock.json ## the Debian package, in build/release
+	@node scripts/release/main.ts
 
 check: node_modules/.all ## types, lint, format, import rules, dead code
 	@scripts/check

