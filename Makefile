@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up dev setup deb debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kubernetes check openapi format bench clean
+.PHONY: help up dev setup deb debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kvm test-kubernetes check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -80,6 +80,11 @@ test-soak: node_modules/.all image dashboard tool ## faults at each step and at 
 
 test-openclaw: node_modules/.all image dashboard tool browser ## OpenClaw's whole life in a real machine: without KVM, half an hour
 	@BERTH_TEST_OPENCLAW=1 node scripts/last-runs.ts record test-openclaw scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
+
+# `make test-kvm T=suspend` runs only the files with that in their names, and writes no row.
+test-kvm: node_modules/.all image ## real machines under KVM, in an emulated host that has it: hours
+	@scripts/setup
+	@$(if $(T),,node scripts/last-runs.ts record test-kvm )node test/kvm/main.ts vitest run --config test/kvm/vitest.config.ts $(T)
 
 test-kubernetes: node_modules/.all image ## a real Kubernetes cluster of two nodes: builds it once, in five minutes
 	@scripts/setup busybox-static conntrack dpkg-dev gcc golang-1.19-go inotify-tools iproute2 iptables jq libc6-dev rsync socat xz-utils zip

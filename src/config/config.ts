@@ -23,7 +23,8 @@ export interface Config {
   oidc: ExternalIssuer | null;
   /** The built guest image; null: the checkout's last build. */
   imageFolder: string | null;
-  accelerator: "auto" | "kvm" | "tcg";
+  /** Which accelerator machines use, and how long a trial guest may take to prove KVM. */
+  acceleration: { choice: "auto" | "kvm" | "tcg"; probeMs: number };
   /** Where machines are pods of a Kubernetes cluster; null: processes of this host. */
   kubernetes: KubernetesConfig | null;
   /** Suspend an agent after it has been idle for this long; 0: never. */

@@ -9,7 +9,7 @@ test("an empty environment has all defaults", () => {
     host: "127.0.0.1",
     port: 7420,
     databaseUrl: null,
-    accelerator: "auto",
+    acceleration: { choice: "auto", probeMs: 30_000 },
     anthropic: null,
   });
   expect(readConfig({ BERTH_PORT: "", ANTHROPIC_API_KEY: "" })).toEqual(readConfig({}));

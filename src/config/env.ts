@@ -115,6 +115,7 @@ const variables = z.object({
     .transform((path) => resolve(path))
     .optional(),
   BERTH_ACCEL: z.enum(["auto", "kvm", "tcg"]).default("auto"),
+  BERTH_KVM_PROBE_SECONDS: z.coerce.number().min(1).max(3_600).default(30),
   ...clusterVariables,
   BERTH_IDLE_SECONDS: z.coerce.number().min(0).max(2_592_000).default(300),
   BERTH_MAX_AGENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
@@ -193,7 +194,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     previewDomain: values.BERTH_PREVIEW_DOMAIN,
     oidc: externalIssuer(values),
     imageFolder: values.BERTH_IMAGE_DIR ?? null,
-    accelerator: values.BERTH_ACCEL,
+    acceleration: { choice: values.BERTH_ACCEL, probeMs: values.BERTH_KVM_PROBE_SECONDS * 1000 },
     kubernetes: pods,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,
     maximumAwake: values.BERTH_MAX_AGENTS,

@@ -57,9 +57,9 @@ const checks: Record<string, Check> = {
     if (there) return { ok: true, found: folder };
     return { ok: false, found: folder ?? "nothing", problem: "There is no guest image.", fix: remedies.image };
   },
-  async accelerator({ accelerator, dataFolder }) {
+  async accelerator({ acceleration, dataFolder }) {
     // It works either way, so it is no problem.
-    if (accelerator === "tcg") return { ok: true, found: `${emulation}: BERTH_ACCEL is tcg` };
+    if (acceleration.choice === "tcg") return { ok: true, found: `${emulation}: BERTH_ACCEL is tcg` };
     if (!(await stat("/dev/kvm").catch(() => null))) {
       return {
         ok: true,

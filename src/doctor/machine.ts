@@ -103,7 +103,7 @@ function openIn(dataFolder: string): Machines {
   return openDemoMachines({
     dataFolder,
     builtImage: config.imageFolder ?? image,
-    accelerator: config.accelerator,
+    acceleration: config.acceleration,
     log: (message) => notes.push(message),
   });
 }

@@ -35,7 +35,7 @@ const driver = await QemuDriver.open({
   layout: new Layout(dataFolder, images),
   reserve: new DiskReserve(dataFolder, reserveBytes),
   builtImage: join(images, image!),
-  accelerator: "auto",
+  acceleration: { choice: "auto", probeMs: 30_000 },
   usualResources: () => resources,
   serveTemplateUplink: (socket) => uplinks.serve(socket),
   log,

@@ -12,7 +12,7 @@ import { Layout } from "./qemu/layout.ts";
 import type { QemuOptions, QemuSeams } from "./qemu/parts.ts";
 
 /** The parts needed to open machines without a service. */
-interface DemoMachinesOptions extends Pick<QemuOptions, "builtImage" | "accelerator" | "log">, QemuSeams {
+interface DemoMachinesOptions extends Pick<QemuOptions, "builtImage" | "acceleration" | "log">, QemuSeams {
   dataFolder: string;
 }
 
@@ -23,7 +23,7 @@ const reserveBytes = 1024 ** 3;
  * driver is a `QemuDriver`.
  */
 export function openDemoMachines(options: DemoMachinesOptions): Machines {
-  const { dataFolder, builtImage, accelerator, log, ...seams } = options;
+  const { dataFolder, builtImage, acceleration, log, ...seams } = options;
   const gateway = new Gateway({
     providers: { anthropic: null, openai: null },
     prices: new Prices(),
@@ -49,7 +49,7 @@ export function openDemoMachines(options: DemoMachinesOptions): Machines {
           layout: new Layout(dataFolder),
           reserve: new DiskReserve(dataFolder, reserveBytes),
           builtImage,
-          accelerator,
+          acceleration,
           usualResources: (name) => resourcesOf(runtimes, name),
           serveTemplateUplink: (socket) => serve("template", socket),
           log,

@@ -9,6 +9,12 @@ const run = promisify(execFile);
 /** The prefix of this run's folders. Not below a home folder, which other users cannot enter. */
 export const folderPrefix = `/var/tmp/berth-test-${process.env.BERTH_TEST_RUN ?? process.pid}-`;
 
+/** Of real machines. `make test-kvm` sets `kvm`, with which a server fails where KVM does not run guests. */
+export const accelerator = process.env.BERTH_TEST_ACCEL === "kvm" ? "kvm" : "tcg";
+
+/** A guest of an emulated KVM takes up to half a minute to print a line. */
+export const acceleration = { choice: accelerator, probeMs: 120_000 } as const;
+
 /** Makes a new folder. The caller removes it. */
 export function newFolder(): Promise<string> {
   return mkdtemp(folderPrefix);
@@ -47,7 +53,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     previewDomain: "localhost",
     oidc: null,
     imageFolder: null,
-    accelerator: "tcg",
+    acceleration,
     kubernetes: null,
     idleMs: 0,
     maximumAwake: 1_000,

@@ -43,7 +43,7 @@ export async function openKeeper(folder: string, name: string, left: () => numbe
       }
     })(data, 0),
     builtImage: join(images, "img"),
-    accelerator: "tcg",
+    acceleration: { choice: "tcg", probeMs: 0 },
     usualResources: () => resources,
     serveTemplateUplink: () => {},
     log: () => {},

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { accelerator } from "./config.ts";
 
 /** The server's program as a separate process, for tests that kill it. */
 export class ServerProcess implements AsyncDisposable {
@@ -16,7 +17,8 @@ export class ServerProcess implements AsyncDisposable {
         PATH: process.env.PATH!,
         BERTH_DATA_DIR: dataFolder,
         BERTH_PORT: "0",
-        BERTH_ACCEL: "tcg",
+        BERTH_ACCEL: accelerator,
+        BERTH_KVM_PROBE_SECONDS: "120",
         BERTH_SPARES: "0",
         ...environment,
       },

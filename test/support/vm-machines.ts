@@ -12,7 +12,7 @@ import { qemuProcesses } from "../../src/machines/qemu/process.ts";
 import type { MachineRecord } from "../../src/machines/qemu/record.ts";
 import type { MachineSpec } from "../../src/machines/spec.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
-import { newFolder } from "./config.ts";
+import { acceleration, newFolder } from "./config.ts";
 import { machineSpec } from "./machine-spec.ts";
 import { silent, startFrom, startOn } from "./start-machine.ts";
 import { makeSeed, plantSeed } from "./warm-seed.ts";
@@ -134,7 +134,7 @@ export class VmMachines implements AsyncDisposable {
     return openDemoMachines({
       dataFolder: this.dataFolder,
       builtImage: this.#image,
-      accelerator: "tcg",
+      acceleration,
       log: (message) => this.log.push(message),
       ...changes,
     });

@@ -18,7 +18,7 @@ function optionsWith(log: string[]) {
     layout: new Layout(join(folder, "data")),
     reserve: new DiskReserve(folder, 0),
     builtImage: join(folder, "image"),
-    accelerator: "tcg",
+    acceleration: { choice: "tcg", probeMs: 0 },
     usualResources: () => ({ cpus: 1, memoryMiB: 64, diskGiB: 1 }),
     serveTemplateUplink: () => {},
     log: (message: string) => log.push(message),

@@ -22,7 +22,7 @@ export const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, l
     layout: new Layout(config.dataFolder),
     reserve: new DiskReserve(config.dataFolder, config.diskReserveBytes),
     builtImage: config.imageFolder ?? (await lastBuiltImage()),
-    accelerator: config.accelerator,
+    acceleration: config.acceleration,
     usualResources: usual,
     serveTemplateUplink,
     log,

@@ -14,7 +14,7 @@ import type { Layout } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
 import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
-import { type AcceleratorChoice, chooseAccelerator, hostProcessor } from "./probe.ts";
+import { type Acceleration, chooseAccelerator, hostProcessor } from "./probe.ts";
 import { qemuVersion } from "./process.ts";
 import { Records } from "./record.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -30,7 +30,7 @@ export interface QemuOptions {
   reserve: DiskReserve;
   /** The folder of the built image; null if none was built. */
   builtImage: string | null;
-  accelerator: AcceleratorChoice;
+  acceleration: Acceleration;
   /** A runtime's default machine size, which its templates have. */
   usualResources: (runtime: string) => Resources;
   /** Serves the model calls of the throwaway turns that warm a template. */
@@ -114,7 +114,7 @@ export class QemuParts {
     await makeFolders(layout);
     const guestImages = await GuestImages.open(builtImage, layout, options.reserve);
     const image = guestImages.plain;
-    const accelerator = await chooseAccelerator(options.accelerator, layout.root, image, qemu, sandbox, log);
+    const accelerator = await chooseAccelerator(options.acceleration, layout.root, image, qemu, sandbox, log);
     const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), counter: await hostCounter() };
     return new QemuParts(options, seams, { sandbox, guestImages, host });
   }

@@ -10,12 +10,14 @@ import { readRecord, writeWhole } from "./files.ts";
 import type { ImageFiles } from "./layout.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** With KVM the line arrives in well under a second. A busy host gets a second, longer try. */
-const probeTimeoutsMs = [8_000, 30_000] as const;
 const guestWords = "berth: the guest runs";
 const probeMiB = 256;
 
-export type AcceleratorChoice = "auto" | Accelerator;
+export interface Acceleration {
+  choice: "auto" | Accelerator;
+  /** How long a trial guest may take to print a line, in milliseconds. It needs well under a second on a quiet host. */
+  probeMs: number;
+}
 
 /**
  * Chooses the accelerator. Being able to open /dev/kvm proves nothing (seen: QEMU aborts, or the guest hangs at its
@@ -23,7 +25,7 @@ export type AcceleratorChoice = "auto" | Accelerator;
  * changes. Throws `accelerator_unavailable` if `kvm` is required and does not work.
  */
 export async function chooseAccelerator(
-  choice: AcceleratorChoice,
+  { choice, probeMs }: Acceleration,
   folder: string,
   image: { id: string; files: ImageFiles },
   qemu: string,
@@ -31,7 +33,7 @@ export async function chooseAccelerator(
   log: (message: string) => void,
 ): Promise<Accelerator> {
   if (choice === "tcg") return "tcg";
-  const fault = await kvmFault(folder, image, qemu, sandbox);
+  const fault = await kvmFault(probeMs, folder, image, qemu, sandbox);
   if (fault === null) return "kvm";
   if (choice === "auto") {
     log(`machines are emulated, about ten times slower than under KVM: ${fault}`);
@@ -45,6 +47,7 @@ export async function chooseAccelerator(
 
 /** Why no guest runs under KVM; null if one does. */
 async function kvmFault(
+  probeMs: number,
   folder: string,
   image: { id: string; files: ImageFiles },
   qemu: string,
@@ -57,7 +60,7 @@ async function kvmFault(
   const key = JSON.stringify([await hostBoot(), qemu, image.id, processorOption("kvm")]);
   const known = await readRecord<ProbeRecord>(recordOf(folder));
   if (known?.key === key) return known.fault;
-  const fault = await runProbes(image.files, sandbox);
+  const fault = await runProbe(image.files, sandbox, probeMs);
   await writeWhole(recordOf(folder), JSON.stringify({ key, fault } satisfies ProbeRecord));
   return fault;
 }
@@ -84,18 +87,7 @@ async function hostBoot(): Promise<string> {
   return (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
 }
 
-/** A guest that prints nothing in time is tried once more, with more time. */
-async function runProbes(files: ImageFiles, sandbox: Sandbox): Promise<string | null> {
-  const [first, second] = probeTimeoutsMs;
-  const outcome = await runProbe(files, sandbox, first);
-  return (outcome.isSilent ? await runProbe(files, sandbox, second) : outcome).fault;
-}
-
-function runProbe(
-  files: ImageFiles,
-  sandbox: Sandbox,
-  timeoutMs: number,
-): Promise<{ fault: string | null; isSilent: boolean }> {
+function runProbe(files: ImageFiles, sandbox: Sandbox, limitMs: number): Promise<string | null> {
   const [program, args] = probeCommand(files, sandbox);
   const child = spawn(program, args, {
     env: childEnvironment,
@@ -106,7 +98,7 @@ function runProbe(
     const timer = setTimeout(() => {
       isSilent = true;
       child.kill("SIGKILL");
-    }, timeoutMs);
+    }, limitMs);
     let output = "";
     let words = "";
     child.stdout!.on("data", (chunk: Buffer) => {
@@ -114,12 +106,12 @@ function runProbe(
       if (output.includes(guestWords)) child.kill("SIGKILL");
     });
     child.stderr!.on("data", (chunk: Buffer) => (words = (words + chunk.toString("latin1")).slice(-500)));
-    child.on("error", ({ message }) => resolve({ fault: message, isSilent: false }));
+    child.on("error", ({ message }) => resolve(message));
     child.on("close", (code, signal) => {
       clearTimeout(timer);
-      if (output.includes(guestWords)) resolve({ fault: null, isSilent: false });
-      else if (isSilent) resolve({ fault: `the guest printed nothing for ${timeoutMs / 1000} s`, isSilent });
-      else resolve({ fault: words.trim().split("\n")[0] || `QEMU ended with ${signal ?? code}`, isSilent });
+      if (output.includes(guestWords)) resolve(null);
+      else if (isSilent) resolve(`the guest printed nothing for ${limitMs / 1000} s`);
+      else resolve(words.trim().split("\n")[0] || `QEMU ended with ${signal ?? code}`);
     });
   });
 }
@@ -142,7 +134,7 @@ function probeCommand({ kernel, initrd }: ImageFiles, sandbox: Sandbox): [string
     ...["-m", `${probeMiB}M`],
     ...["-kernel", kernel],
     ...["-initrd", initrd],
-    ...["-append", "console=ttyS0 panic=-1 reboot=t berth.probe"],
+    ...["-append", "console=ttyS0 quiet loglevel=3 panic=-1 reboot=t berth.probe"],
     ...["-serial", "stdio"],
   ]);
 }
