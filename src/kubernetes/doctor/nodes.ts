@@ -1,4 +1,5 @@
 import type { V1Node } from "@kubernetes/client-node";
+import { processor } from "../../core/processor.ts";
 import { podMemoryMiB } from "../objects.ts";
 import { mebibytes } from "../quantities.ts";
 import type { Check } from "./check.ts";
@@ -18,7 +19,7 @@ export const nodes: Check = async (cluster) => {
   const count = all.length - refusals.length;
   const found = [`${count} of ${all.length} can have machines`, ...refusals].join("; ");
   if (count > 0) return { ok: true, found };
-  return { ok: false, found, problem: "No node is ready, for amd64 and free for any pod." };
+  return { ok: false, found, problem: `No node is ready, for ${processor.debian} and free for any pod.` };
 };
 
 export const room: Check = async (cluster, { usual, kvmResource }) => {
@@ -64,7 +65,8 @@ function whyUnusable({ status, spec }: V1Node): string | null {
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   if (ready?.status !== "True") return "is not ready";
   const { architecture = "unknown", operatingSystem = "unknown" } = status?.nodeInfo ?? {};
-  if (`${operatingSystem} ${architecture}` !== "linux amd64") return `is ${operatingSystem} ${architecture}`;
+  if (`${operatingSystem} ${architecture}` !== `linux ${processor.debian}`)
+    return `is ${operatingSystem} ${architecture}`;
   if (spec?.unschedulable) return "is cordoned";
   const taint = spec?.taints?.find(({ effect }) => effect !== "PreferNoSchedule");
   return taint ? `has the taint ${taint.key}` : null;

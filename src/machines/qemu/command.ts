@@ -1,4 +1,5 @@
 import { firmwareTokenName, guestPort } from "../../contract/guest.ts";
+import { processor } from "../../core/processor.ts";
 import type { Counter } from "./counter.ts";
 
 export type Accelerator = "kvm" | "tcg";
@@ -50,7 +51,7 @@ export interface Start {
 }
 
 /** QEMU options common to all machines. A template depends on them. */
-export const machineOptions = "microvm,acpi=on,memory-backend=ram,suppress-vmdesc=on";
+export const machineOptions = `${processor.qemu.machine},memory-backend=ram,suppress-vmdesc=on`;
 
 /**
  * The arguments for one QEMU. The guest gets only the devices it uses: its disk, the services image as a second,
@@ -75,15 +76,14 @@ export function qemuArguments(start: Start): string[] {
     "-accel",
     acceleratorOption(hardware),
     "-cpu",
-    processorOption(hardware.accelerator),
+    processor.qemu.models[hardware.accelerator],
     "-smp",
     String(hardware.cpus),
     "-m",
     `${hardware.memoryMiB}M`,
     "-object",
     memoryOption(start),
-    "-global",
-    "virtio-mmio.force-legacy=false",
+    ...processor.qemu.globals.flatMap((option) => ["-global", option]),
     "-global",
     "migration.send-configuration=off",
     "-kernel",
@@ -117,15 +117,6 @@ export function qemuArguments(start: Start): string[] {
 function incomingOptions(incoming: Incoming): string[] {
   if (incoming === "boot") return [];
   return incoming === "state" ? ["-incoming", `fd:${stateDescriptor}`] : ["-incoming", "defer", "-S"];
-}
-
-/**
- * The guest's processor. Under KVM the host's own, without nested virtualization and without performance counters: an
- * agent is root in its machine, and both would give it access to kernel code of the host, with state of their own to
- * save. Under emulation, five-level page tables would only cost time.
- */
-export function processorOption(accelerator: Accelerator): string {
-  return accelerator === "kvm" ? "host,vmx=off,svm=off,pmu=off" : "max,la57=off";
 }
 
 function acceleratorOption({ accelerator, memoryMiB }: Hardware): string {
@@ -178,12 +169,7 @@ function escaped(value: string): string {
   return value.replaceAll(",", ",,");
 }
 
-/**
- * An emulated guest with two processors does not trust the counter, and then counts timer interrupts: 250 a second for
- * each processor, also when idle. A busy host loses some, so that its clock runs slow.
- */
-function kernelCommandLine({ accelerator, counter }: Hardware): string {
-  const trusted = counter.isSteady ? " tsc=reliable" : "";
-  const clock = accelerator === "tcg" ? ` tsc_early_khz=${counter.khz}${trusted}` : "";
-  return `console=ttyS0 quiet loglevel=3 panic=-1 reboot=t random.trust_cpu=on${clock}`;
+function kernelCommandLine({ accelerator, counter: { khz, isSteady } }: Hardware): string {
+  const clock = accelerator === "tcg" ? processor.emulatedClock(khz, isSteady) : [];
+  return [processor.kernelOptions, ...clock].join(" ");
 }

@@ -5,7 +5,8 @@ import { release } from "node:os";
 import { join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../core/child-environment.ts";
-import { type Accelerator, processorOption } from "./command.ts";
+import { processor } from "../../core/processor.ts";
+import type { Accelerator } from "./command.ts";
 import { readRecord, writeWhole } from "./files.ts";
 import type { ImageFiles } from "./layout.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -57,7 +58,7 @@ async function kvmFault(
   if (!device) return "there is no /dev/kvm";
   // If it is only missing the permission, a later grant must be noticed.
   if (!(await sandbox.mayUse("/dev/kvm"))) return "QEMU's user is not allowed to open /dev/kvm";
-  const key = JSON.stringify([await hostBoot(), qemu, image.id, processorOption("kvm")]);
+  const key = JSON.stringify([await hostBoot(), qemu, image.id, processor.qemu.models.kvm]);
   const known = await readRecord<ProbeRecord>(recordOf(folder));
   if (known?.key === key) return known.fault;
   const fault = await runProbe(image.files, sandbox, probeMs);
@@ -124,17 +125,17 @@ function probeCommand({ kernel, initrd }: ImageFiles, sandbox: Sandbox): [string
     group: null,
     outlivesServer: false,
   };
-  return sandbox.command(confinement, "qemu-system-x86_64", [
+  return sandbox.command(confinement, processor.qemu.program, [
     ...["-nodefaults", "-no-user-config", "-no-reboot"],
     ...["-display", "none"],
     ...["-sandbox", "on"],
-    ...["-machine", "microvm,acpi=on"],
+    ...["-machine", processor.qemu.machine],
     ...["-accel", "kvm"],
-    ...["-cpu", processorOption("kvm")],
+    ...["-cpu", processor.qemu.models.kvm],
     ...["-m", `${probeMiB}M`],
     ...["-kernel", kernel],
     ...["-initrd", initrd],
-    ...["-append", "console=ttyS0 quiet loglevel=3 panic=-1 reboot=t berth.probe"],
+    ...["-append", `${processor.kernelOptions} berth.probe`],
     ...["-serial", "stdio"],
   ]);
 }
@@ -150,7 +151,7 @@ export async function hostProcessor(accelerator: Accelerator): Promise<{ cpu: st
   if (accelerator === "tcg") return { cpu: model, kernel: "" };
   const flags = createHash("sha256").update(field("flags")).digest("hex").slice(0, 16);
   return {
-    cpu: `${model} (flags ${flags}, ${processorOption(accelerator)})`,
+    cpu: `${model} (flags ${flags}, ${processor.qemu.models[accelerator]})`,
     kernel: `${release()}, microcode ${field("microcode")}`,
   };
 }

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../core/child-environment.ts";
 import { hasEnded, kill } from "../../core/process-table.ts";
+import { processor } from "../../core/processor.ts";
 import { qemuArguments, type Start, stateDescriptor } from "./command.ts";
 import { readEnd, readUntrusted } from "./files.ts";
 import type { MachineFiles } from "./layout.ts";
@@ -70,7 +71,7 @@ export class QemuProcess {
     const group = await sandbox.group(options.name, options.hardware);
     const [program, programArgs] = sandbox.command(
       { paths: own, user, memoryMiB, group, outlivesServer: true },
-      "qemu-system-x86_64",
+      processor.qemu.program,
       args,
     );
     const child = spawn(program, programArgs, {
@@ -267,7 +268,7 @@ export async function qemuProcesses(): Promise<Map<string, number>> {
     if (!/^\d+$/.test(entry)) continue;
     const words = (await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "")).split("\0");
     // Not the parent that bubblewrap leaves, whose arguments include QEMU's.
-    if (words[0] === "bwrap" || !words.some((word) => word.endsWith("qemu-system-x86_64"))) continue;
+    if (words[0] === "bwrap" || !words.some((word) => word.endsWith(processor.qemu.program))) continue;
     const monitor = /^unix:(.*),server=on,wait=off$/.exec(words[words.indexOf("-qmp") + 1] ?? "")?.[1];
     if (monitor && (await mayOwn(`/proc/${entry}`, monitor))) found.set(monitor, Number(entry));
   }
@@ -317,7 +318,7 @@ export async function copyDisk(disk: string, source: string, bytes: number): Pro
 /** Throws `qemu_missing`. */
 export async function qemuVersion(): Promise<string> {
   try {
-    return (await run("qemu-system-x86_64", ["--version"], { env: childEnvironment })).stdout.split("\n")[0]!;
+    return (await run(processor.qemu.program, ["--version"], { env: childEnvironment })).stdout.split("\n")[0]!;
   } catch (error) {
     throw new BerthError(
       "qemu_missing",
