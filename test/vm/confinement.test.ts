@@ -153,9 +153,9 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { ControlGroups, inGroup } from "./control-groups.ts";
 const groups = await ControlGroups.open({ onlyCheck: false });
-const group = await groups.make("wild", { cpus: 1, memoryMiB: 64 });
+const group = await groups.make("wild", { cpus: 1, memoryMiB: 64, isBackground: true });
 const bounds = Object.fromEntries(
-  ["cpu.max", "memory.max", "pids.max"].map((name) => [name, readFileSync(group + "/" + name, "utf8").trim()]),
+  ["cpu.max", "cpu.weight", "memory.max", "pids.max"].map((name) => [name, readFileSync(group + "/" + name, "utf8").trim()]),
 );
 const run = (script) => spawnSync(inGroup(group)[0], [...inGroup(group).slice(1), "sh", "-c", script], { encoding: "utf8" });
 const { stdout: own } = run("cat /proc/self/cgroup");
@@ -180,7 +180,12 @@ test("a control group bounds processors, memory and processes of what runs in it
   expect(stderr).toBe("");
   expect(JSON.parse(stdout)).toEqual({
     missing: [],
-    bounds: { "cpu.max": "200000 100000", "memory.max": String(64 * 1024 ** 2 + 2 * 1024 ** 3), "pids.max": "512" },
+    bounds: {
+      "cpu.max": "200000 100000",
+      "cpu.weight": "10",
+      "memory.max": String(64 * 1024 ** 2 + 2 * 1024 ** 3),
+      "pids.max": "512",
+    },
     own: "0::/berth/wild\n",
     begun: expect.any(Number),
   });

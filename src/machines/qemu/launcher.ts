@@ -69,6 +69,12 @@ export class Launcher {
     // QEMU 7.2 opens the memory of a template for writing even to map it privately; see `named` in template.ts.
     const writable = [disk, files.disks, ...(template ? [template.files.memory] : [])];
     const paths = { readable: [...bases, ...(layers?.layers ?? [])], writable };
-    return QemuProcess.start(start, files, { sandbox: this.#sandbox, user, paths }, state, deferred);
+    return QemuProcess.start(
+      start,
+      files,
+      { sandbox: this.#sandbox, user, paths, isBackground: false },
+      state,
+      deferred,
+    );
   }
 }

@@ -35,6 +35,8 @@ export interface Confinement {
   user: MachineUser | null;
   /** In addition to its machine's own files. */
   paths: SandboxPaths;
+  /** Agents' machines come first: it is a template in the making. */
+  isBackground: boolean;
 }
 
 /** A running QEMU and its monitor. It outlives the server; a later server finds it with `find`. */
@@ -57,7 +59,7 @@ export class QemuProcess {
   static async start(
     options: Omit<Start, "incoming" | "qmpSocket">,
     files: MachineFiles,
-    { sandbox, user, paths }: Confinement,
+    { sandbox, user, paths, isBackground }: Confinement,
     statePath: string | null,
     deferred?: (pid: number) => void,
   ): Promise<QemuProcess> {
@@ -68,7 +70,7 @@ export class QemuProcess {
     const args = qemuArguments({ ...options, qmpSocket: files.qmp, incoming });
     const own = { readable: [files.folder, ...paths.readable], writable: [files.run, ...paths.writable] };
     const { memoryMiB } = options.hardware;
-    const group = await sandbox.group(options.name, options.hardware);
+    const group = await sandbox.group(options.name, { ...options.hardware, isBackground });
     const [program, programArgs] = sandbox.command(
       { paths: own, user, memoryMiB, group, outlivesServer: true },
       processor.qemu.program,

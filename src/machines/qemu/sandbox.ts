@@ -9,7 +9,7 @@ import { remedies } from "../../config/installed.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../core/child-environment.ts";
 import { hasEnded, kill } from "../../core/process-table.ts";
-import { ControlGroups, type GuestSize, inGroup, maximumThreads } from "./control-groups.ts";
+import { ControlGroups, type GroupOptions, inGroup, maximumThreads } from "./control-groups.ts";
 import { blockConnections } from "./firewall.ts";
 import { claimNewUser, claimUser, releaseUser } from "./user-claims.ts";
 
@@ -165,8 +165,8 @@ export class Sandbox {
   }
 
   /** Null if there are no control groups. */
-  async group(name: string, size: GuestSize): Promise<string | null> {
-    return typeof this.#groups === "string" ? null : this.#groups.make(name, size);
+  async group(name: string, options: GroupOptions): Promise<string | null> {
+    return typeof this.#groups === "string" ? null : this.#groups.make(name, options);
   }
 
   async removeGroup(name: string): Promise<void> {

@@ -266,6 +266,7 @@ export class Templates {
         sandbox: this.#sandbox,
         user,
         paths: { readable: [this.#layout.images], writable: [files.disk, files.memory] },
+        isBackground: true,
       },
       null,
     );
