@@ -40,6 +40,7 @@ import { fileRoutes } from "./files/routes.ts";
 import { capacityRoutes } from "./hosts/capacity-routes.ts";
 import { healthRoutes } from "./hosts/health-routes.ts";
 import { orphanRoutes } from "./hosts/orphan-routes.ts";
+import { tlsOptions } from "./https/secure-listener.ts";
 import { catalogRoutes } from "./models/routes.ts";
 import { portRoutes } from "./ports/routes.ts";
 import { PreviewServer } from "./previews/preview-server.ts";
@@ -114,7 +115,7 @@ const plugins = [
 
 /** The HTTP API. The caller makes it listen. */
 export async function openApp(context: AppContext): Promise<FastifyInstance> {
-  const { config, logger, passing, audit, idempotency, requests } = context;
+  const { config, logger, passing, audit, idempotency, requests, secure } = context;
   const previewServer = new PreviewServer(context);
   const front = new FrontServer(previewServer);
   const app = fastify({
@@ -133,10 +134,18 @@ export async function openApp(context: AppContext): Promise<FastifyInstance> {
     clientErrorHandler: answerClientError,
   });
   limitReceiving(app.server, (request) => previewServer.owns(request));
+  const secureServer = secure && front.createSecure(tlsOptions);
+  if (secureServer) {
+    limitReceiving(secureServer, (request) => previewServer.owns(request));
+    secureServer.on("clientError", answerClientError);
+    secure.serveBy(secureServer);
+  }
   app.addHook("preClose", async () => {
     app.server.close(); // Takes no new connections.
+    secure?.close();
     await passing?.drain(drainMs);
     previewServer.close();
+    secureServer?.closeAllConnections();
   });
   readJsonBodies(app);
   app.setValidatorCompiler(validatorCompiler);

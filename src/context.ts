@@ -29,6 +29,7 @@ import { Orphans } from "./hosts/orphans.ts";
 import { Passing } from "./hosts/passing/passing.ts";
 import { checkReadiness, type Readiness } from "./hosts/readiness.ts";
 import { ServerSeal } from "./hosts/server-seal.ts";
+import { SecureListener } from "./https/secure-listener.ts";
 import { GuestLeases } from "./lifecycle/guest-leases.ts";
 import { HungGuests } from "./lifecycle/hung-guests.ts";
 import { Idleness } from "./lifecycle/idleness.ts";
@@ -70,6 +71,8 @@ const databaseTimeoutMs = 3_000;
  */
 export class AppContext extends Foundation {
   readonly address = new ServiceAddress(this.config.publicUrl);
+  /** Null: the service speaks HTTP only. */
+  readonly secure = this.config.https && new SecureListener(this.config.https, this.logger);
   readonly metrics = new Metrics(this.config.serverName, this.version);
   readonly ledger = new LedgerStore(this.database, this.log);
   readonly reserve = new DiskReserve(this.config.dataFolder, this.config.diskReserveBytes);

@@ -13,6 +13,8 @@ try {
   const config = readConfig(process.env);
   const signals = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
   await using server = await createServer(config);
+  // On a terminal, the signal says that it was closed, and ends the server.
+  if (server.reloadCertificate && !process.stdin.isTTY) process.on("SIGHUP", server.reloadCertificate);
   void announce(server);
   const isDeposed = await Promise.race([signals.then(() => false), server.deposed.then(() => true)]);
   if (isDeposed) endAtOnce();
@@ -36,13 +38,14 @@ function endAtOnce(): never {
 }
 
 /** Prints the ready line once all is there; before that what is missing, once, and that one can sign in already. */
-async function announce({ readiness, url, firstSignIn }: Server): Promise<void> {
+async function announce({ readiness, url, secureUrl, firstSignIn }: Server): Promise<void> {
+  const at = secureUrl === null ? url : `${url} and ${secureUrl}`;
   const invitation = firstSignIn ? `\nTo sign in for the first time: ${firstSignIn}` : "";
   let told = "";
   for (;;) {
     const { ready, checks } = await readiness();
     if (ready) break;
-    if (told === "") console.log(`Berth answers at ${url} and gets its machines ready.${invitation}`);
+    if (told === "") console.log(`Berth answers at ${at} and gets its machines ready.${invitation}`);
     const missing = Object.entries(checks)
       .filter(([, { ok }]) => !ok)
       .map(([name, { message }]) => `berth: not ready: ${name}: ${message}`)
@@ -52,5 +55,5 @@ async function announce({ readiness, url, firstSignIn }: Server): Promise<void> 
     await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
   }
   // At once, so that who reads the first line of a log finds the second there too.
-  console.log(`Berth is ready at ${url}${told === "" ? invitation : ""}`);
+  console.log(`Berth is ready at ${at}${told === "" ? invitation : ""}`);
 }

@@ -16,12 +16,16 @@ const never = new Promise<void>(() => {});
 export interface Server extends AsyncDisposable {
   /** Where it listens, `http://HOST:PORT`. */
   readonly url: string;
+  /** Where it speaks HTTPS, `https://HOST:PORT`; null without a certificate. */
+  readonly secureUrl: string | null;
   /** The one-time link for the operator's own user; null where that user exists, or another provider has the users. */
   readonly firstSignIn: string | null;
   readonly machines: Machines;
   /** Resolves when another server has taken over what this one led: its process has to end. */
   readonly deposed: Promise<void>;
   readiness(): Promise<Readiness>;
+  /** Reads the files of the TLS certificate again; null without HTTPS. */
+  readonly reloadCertificate: (() => Promise<void>) | null;
   /** The parts that are stopping, once it is being disposed. */
   stopping(): string[];
 }
@@ -35,12 +39,14 @@ export interface Server extends AsyncDisposable {
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
   const context = await AppContext.open(config, overrides, cleanup);
-  const { leadership, stops, signIn, address, machines, logger, requests } = context;
+  const { leadership, stops, signIn, address, machines, logger, requests, secure } = context;
   if (!leadership) await context.prepareToLead();
   context.metrics.watch(context);
   for (const warning of previewWarnings(config)) logger.warn(warning);
   const app = await openApp(context);
   cleanup.defer(stops.of("requests", () => app.close().then(() => requests.settled())));
+  const secureUrl = secure && (await secure.open());
+  if (secureUrl) address.listensSecurelyAt(secureUrl);
   const url = await app.listen({ host: config.host, port: config.port });
   address.listensAt(url);
   const firstSignIn = signIn && (await signIn.open(address.public));
@@ -50,10 +56,12 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   const stack = cleanup.move();
   return {
     url,
+    secureUrl,
     firstSignIn,
     machines,
     deposed: leadership?.deposed ?? never,
     readiness: () => context.readiness(),
+    reloadCertificate: secure && (() => secure.reload()),
     stopping: () => stops.underWay,
     [Symbol.asyncDispose]: async () => {
       await handOver(context);

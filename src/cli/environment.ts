@@ -67,6 +67,24 @@ export function serverSettings(variables: NodeJS.ProcessEnv = process.env): Reco
   return Object.fromEntries(set) as Record<string, string>;
 }
 
+/** Options of `up` that set a variable of the server. */
+const optionVariables = {
+  tlsCert: "BERTH_TLS_CERT_FILE",
+  tlsKey: "BERTH_TLS_KEY_FILE",
+  tlsPort: "BERTH_TLS_PORT",
+  publicUrl: "BERTH_PUBLIC_URL",
+} as const;
+
+export type ServerOptions = { [Option in keyof typeof optionVariables]?: string };
+
+/** Sets the variables of the options for the server that this process starts. The server checks their values. */
+export function setServerOptions(options: ServerOptions): void {
+  for (const option of Object.keys(optionVariables) as (keyof ServerOptions)[]) {
+    const value = options[option];
+    if (value !== undefined) process.env[optionVariables[option]] = value;
+  }
+}
+
 /** The service to use; null: the one on this machine. */
 function profileFrom(
   configFolder: string,

@@ -2,6 +2,7 @@
 export class ServiceAddress {
   readonly #publicUrl: string | null;
   #listening = "";
+  #secure: string | null = null;
 
   /** `publicUrl`: the configured URL; null: where the service listens. */
   constructor(publicUrl: string | null) {
@@ -13,9 +14,14 @@ export class ServiceAddress {
     this.#listening = url;
   }
 
-  /** Where the service listens, `http://HOST:PORT`. */
-  get listening(): string {
-    return this.#listening;
+  /** Sets where it speaks HTTPS, `https://HOST:PORT`. */
+  listensSecurelyAt(url: string): void {
+    this.#secure = url;
+  }
+
+  /** All addresses where the service listens. */
+  get listening(): string[] {
+    return this.#secure === null ? [this.#listening] : [this.#listening, this.#secure];
   }
 
   /** The service's public URL, without a trailing slash. */

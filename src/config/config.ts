@@ -15,6 +15,8 @@ export interface Config {
   secretKey: string | null;
   /** The service's public URL, without a trailing slash; null: where it listens. */
   publicUrl: string | null;
+  /** Null: the service speaks HTTP only. */
+  https: HttpsConfig | null;
   /** Where this installation's other servers reach this one, without a trailing slash; null: where it listens. */
   internalUrl: string | null;
   /** The domain under which the pages that agents serve have their hosts. */
@@ -120,6 +122,20 @@ export interface Config {
   openai: ProviderAccount | null;
   /** Card payments; null: disabled. */
   stripe: { secretKey: string; webhookSecret: string; apiUrl: string } | null;
+}
+
+/** A certificate with its chain, and its private key, in PEM. */
+export interface CertificateFiles {
+  certificateFile: string;
+  keyFile: string;
+}
+
+/** Where the service speaks HTTPS, in addition to HTTP at `host` and `port`. */
+export interface HttpsConfig extends CertificateFiles {
+  /** Null: all addresses. */
+  host: string | null;
+  /** 0 picks a free port. */
+  port: number;
 }
 
 /** A cluster whose pods are the machines. */

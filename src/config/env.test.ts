@@ -40,7 +40,22 @@ test("the address for other servers has no path, and its slash is dropped", () =
   expect(readConfig({ BERTH_INTERNAL_URL: "http://10.0.0.5:7420/" }).internalUrl).toBe("http://10.0.0.5:7420");
 });
 
+test("HTTPS has a certificate, its key, a port and a public address", () => {
+  const files = { BERTH_TLS_CERT_FILE: "/etc/berth/tls.pem", BERTH_TLS_KEY_FILE: "/etc/berth/tls.key" };
+  expect(readConfig({}).https).toBeNull();
+  expect(readConfig({ ...files, BERTH_PUBLIC_URL: "https://berth.example:7443" }).https).toEqual({
+    certificateFile: files.BERTH_TLS_CERT_FILE,
+    keyFile: files.BERTH_TLS_KEY_FILE,
+    host: null,
+    port: 7443,
+  });
+  expect(() => readConfig(files)).toThrow(/BERTH_PUBLIC_URL: with BERTH_TLS_CERT_FILE, set it to the address/);
+  expect(() => readConfig({ ...files, BERTH_PUBLIC_URL: "http://berth.example" })).toThrow(/such as https:/);
+});
+
 test.each([
+  [{ BERTH_TLS_CERT_FILE: "/tls.pem" }, /BERTH_TLS_CERT_FILE and BERTH_TLS_KEY_FILE: set both, or neither/],
+  [{ BERTH_TLS_PORT: "70000" }, /BERTH_TLS_PORT: "70000" is not allowed/],
   [{ BERTH_INTERNAL_URL: "http://10.0.0.5/berth" }, /BERTH_INTERNAL_URL: its value is not allowed. It has no path/],
   [{ BERTH_PORT: "http" }, /BERTH_PORT: "http" is not allowed. Must be a number\.$/],
   [{ BERTH_PORT: "65536" }, /BERTH_PORT: "65536" is not allowed. Must be at most 65535\.$/],

@@ -8,6 +8,10 @@ import { type Issue, safeParseValue } from "../contract/validation.ts";
 import type { ClusterConfig, Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
 import { readPrices } from "./prices.ts";
 
+const path = z
+  .string()
+  .min(1)
+  .transform((file) => resolve(file));
 const port = z.coerce.number().int().min(0).max(65535);
 const webUrl = z.url({ protocol: /^https?$/, error: "Must be a URL that begins with http:// or https://." });
 const httpUrl = webUrl.transform((url) => url.replace(/\/+$/, ""));
@@ -87,11 +91,7 @@ const variables = z.object({
   BERTH_HOST: z.string().min(1).default("127.0.0.1"),
   BERTH_PORT: port.default(7420),
   BERTH_SERVER_NAME: z.string().min(1).max(100).optional(),
-  BERTH_DATA_DIR: z
-    .string()
-    .min(1)
-    .transform((path) => resolve(path))
-    .optional(),
+  BERTH_DATA_DIR: path.optional(),
   BERTH_DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: "Must be a URL that begins with postgres:// or postgresql://." })
     .optional(),
@@ -100,6 +100,10 @@ const variables = z.object({
     .refine((key) => Buffer.from(key, "base64").length === 32, "32 bytes in base64 are allowed.")
     .optional(),
   BERTH_PUBLIC_URL: httpUrl.optional(),
+  BERTH_TLS_CERT_FILE: path.optional(),
+  BERTH_TLS_KEY_FILE: path.optional(),
+  BERTH_TLS_HOST: z.string().min(1).optional(),
+  BERTH_TLS_PORT: port.default(7443),
   BERTH_INTERNAL_URL: z
     .url({ protocol: /^http$/, error: "Must be a URL that begins with http://." })
     .refine((url) => new URL(url).pathname === "/", "It has no path.")
@@ -109,11 +113,7 @@ const variables = z.object({
   BERTH_OIDC_ISSUER: webUrl.optional(),
   BERTH_OIDC_AUDIENCE: z.string().min(1).max(500).optional(),
   BERTH_OIDC_CLIENT_ID: z.string().min(1).max(500).default("berth"),
-  BERTH_IMAGE_DIR: z
-    .string()
-    .min(1)
-    .transform((path) => resolve(path))
-    .optional(),
+  BERTH_IMAGE_DIR: path.optional(),
   BERTH_ACCEL: z.enum(["auto", "kvm", "tcg"]).default("auto"),
   BERTH_KVM_PROBE_SECONDS: z.coerce.number().min(1).max(3_600).default(30),
   ...clusterVariables,
@@ -190,6 +190,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     databaseUrl: values.BERTH_DATABASE_URL ?? null,
     secretKey: values.BERTH_SECRET_KEY ?? null,
     publicUrl: values.BERTH_PUBLIC_URL ?? null,
+    https: https(values),
     internalUrl: values.BERTH_INTERNAL_URL ?? null,
     previewDomain: values.BERTH_PREVIEW_DOMAIN,
     oidc: externalIssuer(values),
@@ -236,6 +237,20 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     stripe: stripe(values),
     ...models(values),
   };
+}
+
+function https(values: z.output<typeof variables>): Config["https"] {
+  const { BERTH_TLS_CERT_FILE: certificateFile, BERTH_TLS_KEY_FILE: keyFile, BERTH_PUBLIC_URL: publicUrl } = values;
+  if (certificateFile === undefined && keyFile === undefined) return null;
+  if (certificateFile === undefined || keyFile === undefined) {
+    throw new ConfigError("BERTH_TLS_CERT_FILE and BERTH_TLS_KEY_FILE: set both, or neither.");
+  }
+  if (!publicUrl?.startsWith("https:")) {
+    throw new ConfigError(
+      "BERTH_PUBLIC_URL: with BERTH_TLS_CERT_FILE, set it to the address of the service, such as https://berth.example:7443.",
+    );
+  }
+  return { certificateFile, keyFile, host: values.BERTH_TLS_HOST ?? null, port: values.BERTH_TLS_PORT };
 }
 
 /** The machines that this server may have. */

@@ -11,6 +11,7 @@ import type { Finding } from "../contract/finding.ts";
 import { childEnvironment } from "../core/child-environment.ts";
 import { architecture, processor } from "../core/processor.ts";
 import { ProcessorUse } from "../core/processor-use.ts";
+import { checkKeyPair, day, namesOf, readKeyPair } from "../https/certificate.ts";
 import { lastBuiltImage } from "../machines/qemu/open.ts";
 import { lastProbe } from "../machines/qemu/probe.ts";
 import { qemuVersion } from "../machines/qemu/process.ts";
@@ -23,6 +24,9 @@ const run = promisify(execFile);
 const emulation = "software emulation, about ten times slower than KVM";
 const wantedMemoryMiB = 4096;
 const wantedDiskGiB = 8;
+/** Automatic renewals of certificates that are valid for 90 days run 30 days before the end. */
+const wantedCertificateDays = 14;
+const dayMs = 86_400_000;
 /** How long the processors are observed. */
 const observedMs = 1_000;
 
@@ -109,6 +113,19 @@ const checks: Record<string, Check> = {
         fix: "choose another with BERTH_DATA_DIR",
       };
     }
+  },
+  async certificate({ https }) {
+    if (https === null) return { ok: true, found: "none: HTTP only" };
+    const { leaf, expiresAt } = checkKeyPair(await readKeyPair(https));
+    const days = Math.floor((expiresAt.getTime() - Date.now()) / dayMs);
+    const found = `${namesOf(leaf).join(", ")}, expires on ${day(expiresAt)}`;
+    if (days >= wantedCertificateDays) return { ok: true, found };
+    return {
+      ok: false,
+      found,
+      problem: `The certificate expires in ${days} days. The server uses renewed files within seconds.`,
+      fix: "renew the certificate",
+    };
   },
   async disk({ dataFolder }) {
     const { bavail, bsize } = await statfs(dataFolder);

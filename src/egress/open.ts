@@ -30,8 +30,8 @@ export function openEgress({ config, address, stores, metrics, log }: AppContext
 }
 
 /** The addresses of the service and its database. A built-in database has no port. */
-function ownAddresses({ databaseUrl }: Config, url: string): { host: string; port: number }[] {
-  const urls = [url, databaseUrl].filter((each) => each !== null).map((each) => new URL(each));
+function ownAddresses({ databaseUrl }: Config, listening: readonly string[]): { host: string; port: number }[] {
+  const urls = [...listening, databaseUrl].filter((each) => each !== null).map((each) => new URL(each));
   return urls.map(({ protocol, hostname, port }) => ({
     host: hostname.replace(/^\[(.*)\]$/, "$1"),
     port: port === "" ? defaultPorts[protocol]! : Number(port),

@@ -1,5 +1,7 @@
+import { TLSSocket } from "node:tls";
 import type { FastifyPluginAsync } from "fastify";
 import type { AppContext } from "../context.ts";
+import { BerthError } from "../contract/errors.ts";
 import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 
@@ -12,7 +14,14 @@ export function healthRoutes(context: AppContext): FastifyPluginAsync {
       const answer = await context.readiness();
       return reply.code(answer.ready ? 200 : 503).send(answer);
     });
-    handle(app, routes.getMetrics, async (_request, reply) => {
+    handle(app, routes.getMetrics, async (request, reply) => {
+      // The HTTPS listener is open to the public, the HTTP address is not.
+      if (request.raw.socket instanceof TLSSocket) {
+        throw new BerthError(
+          "forbidden",
+          "Metrics are not served over HTTPS: use the address of BERTH_HOST and BERTH_PORT.",
+        );
+      }
       const { type, text } = await metrics.text();
       return reply.type(type).send(text);
     });

@@ -156,12 +156,17 @@ export class Metrics {
 
   /** Looks these up whenever the metrics are requested. Call it once. */
   watch(context: AppContext): void {
-    const { running, streams } = context;
+    const { running, streams, secure } = context;
     this.#watchHost(context);
     this.#gauge("berth_leads", "1 if this server leads its host's agents, else 0.", () => (context.leads ? 1 : 0));
     this.#gauge("berth_turns_running", "Turns that run.", () => running.size);
     this.#gauge("berth_events_unstored", "Events that are not in the database yet.", () => running.unstoredEvents);
     this.#gauge("berth_event_streams", "Event streams that clients read at this server.", () => streams.size);
+    this.#gauge(
+      "berth_tls_certificate_expires_timestamp_seconds",
+      "When the TLS certificate in use expires, in seconds since 1970. Left out without HTTPS.",
+      () => (secure?.certificate ? secure.certificate.expiresAt.getTime() / 1000 : null),
+    );
     new Gauge({
       name: "berth_database_connections",
       help: "Connections to the database, used and idle, and queries that wait for one.",

@@ -49,6 +49,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     databaseUrl: null,
     secretKey: null,
     publicUrl: null,
+    https: null,
     internalUrl: null,
     previewDomain: "localhost",
     oidc: null,

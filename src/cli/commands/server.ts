@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hasEnded } from "../../core/process-table.ts";
 import { programPath } from "../checkout.ts";
 import type { ToolCommand } from "../command.ts";
-import { readEnvironment } from "../environment.ts";
+import { readEnvironment, type ServerOptions, setServerOptions } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import type { CommonOptions } from "../options.ts";
 import { Progress } from "../progress.ts";
@@ -39,7 +39,12 @@ export function register(program: ToolCommand): void {
   program
     .add("up", "start the server in the foreground")
     .option("-d, --detach", "start it in the background, and return when it is ready")
-    .runs(async ({ detach, json }: CommonOptions & { detach?: true }) => {
+    .option("--tls-cert <file>", "serve HTTPS with this certificate and its chain, in PEM (BERTH_TLS_CERT_FILE)")
+    .option("--tls-key <file>", "the certificate's private key, in PEM (BERTH_TLS_KEY_FILE)")
+    .option("--tls-port <port>", "the port for HTTPS; 7443 by default (BERTH_TLS_PORT)")
+    .option("--public-url <url>", "where clients reach the service (BERTH_PUBLIC_URL)")
+    .runs(async ({ detach, json, ...settings }: CommonOptions & ServerOptions & { detach?: true }) => {
+      setServerOptions(settings);
       if (!detach) return becomeServer();
       const server = await bringUp();
       const { url, pid } = server;

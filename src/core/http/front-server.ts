@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer, type Server as SecureServer, type ServerOptions } from "node:https";
 import type { Duplex } from "node:stream";
 import type { PreviewServer } from "../../previews/preview-server.ts";
 
@@ -8,11 +9,21 @@ const timeoutCheckMs = 5_000;
 /** Above the idle time of usual proxies, 60 s, so that they close idle connections first. */
 const keepAliveMs = 72_000;
 
-/** The server's socket: routes requests to previews or to the API. */
+// `limitReceiving` limits the time after the headers.
+const options = {
+  headersTimeout: headersTimeoutMs,
+  connectionsCheckingInterval: timeoutCheckMs,
+  requestTimeout: 0,
+  // A request that offers any other protocol is an ordinary one (RFC 9110, 7.8).
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
+};
+
+/** The server's sockets: routes requests to previews or to the API. */
 export class FrontServer {
   /** Emits the API's `upgrade` events. */
   readonly upgrades = new EventEmitter();
   readonly #previews: PreviewServer;
+  #api: RequestListener = () => {};
 
   constructor(previews: PreviewServer) {
     this.#previews = previews;
@@ -20,17 +31,19 @@ export class FrontServer {
 
   /** The HTTP server, for Fastify. */
   readonly create = (api: RequestListener): Server => {
-    // `limitReceiving` limits the time after the headers.
-    const options = {
-      headersTimeout: headersTimeoutMs,
-      connectionsCheckingInterval: timeoutCheckMs,
-      requestTimeout: 0,
-      // A request that offers any other protocol is an ordinary one (RFC 9110, 7.8).
-      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
-    };
-    const server = createServer(options, (request, response) => {
+    this.#api = api;
+    return this.#prepare(createServer(options));
+  };
+
+  /** An HTTPS server that answers as the one that `create` returned. */
+  createSecure(tls: ServerOptions): SecureServer {
+    return this.#prepare(createSecureServer({ ...options, ...tls }));
+  }
+
+  #prepare<Any extends Server | SecureServer>(server: Any): Any {
+    server.on("request", (request: IncomingMessage, response: ServerResponse) => {
       if (this.#previews.owns(request)) this.#previews.answer(request, response);
-      else api(request, response);
+      else this.#api(request, response);
     });
     server.keepAliveTimeout = keepAliveMs;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -42,5 +55,5 @@ export class FrontServer {
       }
     });
     return server;
-  };
+  }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server as SecureServer } from "node:https";
 import type { Route } from "../../contract/route.ts";
 import { routes } from "../../contract/routes.ts";
 import { answerClientError } from "./errors.ts";
@@ -17,7 +18,7 @@ const ofBytes = Object.values<Route>(routes)
  * (`requestTimeout`) does not distinguish them. `isOthers`: whether a request is not for the API, and its body has no
  * limit.
  */
-export function limitReceiving(server: Server, isOthers: (request: IncomingMessage) => boolean): void {
+export function limitReceiving(server: Server | SecureServer, isOthers: (request: IncomingMessage) => boolean): void {
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
     if (encoding === undefined && length === "0") return;

@@ -1,0 +1,23 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { certify, makeAuthority, makeKeys } from "../../src/egress/authority.ts";
+
+/** Files of a certificate for the service, as an operator gives them to it. */
+export class CertificateFolder {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+
+  constructor(folder: string) {
+    this.certificateFile = join(folder, "tls.pem");
+    this.keyFile = join(folder, "tls.key");
+  }
+
+  /** Writes a new certificate for the name, and its key. Returns its authority's. */
+  async write(name: string): Promise<string> {
+    const authority = await makeAuthority("test");
+    const { certificate, key } = await certify(authority, { kind: "name", text: name }, await makeKeys());
+    await writeFile(this.certificateFile, certificate);
+    await writeFile(this.keyFile, key);
+    return authority.certificate;
+  }
+}
