@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { ConfigError, readConfig } from "./config/env.ts";
+import { readConfig } from "./config/env.ts";
+import { ConfigError } from "./config/variables.ts";
 import { createServer, type Server } from "./server.ts";
 
 // The server's program: `berth up` and `make up` end here.

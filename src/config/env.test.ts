@@ -2,7 +2,8 @@ import { mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ConfigError, readConfig } from "./env.ts";
+import { readConfig } from "./env.ts";
+import { ConfigError } from "./variables.ts";
 
 test("an empty environment has all defaults", () => {
   expect(readConfig({})).toMatchObject({
@@ -38,6 +39,16 @@ test("an issuer is kept as it is written, with its slash or without", () => {
 test("the address for other servers has no path, and its slash is dropped", () => {
   expect(readConfig({}).internalUrl).toBeNull();
   expect(readConfig({ BERTH_INTERNAL_URL: "http://10.0.0.5:7420/" }).internalUrl).toBe("http://10.0.0.5:7420");
+});
+
+test.each([
+  [{}, "http://localhost:7420"],
+  [{ BERTH_HOST: "::1", BERTH_PORT: "7500" }, "http://localhost:7500"],
+  [{ BERTH_PORT: "0" }, null],
+  [{ BERTH_HOST: "0.0.0.0" }, null],
+  [{ BERTH_PUBLIC_URL: "http://127.0.0.1:7420" }, "http://127.0.0.1:7420"],
+])("%j has the public address %s", (environment, publicUrl) => {
+  expect(readConfig(environment).publicUrl).toBe(publicUrl);
 });
 
 test("HTTPS has a certificate, its key, a port and a public address", () => {

@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { maximumMemoryMiB } from "../contract/agents.ts";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
-import { type Issue, safeParseValue } from "../contract/validation.ts";
 import type { ClusterConfig, Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
 import { readPrices } from "./prices.ts";
+import { ConfigError, parse, present } from "./variables.ts";
 
 const path = z
   .string()
@@ -173,9 +173,6 @@ const variables = z.object({
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
 });
 
-/** Lists each invalid variable, its value and what is allowed. */
-export class ConfigError extends Error {}
-
 /** Reads the environment; nothing else does. An empty variable counts as unset. Throws `ConfigError`. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const set = withFiles(present(environment));
@@ -189,7 +186,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     dataFolder: values.BERTH_DATA_DIR ?? defaultDataFolder(set.XDG_DATA_HOME),
     databaseUrl: values.BERTH_DATABASE_URL ?? null,
     secretKey: values.BERTH_SECRET_KEY ?? null,
-    publicUrl: values.BERTH_PUBLIC_URL ?? null,
+    publicUrl: values.BERTH_PUBLIC_URL ?? localAddress(values.BERTH_HOST, values.BERTH_PORT),
     https: https(values),
     internalUrl: values.BERTH_INTERNAL_URL ?? null,
     previewDomain: values.BERTH_PREVIEW_DOMAIN,
@@ -237,6 +234,14 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     stripe: stripe(values),
     ...models(values),
   };
+}
+
+/**
+ * The address of a service that is not reachable from elsewhere. Passkeys need a name, and browsers trust `localhost`
+ * without HTTPS. Null if it listens for others, or at a port that is not known yet.
+ */
+function localAddress(host: string, port: number): string | null {
+  return ["127.0.0.1", "::1", "localhost"].includes(host) && port !== 0 ? `http://localhost:${port}` : null;
 }
 
 function https(values: z.output<typeof variables>): Config["https"] {
@@ -392,20 +397,4 @@ function account(baseUrl: string, apiKey: string | undefined): ProviderAccount |
 function defaultDataFolder(xdgDataHome: string | undefined): string {
   if (process.getuid?.() === 0) return "/var/lib/berth";
   return join(xdgDataHome ?? join(homedir(), ".local", "share"), "berth");
-}
-
-function present(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-}
-
-function parse<Schema extends z.ZodType>(schema: Schema, set: NodeJS.ProcessEnv): z.output<Schema> {
-  const parsed = safeParseValue(schema, set);
-  if (!parsed.success) throw new ConfigError(parsed.issues.map((issue) => complaint(issue, set)).join("\n"));
-  return parsed.data;
-}
-
-function complaint({ field, message }: Issue, set: Record<string, string | undefined>): string {
-  const name = field.split(".")[0]!;
-  const value = /_(KEY|URL|SECRET|ENDPOINT)$/.test(name) ? "its value" : JSON.stringify(set[name]);
-  return `${name}: ${value} is not allowed. ${message}`;
 }

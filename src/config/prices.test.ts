@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { ConfigError, readConfig } from "./env.ts";
+import { readConfig } from "./env.ts";
+import { ConfigError } from "./variables.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "berth-prices-"));
 const file = join(folder, "prices.json");

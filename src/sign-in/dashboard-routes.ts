@@ -48,6 +48,10 @@ export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
   const { dashboardSessions: sessions, address } = context;
   const cookies = new Cookies(() => address.public);
   return async (app) => {
+    app.addHook("onRequest", async (request, reply) => {
+      const elsewhere = publicPage(address.public, request);
+      return elsewhere === null ? undefined : reply.redirect(elsewhere, 307);
+    });
     await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true });
     handle(app, routes.openDashboard, async (request, reply) => {
       const { state } = request.query as { state?: unknown };
@@ -84,6 +88,16 @@ export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
       return { signOutUrl };
     });
   };
+}
+
+/**
+ * The address at `localhost` of a page that was opened at 127.0.0.1 or [::1]: browsers keep cookies and passkeys for one
+ * name. Null for any other request.
+ */
+function publicPage(publicUrl: string, { method, headers, url }: FastifyRequest): string | null {
+  const { hostname, port } = new URL(publicUrl);
+  const isLocal = hostname === "localhost" && [`127.0.0.1:${port}`, `[::1]:${port}`].includes(headers.host ?? "");
+  return isLocal && method === "GET" && headers["sec-fetch-mode"] === "navigate" ? publicUrl + url : null;
 }
 
 /** The browser comes back from the identity provider. */

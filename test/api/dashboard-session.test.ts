@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/core/ports.ts";
 import { Browser } from "../support/browser.ts";
@@ -261,4 +263,22 @@ test("with https, cookies that a neighbouring host has set for the domain neithe
     const { accessToken } = (await answer.json()) as { accessToken: string };
     expect(JSON.parse(atob(accessToken.split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/"))).sub).toBe("maria");
   }
+});
+
+test("a page that is opened at 127.0.0.1 continues at localhost, where the sign-in is", async () => {
+  const port = await freePort();
+  await using local = await ScriptedService.start({ port, publicUrl: `http://localhost:${port}` });
+  /** `fetch` sets `sec-fetch-mode` itself. */
+  const open = async (host: string, path: string, mode: string) => {
+    const headers = { host: `${host}:${port}`, "sec-fetch-mode": mode };
+    const [{ statusCode, headers: answered }] = (await once(get(local.server.url + path, { headers }), "response")) as [
+      IncomingMessage,
+    ];
+    return [statusCode, answered.location];
+  };
+  const moved = [307, `http://localhost:${port}/-/agents/ada?x=1`];
+  expect(await open("127.0.0.1", "/-/agents/ada?x=1", "navigate")).toEqual(moved);
+  expect(await open("[::1]", "/-/agents/ada?x=1", "navigate")).toEqual(moved);
+  expect((await open("127.0.0.1", "/dashboard/token", "cors"))[0]).not.toBe(307);
+  expect((await open("localhost", "/-/agents/ada", "navigate"))[0]).not.toBe(307);
 });

@@ -1,0 +1,23 @@
+import type { z } from "zod";
+import { type Issue, safeParseValue } from "../contract/validation.ts";
+
+/** Lists each invalid variable, its value and what is allowed. */
+export class ConfigError extends Error {}
+
+/** The variables that are set: an empty one counts as unset. */
+export function present(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+}
+
+/** Throws `ConfigError`. */
+export function parse<Schema extends z.ZodType>(schema: Schema, set: NodeJS.ProcessEnv): z.output<Schema> {
+  const parsed = safeParseValue(schema, set);
+  if (!parsed.success) throw new ConfigError(parsed.issues.map((issue) => complaint(issue, set)).join("\n"));
+  return parsed.data;
+}
+
+function complaint({ field, message }: Issue, set: Record<string, string | undefined>): string {
+  const name = field.split(".")[0]!;
+  const value = /_(KEY|URL|SECRET|ENDPOINT)$/.test(name) ? "its value" : JSON.stringify(set[name]);
+  return `${name}: ${value} is not allowed. ${message}`;
+}
