@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { homedir, setPriority } from "node:os";
+import { setPriority } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { imageCache } from "../src/config/image-cache.ts";
 import { architecture, processor } from "../src/core/processor.ts";
 
 // Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes a minute) and the
@@ -41,7 +42,7 @@ const running = new Set<ChildProcess>();
 if (options.while) setInterval(endWithOwner, 1_000).unref();
 
 const started = Date.now();
-const cache = process.env.BERTH_CACHE_DIR ?? defaultCache();
+const cache = imageCache();
 /** How long a folder of the cache that no build asks for is kept, in milliseconds. */
 const keptMs = 30 * 86_400_000;
 try {
@@ -85,11 +86,6 @@ function isThere(pid: number): boolean {
   }
 }
 
-function defaultCache(): string {
-  if (process.getuid?.() === 0) return "/var/cache/berth";
-  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "berth");
-}
-
 /** Builds the root file system, the kernel and the initial RAM disk without the runner. Returns the folder. */
 async function buildBase(): Promise<string> {
   const inputs = [
@@ -131,11 +127,9 @@ async function inWorkFolder(build: (work: string) => Promise<void>): Promise<voi
  * preparation, too, since that image is named after this one.
  */
 async function buildImage(base: string, runner: Uint8Array, preparation: Uint8Array): Promise<string> {
-  const hash = createHash("sha256")
-    .update(basename(base))
-    .update(runner)
-    .update(await hashOfPreparation(preparation));
-  const id = hash.digest("hex").slice(0, 16);
+  // By which `berth admin image export` finds the other folders. The second changes with the preparation.
+  const parts = { base: basename(base), openclaw: await nameOfServicesApart(base, preparation) };
+  const id = createHash("sha256").update(JSON.stringify(parts)).update(runner).digest("hex").slice(0, 16);
   return inFolder(`image-${id}`, async (folder) => {
     await writeFile(join(folder, "runner.mjs"), runner);
     // Initial RAM disks can be concatenated: the runner follows the base. So a changed runner makes a new image in a second,
@@ -143,21 +137,19 @@ async function buildImage(base: string, runner: Uint8Array, preparation: Uint8Ar
     const initrd = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
     const shared = ["rootfs.img", "services.img", "vmlinuz"].map((name) => `"${base}/${name}"`).join(" ");
     await run("sh", ["-c", `${initrd} && ln ${shared} . && rm runner.mjs`], { cwd: folder });
-    await writeFile(join(folder, "image.json"), JSON.stringify({ id, handshake: "proof", apart: [apart] }));
+    await writeFile(join(folder, "image.json"), JSON.stringify({ id, handshake: "proof", apart: [apart], parts }));
   });
 }
 
-async function hashOfPreparation(preparation: Uint8Array): Promise<string> {
+async function nameOfServicesApart(base: string, preparation: Uint8Array): Promise<string> {
   const script = await readFile(join(recipe, "prepare.sh"));
-  return createHash("sha256").update(script).update(preparation).digest("hex");
+  const prepared = createHash("sha256").update(script).update(preparation).digest("hex");
+  return `${apart}-${createHash("sha256").update(basename(base)).update(prepared).digest("hex").slice(0, 16)}`;
 }
 
 /** Builds the file system of what is the service's once more, with OpenClaw. Returns its folder. */
 async function buildServicesApart(base: string, preparation: Uint8Array): Promise<string> {
-  const hash = createHash("sha256")
-    .update(basename(base))
-    .update(await hashOfPreparation(preparation));
-  return inFolder(`${apart}-${hash.digest("hex").slice(0, 16)}`, (folder) =>
+  return inFolder(await nameOfServicesApart(base, preparation), (folder) =>
     inWorkFolder(async (work) => {
       await writeFile(join(work, "prepare.mjs"), preparation, { mode: 0o644 });
       const runtimes = join(work, "runtimes");

@@ -12,11 +12,12 @@ import { printable, type Style, writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
 import { note } from "../verbosity.ts";
 import { addBackup, addRestore } from "./admin-backups.ts";
+import { addImage } from "./admin-image.ts";
 
 const statusStyles: Record<User["status"], Style> = { invited: "yellow", active: "green", disabled: "red" };
 const mebibyte = 1024 ** 2;
 
-/** `berth admin`. The commands for backups are in the file next to this one. */
+/** `berth admin`. The commands for backups and images are in files next to this one. */
 export function register(program: ToolCommand): void {
   const admin = program.add("admin", "administer the installation (operator only)");
   admin.add("capacity", "show host capacity and usage").prints(
@@ -34,6 +35,7 @@ export function register(program: ToolCommand): void {
     .add("adopt-host", "let the server start although its host has orphaned files; no server may run")
     .addOption(yesOption())
     .runs(adoptHost);
+  addImage(admin);
   addOrphanCommands(admin);
   addRestore(admin);
   addUserCommands(admin);
