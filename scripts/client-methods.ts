@@ -94,6 +94,7 @@ const classes: readonly ClassRow[] = [
       enableUser: "enableUser",
       replaceSigningKeys: "replaceSigningKeys",
       capacity: "getCapacity",
+      reachability: "getReachability",
       createBackup: "createBackup",
       readBackup: "readBackup",
       removeBackup: "removeBackup",

@@ -51,6 +51,7 @@ import { chatCompletionRoutes } from "./protocols/openai/chat-completions.ts";
 import { openAiModelRoutes } from "./protocols/openai/models.ts";
 import { responseSocketRoutes } from "./protocols/openai/response-socket.ts";
 import { responseRoutes } from "./protocols/openai/responses.ts";
+import { reachabilityRoutes } from "./reachability/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { dashboardRoutes } from "./sign-in/dashboard-routes.ts";
 import { protectedResourceRoutes, providerMetadataRoutes, signInRoutes } from "./sign-in/routes.ts";
@@ -102,6 +103,7 @@ const plugins = [
   billingRoutes,
   creditRoutes,
   capacityRoutes,
+  reachabilityRoutes,
   backupRoutes,
   orphanRoutes,
   aguiRoutes,

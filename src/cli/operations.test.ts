@@ -114,6 +114,7 @@ const commands: Record<string, string> = {
   "POST /admin/users/{name}/enable": "admin users enable bea",
   "POST /admin/signing-keys": "admin signing-keys replace",
   "GET /admin/capacity": "admin capacity",
+  "GET /admin/reachability": "admin reachability",
   "POST /admin/backups": "admin backup -",
   "GET /admin/orphans": "admin orphans list",
   "POST /admin/orphans/{id}/give-back": `admin orphans give-back ${id} ada`,

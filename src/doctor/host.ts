@@ -8,6 +8,7 @@ import { readConfig } from "../config/env.ts";
 import { remedies } from "../config/installed.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Finding } from "../contract/finding.ts";
+import type { Reachability } from "../contract/reachability.ts";
 import { childEnvironment } from "../core/child-environment.ts";
 import { architecture, processor } from "../core/processor.ts";
 import { ProcessorUse } from "../core/processor-use.ts";
@@ -16,6 +17,7 @@ import { lastBuiltImage } from "../machines/qemu/open.ts";
 import { lastProbe } from "../machines/qemu/probe.ts";
 import { qemuVersion } from "../machines/qemu/process.ts";
 import { Sandbox } from "../machines/qemu/sandbox.ts";
+import { checkReachability } from "../reachability/reachability.ts";
 import { namespaceFinding } from "./user-namespaces.ts";
 
 // `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON (`Finding`).
@@ -127,6 +129,12 @@ const checks: Record<string, Check> = {
       fix: "renew the certificate",
     };
   },
+  async phone(config) {
+    return { ok: true, found: (await reachability(config))?.phone.message ?? notChecked };
+  },
+  async passkeys(config) {
+    return { ok: true, found: (await reachability(config))?.passkeys.message ?? notChecked };
+  },
   async disk({ dataFolder }) {
     const { bavail, bsize } = await statfs(dataFolder);
     const free = (bavail * bsize) / 1024 ** 3;
@@ -172,6 +180,14 @@ const checks: Record<string, Check> = {
     };
   },
 };
+
+const notChecked = "not checked: BERTH_PUBLIC_URL is not set, or the server has not been started yet";
+
+/** The service may be meant for this machine alone, so none of this is a problem. */
+async function reachability({ publicUrl, secretKey, dataFolder }: Config): Promise<Reachability | null> {
+  const key = secretKey ?? (await readFile(join(dataFolder, "secret.key"), "utf8").catch(() => null));
+  return publicUrl === null || key === null ? null : checkReachability(publicUrl, key.trim());
+}
 
 /** Why QEMU's user is not allowed to open /dev/kvm, and what lets it. */
 function kvmRefusal(): string {

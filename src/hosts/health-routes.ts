@@ -2,14 +2,21 @@ import { TLSSocket } from "node:tls";
 import type { FastifyPluginAsync } from "fastify";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
+import { challengeHeader, HealthHeaders, proofHeader } from "../contract/reachability.ts";
 import { routes } from "../contract/routes.ts";
+import { parseValue } from "../contract/validation.ts";
 import { handle } from "../core/http/handle.ts";
+import { proofOf } from "../reachability/proof.ts";
 
 /** `/healthz`, `/readyz` and `/metrics`, for monitoring. They need no credentials. */
 export function healthRoutes(context: AppContext): FastifyPluginAsync {
   const { metrics } = context;
   return async (app) => {
-    handle(app, routes.getHealth, async () => ({ ok: true }));
+    handle(app, routes.getHealth, async ({ headers }, reply) => {
+      const { [challengeHeader]: challenge } = parseValue(HealthHeaders, headers);
+      if (challenge !== undefined) reply.header(proofHeader, proofOf(context.secretKey, challenge));
+      return { ok: true };
+    });
     handle(app, routes.getReadiness, async (_request, reply) => {
       const answer = await context.readiness();
       return reply.code(answer.ready ? 200 : 503).send(answer);

@@ -180,6 +180,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "DELETE /agents/{name}/snapshots/{snapshot}": account(204, 404),
   "DELETE /agents/{name}": account(204, 404),
   "GET /admin/capacity": operator(200),
+  "GET /admin/reachability": operator(200),
   "POST /admin/backups": operator(201),
   "GET /admin/backups/{id}": operator(404),
   "DELETE /admin/backups/{id}": operator(404),

@@ -241,6 +241,11 @@ export function auditQuery(filter: AuditFilter) {
 
 export const capacityQuery = queryOptions({ queryKey: ["capacity"], queryFn: () => berth.admin.capacity() });
 
+export const reachabilityQuery = queryOptions({
+  queryKey: ["reachability"],
+  queryFn: () => berth.admin.reachability(),
+});
+
 export const usersQuery = queryOptions({ queryKey: ["users"], queryFn: () => berth.admin.users().all() });
 
 export const allCreditsQuery = queryOptions({ queryKey: ["all credits"], queryFn: () => berth.admin.credits().all() });

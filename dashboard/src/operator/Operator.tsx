@@ -3,7 +3,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { bytes } from "../agent/bytes.ts";
 import { berth } from "../api/client.ts";
-import { allCreditsQuery, billingQuery, capacityQuery, readinessQuery, runtimesQuery } from "../api/queries.ts";
+import {
+  allCreditsQuery,
+  billingQuery,
+  capacityQuery,
+  reachabilityQuery,
+  readinessQuery,
+  runtimesQuery,
+} from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
@@ -23,6 +30,7 @@ export function Operator() {
   return (
     <View title="Operator">
       <Readiness />
+      <Reachability />
       <Host />
       <Users />
       <Accounts />
@@ -45,6 +53,26 @@ function Readiness() {
                   <span className="font-medium capitalize">{name}</span>
                   <Badge tone={ok ? "good" : "bad"}>{ok ? "well" : "missing"}</Badge>
                 </div>
+                <p className="wrap-anywhere text-muted">{message}</p>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function Reachability() {
+  const query = useQuery(reachabilityQuery);
+  return (
+    <Section title="Reachability">
+      <Loaded query={query}>
+        {({ phone, passkeys }) => (
+          <ul className="grid gap-2 sm:grid-cols-2">
+            {[phone, passkeys].map(({ ok, message }) => (
+              <li key={message} className="flex items-start gap-2 rounded-xl border bg-surface p-4 text-sm">
+                <Badge tone={ok ? "good" : "warn"}>{ok ? "yes" : "no"}</Badge>
                 <p className="wrap-anywhere text-muted">{message}</p>
               </li>
             ))}

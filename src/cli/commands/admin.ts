@@ -30,6 +30,10 @@ export function register(program: ToolCommand): void {
         "agents queued": `${queue.used} of ${queue.limit}`,
       }),
   );
+  admin.add("reachability", "show whether phones, passkeys and push messages can use the public address").prints(
+    () => connect().admin.reachability(),
+    ({ phone, passkeys }) => [phone, passkeys].map(({ message }) => printable(message)).join("\n"),
+  );
   addBackup(admin);
   admin
     .add("adopt-host", "let the server start although its host has orphaned files; no server may run")

@@ -4,6 +4,7 @@ import { Backup, BackupParams } from "../backups.ts";
 import { AccountCreditsList, CreditGrant, GrantCredits } from "../billing.ts";
 import { Capacity } from "../capacity.ts";
 import { GiveBackOrphan, OrphanList, OrphanParams } from "../orphans.ts";
+import { Reachability } from "../reachability.ts";
 import { operatorOnly, route } from "../route.ts";
 import {
   CreateUser,
@@ -75,6 +76,15 @@ export const adminRoutes = {
     responses: { 200: Capacity },
     permission: operatorOnly,
     by: "own leader",
+  }),
+  getReachability: route({
+    method: "GET",
+    path: "/admin/reachability",
+    summary: "Show whether phones, passkeys and push messages can use the public address",
+    description:
+      "The server calls its own public address, which takes up to 5 s. It cannot see firewalls behind itself.",
+    responses: { 200: Reachability },
+    permission: operatorOnly,
   }),
   createBackup: route({
     method: "POST",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Readiness } from "../health.ts";
+import { HealthHeaders } from "../reachability.ts";
 import { route } from "../route.ts";
 import { ProtectedResource } from "../sign-in.ts";
 
@@ -9,6 +10,7 @@ export const publicRoutes = {
     method: "GET",
     path: "/healthz",
     summary: "Alive",
+    headers: HealthHeaders,
     responses: { 200: z.object({ ok: z.boolean() }) },
     permission: "public",
   }),

@@ -260,6 +260,11 @@ export class Admin {
     return this.connection.call("getCapacity", options);
   }
 
+  /** Show whether phones, passkeys and push messages can use the public address. */
+  reachability(options: RequestOptions = {}): Promise<types.Reachability> {
+    return this.connection.call("getReachability", options);
+  }
+
   /** Make a backup of the installation. */
   createBackup(options: RequestOptions = {}): Promise<types.Backup> {
     return this.connection.call("createBackup", options);

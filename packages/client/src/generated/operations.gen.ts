@@ -102,6 +102,7 @@ export const operations = {
   enableUser: { method: "POST", path: "/admin/users/{name}/enable" },
   replaceSigningKeys: { method: "POST", path: "/admin/signing-keys" },
   getCapacity: { method: "GET", path: "/admin/capacity" },
+  getReachability: { method: "GET", path: "/admin/reachability" },
   createBackup: { method: "POST", path: "/admin/backups" },
   readBackup: { method: "GET", path: "/admin/backups/{id}" },
   removeBackup: { method: "DELETE", path: "/admin/backups/{id}" },
@@ -217,6 +218,7 @@ export interface Operations {
   enableUser: { data: types.EnableUserData; answer: types.User; event: null };
   replaceSigningKeys: { data: types.ReplaceSigningKeysData; answer: types.SigningKeysReplaced; event: null };
   getCapacity: { data: types.GetCapacityData; answer: types.Capacity; event: null };
+  getReachability: { data: types.GetReachabilityData; answer: types.Reachability; event: null };
   createBackup: { data: types.CreateBackupData; answer: types.Backup; event: null };
   readBackup: { data: types.ReadBackupData; answer: null; event: null };
   removeBackup: { data: types.RemoveBackupData; answer: null; event: null };

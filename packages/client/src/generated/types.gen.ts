@@ -1844,6 +1844,36 @@ export type ProtectedResource = {
     berth_dashboard_client_id: string;
 };
 
+/**
+ * The public address, as the server that responds sees it.
+ */
+export type Reachability = {
+    /**
+     * The service's public address (`BERTH_PUBLIC_URL`).
+     */
+    url: string;
+    /**
+     * Whether a phone can reach the service.
+     */
+    phone: {
+        ok: boolean;
+        /**
+         * A sentence with the answer and its reason.
+         */
+        message: string;
+    };
+    /**
+     * Whether passkeys and push messages work at the public address.
+     */
+    passkeys: {
+        ok: boolean;
+        /**
+         * A sentence with the answer and its reason.
+         */
+        message: string;
+    };
+};
+
 export type Readiness = {
     ready: boolean;
     checks: {
@@ -6030,6 +6060,31 @@ export type GetCapacityResponses = {
 };
 
 export type GetCapacityResponse = GetCapacityResponses[keyof GetCapacityResponses];
+
+export type GetReachabilityData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/admin/reachability';
+};
+
+export type GetReachabilityErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetReachabilityError = GetReachabilityErrors[keyof GetReachabilityErrors];
+
+export type GetReachabilityResponses = {
+    /**
+     * Default Response
+     */
+    200: Reachability;
+};
+
+export type GetReachabilityResponse = GetReachabilityResponses[keyof GetReachabilityResponses];
 
 export type CreateBackupData = {
     body?: never;
