@@ -8,7 +8,7 @@ const certificateVariable = "BERTH_TLS_CERT_FILE";
 const keyVariable = "BERTH_TLS_KEY_FILE";
 
 /** A certificate that cannot be used. The message names the variable and says what is allowed. */
-export class CertificateError extends Error {}
+class CertificateError extends Error {}
 
 /** A certificate with its chain, and its private key, both in PEM. */
 export interface KeyPair {

@@ -9,7 +9,7 @@ import { newChallenge, proofOf } from "./proof.ts";
 
 const timeoutMs = 5_000;
 
-/** What this host finds at the public address. */
+/** The result of a probe of the public address. */
 export interface Found {
   /** Null: the name does not resolve here. */
   addresses: string[] | null;

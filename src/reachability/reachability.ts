@@ -15,7 +15,7 @@ export async function checkReachability(publicUrl: string, secretKey: string): P
   return judge(publicUrl, await probe(publicUrl, secretKey));
 }
 
-/** What works at the public address, in words. */
+/** Returns the result of a probe in words. */
 export function judge(publicUrl: string, found: Found): Reachability {
   const obstacle = obstacleOf(publicUrl, found);
   return {

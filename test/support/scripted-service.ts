@@ -35,13 +35,14 @@ async function sharedConfig(changes: Partial<Config>, cleanup: AsyncDisposableSt
 
 /** A leader with a standby, as clients see them who ask the standby. */
 async function startBoth(config: Config, parts: Overrides): Promise<Server> {
-  const leader = await createServer({ ...config, port: 0 }, parts);
+  const leader = await createServer({ ...config, port: 0, https: null }, parts);
   const standby = await createServer(config, parts);
   const end = async () => {
     await standby[Symbol.asyncDispose]();
     await leader[Symbol.asyncDispose]();
   };
-  return { ...leader, url: standby.url, [Symbol.asyncDispose]: end };
+  const { url, secureUrl, reloadCertificate } = standby;
+  return { ...leader, url, secureUrl, reloadCertificate, [Symbol.asyncDispose]: end };
 }
 
 /** Below the hooks' limit, whose message does not say what hangs. */
