@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
+import { clientAddress } from "../core/http/client-address.ts";
 import { clientOf } from "../core/http/rate-limits.ts";
 import { answerFault } from "../core/http-head.ts";
 import { isForeign } from "./foreign.ts";
@@ -115,7 +116,7 @@ export class PreviewServer {
     const visitor = await this.#visitor(request, target);
     const { previewHosts: hosts, ports, passing } = this.#context;
     const page = { request, response, isUpgrade: upgrading !== null };
-    if (await passing?.passPage(target.agent, page)) return;
+    if (await passing?.passPage(target.agent, page, this.#addressOf(request))) return;
     using _ = this.#enterOpen(hosts.labelIn(request.headers.host)!, {
       visitor,
       agentId: target.agent.id,
@@ -199,10 +200,14 @@ export class PreviewServer {
 
   /** The refusal of what was asked for in vain, which an address may do only so often. */
   async #inVain(request: IncomingMessage, notice: Notice): Promise<Refusal> {
-    const address = this.#context.passing?.addressOf(request) ?? request.socket.remoteAddress;
-    const allowance = await this.#context.stores.limiters.address.take(clientOf(address ?? ""));
+    const allowance = await this.#context.stores.limiters.address.take(clientOf(this.#addressOf(request)));
     if (!allowance || allowance.allowed) return new Refusal(notice);
     return new Refusal({ ...tooManyRequests, retrySeconds: Math.ceil(allowance.resetMs / 1000) });
+  }
+
+  #addressOf(request: IncomingMessage): string {
+    const { passing, config } = this.#context;
+    return passing?.addressOf(request) ?? clientAddress(request, config.trustedProxies);
   }
 
   #noticeOf(error: unknown): Notice {

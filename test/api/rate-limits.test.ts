@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { rm } from "node:fs/promises";
+import { get, type IncomingMessage } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
@@ -179,4 +181,20 @@ test("an account has a limited number of keys", async () => {
   );
   expect((await service.client.call("POST", "/keys", {})).status).toBe(201);
   await database.destroy();
+});
+
+test("vain requests for pages are counted by the client's address, not the proxy's", async () => {
+  await using service = await ScriptedService.start({
+    trustedProxies: ["127.0.0.1"],
+    rateLimits: { requests: 0, account: 0, address: 5, agents: 0, keys: 0 },
+  });
+  const ask = async (address: string) => {
+    const headers = { host: "8000--ada--0123456789ab.localhost", "x-forwarded-for": address };
+    const [response] = (await once(get(service.server.url, { headers }), "response")) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+  for (let n = 0; n < 5; n++) expect(await ask("192.0.2.7")).toBe(401);
+  expect(await ask("192.0.2.7")).toBe(429);
+  expect(await ask("192.0.2.8")).toBe(401);
 });

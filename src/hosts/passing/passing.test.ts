@@ -32,7 +32,11 @@ test("a stop waits for a request that waited for this server to lead", async () 
   await once(server, "listening");
   const client = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const [request, response] = await once(server, "request");
-  const passed = passing.passPage({ accountId: "a", name: "ada" }, { request, response, isUpgrade: false });
+  const passed = passing.passPage(
+    { accountId: "a", name: "ada" },
+    { request, response, isUpgrade: false },
+    "192.0.2.7",
+  );
   isFree = true;
   expect(await passed).toBe(false);
 

@@ -111,14 +111,14 @@ export class Passing {
     });
   }
 
-  /** Like `pass`, for a request to an agent's page, which is not part of the API. */
+  /** Like `pass`, for a request to an agent's page, which is not part of the API. `address` is the client's. */
   async passPage(
     { accountId, name }: { accountId: string; name: string },
     page: Pick<Passage, "request" | "response" | "isUpgrade">,
+    address: string,
   ): Promise<boolean> {
     if (this.#passportOf(page.request) !== null) return false;
     const host = await this.#hostOfAgent(accountId, { name }, null);
-    const address = page.request.socket.remoteAddress ?? "";
     const passage = { ...page, answerHeaders: () => ({}), begun: () => {} };
     return this.#passOn({
       host,
@@ -166,10 +166,10 @@ export class Passing {
     }
   }
 
-  /** The client's address, for a request that is not part of the API. */
-  addressOf(request: IncomingMessage): string | undefined {
+  /** The client's address, for a request that another server has forwarded; null for a client's own. */
+  addressOf(request: IncomingMessage): string | null {
     const passport = this.#passportOf(request);
-    return passport && passport !== "misdirected" ? passport.address : request.socket.remoteAddress;
+    return passport && passport !== "misdirected" ? passport.address : null;
   }
 
   /**
