@@ -7,6 +7,7 @@ type Load = () => Promise<{ register: (program: ToolCommand) => void }>;
 const files: readonly [words: string, load: Load][] = [
   ["up down", () => import("./commands/server.ts")],
   ["doctor", () => import("./commands/doctor.ts")],
+  ["version", () => import("./commands/version.ts")],
   ["service", () => import("./commands/service.ts")],
   ["agents", () => import("./commands/agents.ts")],
   ["snapshots", () => import("./commands/snapshots.ts")],

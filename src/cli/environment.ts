@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { CliError } from "./errors.ts";
 import { type Profile, readProfiles, requireProfile } from "./profiles.ts";
 
@@ -19,6 +19,8 @@ export interface Environment {
   configFolder: string;
   /** Null to use a login or the data folder's operator key. */
   apiKey: string | null;
+  /** The path or the address of the newest version's release file; null if none is set. */
+  releaseFile: string | null;
   /** Whether a browser can be opened here. */
   hasDisplay: boolean;
 }
@@ -41,6 +43,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
     dataFolder: resolve(read("BERTH_DATA_DIR") ?? defaultDataFolder(read("XDG_DATA_HOME"))),
     configFolder,
     apiKey: checkKey(read("BERTH_API_KEY")) ?? profile?.key ?? null,
+    releaseFile: checkReleaseFile(read("BERTH_RELEASE_FILE")),
     hasDisplay: process.platform === "darwin" || (read("DISPLAY") ?? read("WAYLAND_DISPLAY")) !== null,
   };
 }
@@ -53,6 +56,7 @@ const notOfTheServer = new Set([
   "BERTH_WORKSPACE",
   "BERTH_DATA_DIR",
   "BERTH_CACHE_DIR",
+  "BERTH_RELEASE_FILE",
 ]);
 
 /** The variables that are set for the server. */
@@ -122,6 +126,14 @@ function checkKey(key: string | null): string | null {
     throw new CliError("BERTH_API_KEY contains invalid characters.", 2);
   }
   return key;
+}
+
+function checkReleaseFile(source: string | null): string | null {
+  if (source === null || isAbsolute(source) || /^https?:$/.test(URL.parse(source)?.protocol ?? "")) return source;
+  throw new CliError(
+    "BERTH_RELEASE_FILE: an absolute path, or an address that begins with http:// or https://, is allowed.",
+    2,
+  );
 }
 
 /** The server's default as well. Root's home is closed to the users that run machines. */
