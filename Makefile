@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up dev setup deb debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kvm test-kubernetes check openapi format bench clean
+.PHONY: help up dev setup deb release debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kvm test-kubernetes test-packages check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -54,6 +54,9 @@ build/cli/main.js: node_modules/.package-lock.json $(tool_sources)
 	@node scripts/build-tool.ts
 
 deb: node_modules/.package-lock.json ## the Debian package, in build/release
+	@node scripts/release/main.ts deb
+
+release: node_modules/.all ## all artefacts of a release, in build/release: the same bytes for the same commit
 	@node scripts/release/main.ts
 
 check: node_modules/.all ## types, lint, format, import rules, dead code
@@ -91,6 +94,9 @@ test-kubernetes: node_modules/.all image ## a real Kubernetes cluster of two nod
 	@node test/kubernetes/build.ts
 	@node scripts/last-runs.ts record test-kubernetes sh -c \
 		'vitest run --project kubernetes; status=$$?; vitest run --config test/pods/vitest.config.ts && exit $$status'
+
+test-packages: release ## install, upgrade and remove the Debian package in fresh roots: needs root and Debian's mirror
+	@node scripts/last-runs.ts record test-packages vitest run --project packages
 
 openapi: node_modules/.all ## write docs/openapi.json and the client's types anew, after a change of the routes
 	@node scripts/openapi.ts
