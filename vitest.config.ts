@@ -76,6 +76,15 @@ export default defineConfig({
           sequence: { groupOrder: 5 },
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "packages",
+          include: ["test/debian/**/*.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 6 },
+        },
+      },
     ],
   },
 });
