@@ -165,6 +165,8 @@ test("the credits tell what was spent, and the operator gives more", async () =>
   await page.getByRole("cell", { name: "-0.6" }).first().waitFor();
   await goTo("Operator");
   await page.getByRole("meter", { name: "Machines awake" }).getByText("1 of 1000").waitFor();
+  await page.getByText(/^Your phone can reach this: no, because .* only to the computer/).waitFor();
+  await page.getByText(/^Passkeys and push work here: no, because browsers need HTTPS/).waitFor();
   await page.getByRole("button", { name: "Give credits" }).first().click();
   await page.getByRole("textbox", { name: "Credits" }).fill("25");
   await page.getByLabel("Note").fill("a gift");
