@@ -12,7 +12,7 @@ import type { Reachability } from "../contract/reachability.ts";
 import { childEnvironment } from "../core/child-environment.ts";
 import { architecture, processor } from "../core/processor.ts";
 import { ProcessorUse } from "../core/processor-use.ts";
-import { checkKeyPair, day, namesOf, readKeyPair } from "../https/certificate.ts";
+import { checkKeyPair, day, isFor, namesOf, readKeyPair } from "../https/certificate.ts";
 import { lastBuiltImage } from "../machines/qemu/open.ts";
 import { lastProbe } from "../machines/qemu/probe.ts";
 import { qemuVersion } from "../machines/qemu/process.ts";
@@ -116,18 +116,23 @@ const checks: Record<string, Check> = {
       };
     }
   },
-  async certificate({ https }) {
+  async certificate({ https, publicUrl, previewDomain }) {
     if (https === null) return { ok: true, found: "none: HTTP only" };
     const { leaf, expiresAt } = checkKeyPair(await readKeyPair(https));
-    const days = Math.floor((expiresAt.getTime() - Date.now()) / dayMs);
     const found = `${namesOf(leaf).join(", ")}, expires on ${day(expiresAt)}`;
+    const hosts = [
+      new URL(publicUrl!).hostname,
+      ...(previewDomain === "localhost" ? [] : [`preview.${previewDomain}`]),
+    ];
+    const missing = hosts.filter((host) => !isFor(leaf, host)).map((host) => host.replace(/^preview\./, "*."));
+    if (missing.length > 0) {
+      const problem = `The certificate is not for ${missing.join(" and ")}.`;
+      return { ok: false, found, problem, fix: "add the name to the certificate, or change BERTH_PUBLIC_URL" };
+    }
+    const days = Math.floor((expiresAt.getTime() - Date.now()) / dayMs);
     if (days >= wantedCertificateDays) return { ok: true, found };
-    return {
-      ok: false,
-      found,
-      problem: `The certificate expires in ${days} days. The server uses renewed files within seconds.`,
-      fix: "renew the certificate",
-    };
+    const problem = `The certificate expires in ${days} days. The server uses renewed files within seconds.`;
+    return { ok: false, found, problem, fix: "renew the certificate" };
   },
   async phone(config) {
     return { ok: true, found: (await reachability(config))?.phone.message ?? notChecked };

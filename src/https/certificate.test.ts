@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { CertificateFolder } from "../../test/support/certificates.ts";
 import { folderPrefix } from "../../test/support/config.ts";
 import { certify, makeAuthority, makeKeys } from "../egress/authority.ts";
-import { checkKeyPair, namesOf, readKeyPair } from "./certificate.ts";
+import { checkKeyPair, isFor, namesOf, readKeyPair } from "./certificate.ts";
 
 const run = promisify(execFile);
 const made = async () =>
@@ -24,6 +24,23 @@ test("a pair returns its names and expiry", async () => {
   const { leaf, expiresAt } = checkKeyPair(await made());
   expect(namesOf(leaf)).toEqual(["berth.example"]);
   expect(expiresAt.getTime()).toBeGreaterThan(Date.now());
+});
+
+test("a certificate is for its names, wildcards and addresses", async () => {
+  const leafFor = async (kind: "name" | "address", text: string) =>
+    checkKeyPair(await certify(await makeAuthority("test"), { kind, text }, await makeKeys())).leaf;
+  const wildcard = await leafFor("name", "*.pages.example");
+  expect(["a.pages.example", "pages.example", "a.b.pages.example"].map((host) => isFor(wildcard, host))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  const address = await leafFor("address", "2001:db8::1");
+  expect(["[2001:db8::1]", "[2001:db8::2]", "berth.example"].map((host) => isFor(address, host))).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test.each([

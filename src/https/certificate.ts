@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { CertificateFiles } from "../config/config.ts";
 
@@ -60,6 +61,12 @@ export function checkKeyPair({ certificate, key }: KeyPair, now = new Date()): C
     });
   }
   return { certificate, key, leaf, expiresAt: leaf.validToDate };
+}
+
+/** Whether a certificate is for a host: a name, or an address as in a URL. */
+export function isFor(leaf: X509Certificate, host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, "$1");
+  return (isIP(address) ? leaf.checkIP(address) : leaf.checkHost(host)) !== undefined;
 }
 
 /** The names and addresses of a certificate, without their types. */

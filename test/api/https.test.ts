@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { chmod, mkdtempDisposable, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request as requestPlainly } from "node:http";
 import { request } from "node:https";
 import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { connect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,6 +12,7 @@ import { CertificateFolder } from "../support/certificates.ts";
 import { folderPrefix } from "../support/config.ts";
 import { Program } from "../support/http-program.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { ServerProcess } from "../support/server-process.ts";
 
 const host = "berth.example.com";
 const pages = "berth-pages.example";
@@ -151,4 +153,27 @@ test("a server with a bad certificate does not start, and says why", async () =>
   await expect(ScriptedService.start({ publicUrl: `https://${host}`, https })).rejects.toThrow(
     `BERTH_TLS_CERT_FILE: ${certificateFile} does not exist.`,
   );
+});
+
+test("SIGHUP reloads the certificate of the server's program", async () => {
+  await using folder = await mkdtempDisposable(`${folderPrefix}https-`);
+  await chmod(folder.path, 0o711); // The database's user enters it.
+  const files = new CertificateFolder(folder.path);
+  const ca = await files.write(host);
+  await using program = new ServerProcess(join(folder.path, "data"), {
+    BERTH_TLS_CERT_FILE: files.certificateFile,
+    BERTH_TLS_KEY_FILE: files.keyFile,
+    BERTH_TLS_HOST: "127.0.0.1",
+    BERTH_TLS_PORT: "0",
+    BERTH_PUBLIC_URL: `https://${host}:7443`,
+    BERTH_IMAGE_DIR: "/nonexistent",
+  });
+  const [, port] = await program.line(/^Berth answers at \S+ and https:\/\/127\.0\.0\.1:(\d+) and gets/);
+  await program.line(/^To sign in for the first time: https:\/\/berth\.example\.com:7443\//);
+  await writeFile(files.keyFile, "no key");
+  program.child.kill("SIGHUP");
+  await program.line(/the one in use is kept: BERTH_TLS_KEY_FILE: the file contains no private key/);
+  const socket = connect({ host: "127.0.0.1", port: Number(port), servername: host, ca });
+  await once(socket, "secureConnect");
+  socket.destroy();
 });
