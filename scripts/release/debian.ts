@@ -43,7 +43,8 @@ export async function makeDebianPackage(tree: string, folder: string, facts: Pac
   await mkdir(join(root, dirname(installedTree)), { recursive: true });
   // Hard links: the tree has hundreds of megabytes.
   await run("cp", ["--archive", "--link", tree, join(root, installedTree)]);
-  await cp(join(sources, "berth"), join(root, installedTree, "berth"));
+  for (const program of ["berth", "register-question"])
+    await cp(join(sources, program), join(root, installedTree, program));
   await addSystemFiles(root);
   await addDocumentation(root, facts);
   // Node makes no folder through the link to `compiled`.
