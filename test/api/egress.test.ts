@@ -1,13 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { mkdtempDisposable } from "node:fs/promises";
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage, request } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EgressLogEntry } from "../../src/contract/egress.ts";
+import { freePort } from "../../src/core/ports.ts";
 import { cleanUp } from "../../src/upkeep/clean-up-store.ts";
 import { databaseOf, newAccount } from "../support/accounts.ts";
+import { CertificateFolder } from "../support/certificates.ts";
+import { folderPrefix } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The web as programs in a machine reach it: the real proxy and uplink of the guest, the real server.
@@ -161,6 +165,23 @@ test("an allowed but unreachable server is 502 with the reason", async () => {
   const unresolved = await connect("nobody.invalid:80", by);
   expect(unresolved.response).toMatchObject({ statusCode: 502, headers: { "x-berth-verdict": "unresolved" } });
   expect(unresolved.body).toBe("nobody.invalid has no address.\n");
+});
+
+test("an agent does not reach the service's HTTPS, whatever the operator allows", async () => {
+  await using folder = await mkdtempDisposable(folderPrefix);
+  const files = new CertificateFolder(folder.path);
+  await files.write("berth.example.com");
+  const port = await freePort();
+  const { certificateFile, keyFile } = files;
+  await using other = await ScriptedService.start({
+    publicUrl: `https://berth.example.com:${port}`,
+    https: { certificateFile, keyFile, host: null, port },
+    egressInside: [`127.0.0.1:${port}`],
+  });
+  await other.client.createAgent("bob");
+  const by = other.driver.proxyOf(other.driver.running[0]!);
+  const { response } = await connect(`127.0.0.1:${port}`, by);
+  expect(response).toMatchObject({ statusCode: 403, headers: { "x-berth-verdict": "inside" } });
 });
 
 test("an agent's lists are read, set in their normal spelling, and hold from the next connection on", async () => {
