@@ -29,16 +29,18 @@ afterAll(async () => {
   await rm(packages, { recursive: true });
 });
 
+/** What berth-image.service does, which the server's unit wants. */
+const buildImage = `set -a
+  . /etc/berth/berth.env
+  for each in $(sed -n 's/^Environment=//p' /usr/lib/systemd/system/berth-image.service); do export "$each"; done
+  $(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/berth-image.service)`;
+
 /** Says whether a machine has the memory that it booted with: the kernel's id of this boot, and a file in memory. */
 const memoryOf = (agent: string) =>
   root.run(`berth exec ${agent} -- sh -c 'cat /proc/sys/kernel/random/boot_id /dev/shm/kept'`);
 
 test("agents, asleep and awake, keep their memory over an upgrade", { timeout: 3_600_000 }, async () => {
-  // As berth-image.service does.
-  await root.run(`set -a
-    . /etc/berth/berth.env
-    for each in $(sed -n 's/^Environment=//p' /usr/lib/systemd/system/berth-image.service); do export "$each"; done
-    $(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/berth-image.service)`);
+  await root.run(buildImage);
   await root.run("deb-systemd-invoke start berth.service");
   await expect
     .poll(() => root.run("berth api GET /readyz").catch(String), { timeout: 600_000 })
@@ -51,6 +53,7 @@ test("agents, asleep and awake, keep their memory over an upgrade", { timeout: 3
   await root.run("berth agents suspend ada");
 
   await root.run(install(version));
+  await root.run(buildImage);
 
   await expect
     .poll(() => root.run("berth api GET /readyz").catch(String), { timeout: 600_000 })
