@@ -17,6 +17,8 @@ const { values, positionals } = parseArgs({ options: { out: { type: "string" } }
 const out = resolve(values.out ?? join(repository, "build/release"));
 const version = await readVersion();
 const epoch = releaseTime();
+// Packed files have the modes that their programs give them.
+process.umask(0o022);
 
 if (values.out === undefined) await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
