@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { build } from "esbuild";
 
 /** Bundles a program, such as the runner, into one JavaScript file for the guest's Node. */
@@ -13,6 +14,9 @@ export async function bundle(program: string): Promise<Uint8Array> {
     banner: {
       js: "import { createRequire as bannerRequire } from 'node:module'; const require = bannerRequire(import.meta.url);",
     },
+    // The same bytes in each folder, and where there is no tsconfig.json: images are named by them.
+    absWorkingDir: dirname(import.meta.dirname),
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     legalComments: "none",
     minifySyntax: true,
     minifyWhitespace: true,
