@@ -34,8 +34,8 @@ function compressed(): Plugin {
   return {
     name: "compressed",
     apply: "build",
-    async closeBundle() {
-      const assets = join(folder, "dist/assets");
+    async writeBundle({ dir }) {
+      const assets = join(dir!, "assets");
       const names = (await readdir(assets)).filter((name) => /\.(js|css|svg)$/.test(name));
       await Promise.all(
         names.map(async (name) => {
