@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(packages, { recursive: true });
 });
 
-/** What berth-image.service does, which the server's unit wants. */
+/** As berth-image.service does, which the server's unit starts. */
 const buildImage = `set -a
   . /etc/berth/berth.env
   for each in $(sed -n 's/^Environment=//p' /usr/lib/systemd/system/berth-image.service); do export "$each"; done
