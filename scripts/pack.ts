@@ -1,11 +1,13 @@
-// Makes the npm packages that work without this repository, in the folder of the first argument (`dist` by default):
-// the client (@berth/client), and the tool (berth), which talks to a service elsewhere. Both run on Node 20 and newer.
+// Makes the npm packages in the folder of the first argument (`dist` by default): the client (@berth/client) and the tool
+// (@berth/cli), which talk to a service elsewhere and run on Node 20 and newer, and the server (@berth/server). More arguments
+// choose among them: `client`, `cli`, `server`.
 
 import { execFileSync } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stageServer } from "./release/server-package.ts";
 import { bundleTool } from "./tool-bundle.ts";
 
 const checkout = fileURLToPath(new URL("../", import.meta.url));
@@ -13,7 +15,11 @@ const target = resolve(process.argv[2] ?? join(checkout, "dist"));
 const staging = await mkdtemp(join(tmpdir(), "berth-pack-"));
 try {
   await mkdir(target, { recursive: true });
-  for (const stage of [stageClient, stageTool]) pack(await stage());
+  const stages = { client: stageClient, cli: stageTool, server: () => stageServer(join(staging, "server")) };
+  const chosen = process.argv.slice(3);
+  for (const [name, stage] of Object.entries(stages)) {
+    if (chosen.length === 0 || chosen.includes(name)) pack(await stage());
+  }
 } finally {
   await rm(staging, { recursive: true });
 }
@@ -37,9 +43,9 @@ async function stageTool(): Promise<string> {
   await bundleTool(join(folder, "src/cli"), "node20");
   const launcher = '#!/usr/bin/env node\nimport "./src/cli/main.js";\n';
   await writeFile(join(folder, "berth.js"), launcher, { mode: 0o755 });
-  const { name, version, description, license } = await readJson("package.json");
+  const { version, description, license } = await readJson("package.json");
   await stage(folder, "docs/cli.md", {
-    ...{ name, version, description, license },
+    ...{ name: "@berth/cli", version, description, license },
     type: "module",
     engines: { node: ">=20" },
     bin: { berth: "./berth.js" },

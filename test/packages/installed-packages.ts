@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
-const script = new URL("../../scripts/pack.ts", import.meta.url).pathname;
+export const packScript = new URL("../../scripts/pack.ts", import.meta.url).pathname;
 
 /** Our npm packages, packed and installed as their users do, with the oldest Node that they are for. */
 export class Packages implements AsyncDisposable {
@@ -30,7 +30,7 @@ export class Packages implements AsyncDisposable {
   static async install(): Promise<Packages> {
     const folder = await mkdtemp(join(tmpdir(), "berth-test-packages-"));
     const packed = join(folder, "packed");
-    await run(process.execPath, [script, packed]);
+    await run(process.execPath, [packScript, packed, "client", "cli"]);
     const files = await readdir(packed);
     const sizes = await Promise.all(
       files.map(async (file) => [file.replace(/-\d.*/, ""), (await stat(join(packed, file))).size]),
@@ -39,7 +39,7 @@ export class Packages implements AsyncDisposable {
     const fileOf = (name: string) => join(packed, files.find((file) => file.startsWith(`${name}-`))!);
     await packages.write("package.json", '{ "type": "module" }');
     await packages.npm("install", "--prefix", folder, fileOf("berth-client"));
-    await packages.npm("install", "--global", "--prefix", join(folder, "global"), fileOf("berth"));
+    await packages.npm("install", "--global", "--prefix", join(folder, "global"), fileOf("berth-cli"));
     return packages;
   }
 
