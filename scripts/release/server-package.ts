@@ -1,11 +1,8 @@
-import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { bundleTool } from "../tool-bundle.ts";
-import { leftByBuild, notInstalled, packageText } from "./tree.ts";
+import { buildDashboard, leftByBuild, notInstalled, packageText } from "./tree.ts";
 
-const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
 
 /**
@@ -29,16 +26,7 @@ export async function stageServer(folder: string): Promise<string> {
   await writeFile(join(tree, "package.json"), await packageText(version));
   await writeFile(join(tree, "package-lock.json"), await lockText(await packageText(version)));
   await bundleTool(join(tree, "build/cli"), `node${process.versions.node}`);
-  const dashboard = [
-    "build",
-    "dashboard",
-    "--outDir",
-    join(tree, "dashboard/dist"),
-    "--emptyOutDir",
-    "--logLevel",
-    "warn",
-  ];
-  await run("vite", dashboard, { cwd: repository });
+  await buildDashboard(tree);
   await mkdir(join(tree, "node_modules"), { recursive: true });
   const described = {
     ...{ name: "@berth/server", version, description, license },

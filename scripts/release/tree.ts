@@ -35,9 +35,7 @@ export async function assembleTree(tree: string, version: string): Promise<void>
   // The tool is a bundle. Its client is in it.
   const packages = (await productionPackages()).filter((path) => !path.endsWith("/@berth/client"));
   await copyPackages(packages, tree, (path) => !unread.test(path));
-  await run("vite", ["build", "dashboard", "--outDir", join(tree, "dashboard/dist"), "--logLevel", "warn"], {
-    cwd: repository,
-  });
+  await buildDashboard(tree);
   await bundleTool(join(tree, "build/cli"), `node${process.versions.node}`);
   await installNpm(join(tree, "npm"));
   await keepOutside(tree);
@@ -50,6 +48,13 @@ export async function packageText(version: string): Promise<string> {
   );
   const { "@berth/client": _, ...needed } = dependencies;
   return `${JSON.stringify({ name, version, description, license, type, dependencies: needed }, null, 2)}\n`;
+}
+
+export async function buildDashboard(tree: string): Promise<void> {
+  const options = ["--outDir", join(tree, "dashboard/dist"), "--emptyOutDir", "--logLevel", "warn"];
+  // With another environment, React's development code is in it.
+  const env = { ...process.env, NODE_ENV: "production" };
+  await run("vite", ["build", "dashboard", ...options], { cwd: repository, env });
 }
 
 /** The npm of the guest image's build, by the integrity in its lock file. */
