@@ -1,7 +1,6 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bundleTool } from "../tool-bundle.ts";
-import { buildDashboard, leftByBuild, notInstalled, packageText } from "./tree.ts";
+import { assembleSources } from "./tree.ts";
 
 const repository = join(import.meta.dirname, "../..");
 
@@ -12,21 +11,15 @@ const repository = join(import.meta.dirname, "../..");
 export async function stageServer(folder: string): Promise<string> {
   const { version, description, license } = JSON.parse(await readFile(join(repository, "package.json"), "utf8"));
   const tree = join(folder, "tree");
-  const from = (path: string, to: string, filter = (_: string) => true) =>
-    cp(join(repository, path), join(folder, to), { recursive: true, filter });
-  await from("src", "tree/src", (path) => !notInstalled(path));
-  await from("image", "tree/image", (path) => !leftByBuild(path));
+  await assembleSources(tree, version);
+  const from = (path: string, to: string) => cp(join(repository, path), join(folder, to));
   for (const name of ["setup", "npm-packages"]) await from(`scripts/${name}`, `tree/scripts/${name}`);
   for (const name of ["up", "image"]) await from(`deploy/npm/${name}`, `tree/scripts/${name}`);
   await from("deploy/npm/berth", "tree/berth");
   await from("deploy/npm/berth-server.cjs", "berth-server.cjs");
-  await from("docs/openapi.json", "tree/docs/openapi.json");
-  for (const place of ["LICENSE", "tree/LICENSE"]) await from("LICENSE", place);
+  await from("LICENSE", "LICENSE");
   await from("docs/install-npm.md", "README.md");
-  await writeFile(join(tree, "package.json"), await packageText(version));
-  await writeFile(join(tree, "package-lock.json"), await lockText(await packageText(version)));
-  await bundleTool(join(tree, "build/cli"), `node${process.versions.node}`);
-  await buildDashboard(tree);
+  await writeFile(join(tree, "package-lock.json"), await lockText(await readFile(join(tree, "package.json"), "utf8")));
   await mkdir(join(tree, "node_modules"), { recursive: true });
   const described = {
     ...{ name: "@berth/server", version, description, license },

