@@ -76,6 +76,9 @@ test("a file that is missing, a folder or too large is named", async () => {
   const files = new CertificateFolder(folder.path);
   await files.write("berth.example");
   const { certificateFile } = files;
+  await expect(readKeyPair({ certificateFile: "/none", keyFile: "/no-key" })).rejects.toThrow(
+    /^BERTH_TLS_CERT_FILE: \/none does not exist/,
+  );
   await expect(readKeyPair({ certificateFile, keyFile: "/none" })).rejects.toThrow(
     /^BERTH_TLS_KEY_FILE: \/none does not exist/,
   );

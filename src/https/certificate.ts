@@ -24,13 +24,10 @@ export interface Certificate extends KeyPair {
   expiresAt: Date;
 }
 
-/** Reads both files without a check of what they contain. Throws `CertificateError`. */
+/** Reads both files without a check of what they contain. Throws `CertificateError`, which names the first bad file. */
 export async function readKeyPair({ certificateFile, keyFile }: CertificateFiles): Promise<KeyPair> {
-  const [certificate, key] = await Promise.all([
-    read(certificateVariable, certificateFile),
-    read(keyVariable, keyFile),
-  ]);
-  return { certificate, key };
+  const certificate = await read(certificateVariable, certificateFile);
+  return { certificate, key: await read(keyVariable, keyFile) };
 }
 
 /** Checks that a server can use the pair now. Throws `CertificateError`. */
