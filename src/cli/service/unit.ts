@@ -61,12 +61,14 @@ WantedBy=${isSystem ? "multi-user.target" : "default.target"}
 `;
 }
 
-/** Settings that need no privilege: a user's manager can make no mount namespaces for a service that makes its own. */
+/**
+ * Settings that need no privilege: a user's manager can make no mount namespaces for a service that makes its own. Without
+ * RestrictSUIDSGID=, which stops bubblewrap in a system's unit as well.
+ */
 const userConfinement = `
 NoNewPrivileges=yes
 LockPersonality=yes
 RestrictRealtime=yes
-RestrictSUIDSGID=yes
 SystemCallArchitectures=native
 `;
 
@@ -90,7 +92,6 @@ ProtectKernelModules=yes
 ProtectKernelTunables=yes
 LockPersonality=yes
 RestrictRealtime=yes
-RestrictSUIDSGID=yes
 SystemCallArchitectures=native
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 # Of devices, /dev/kvm alone. So no PrivateDevices=, which hides it.
@@ -115,6 +116,7 @@ CapabilityBoundingSet=CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_SETUID CAP_SETGI
 # Left out, because it would break something:
 #   User=: the server gives each machine a user of its own, which takes root. QEMU and PostgreSQL never run as root.
 #   MemoryDenyWriteExecute=: Node and QEMU compile to memory.
+#   RestrictSUIDSGID=: blocks openat2, without which bubblewrap 0.12 (Debian 13) makes no namespace for a machine.
 #   PrivateNetwork=, IPAddressDeny=: agents reach the web through the server.
 #   PrivateIPC=: a PostgreSQL that a killed server has left must be seen by the next one.
 #   PrivateUsers=, ProcSubset=pid: users of machines; /proc/meminfo and the processor's load decide on new machines.
