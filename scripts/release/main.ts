@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { readVersion } from "../../src/config/version.ts";
 import { materialsOf } from "./bill-of-materials.ts";
-import { changesOf } from "./changes.ts";
+import { changesOf, commitsSinceTag } from "./changes.ts";
 import { makeDebianPackage } from "./debian.ts";
 import { licencesText } from "./licences.ts";
 import { assembleTree } from "./tree.ts";
@@ -33,7 +33,8 @@ if (!positionals.includes("deb")) {
   await writeFile(join(out, `berth-${version}.cdx.json`), bill);
   await writeFile(join(out, `berth-${version}.licences.txt`), licences);
   const changelog = await readFile(join(repository, "CHANGELOG.md"), "utf8");
-  await writeFile(join(out, `berth-${version}.changes.md`), changesOf(changelog, version));
+  const changes = changesOf(changelog, version) + commitsSinceTag(repository);
+  await writeFile(join(out, `berth-${version}.changes.md`), changes);
   // The file for `berth version --check`.
   await writeFile(join(out, "release.json"), `${JSON.stringify({ version }, null, 2)}\n`);
 }
