@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up dev setup deb release debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kvm test-kubernetes test-packages check openapi format bench clean
+.PHONY: help up dev setup deb container-image release debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kvm test-kubernetes test-packages check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -55,6 +55,9 @@ build/cli/main.js: node_modules/.package-lock.json $(tool_sources)
 
 deb: node_modules/.package-lock.json ## the Debian package, in build/release
 	@node scripts/release/main.ts deb
+
+container-image: node_modules/.package-lock.json ## the container image, in build/release: needs Debian's mirror
+	@node scripts/release/main.ts container
 
 release: node_modules/.all ## all artefacts of a release, in build/release: the same bytes for the same commit
 	@node scripts/release/main.ts

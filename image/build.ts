@@ -213,12 +213,16 @@ async function inFolder(name: string, fill: (folder: string) => Promise<void>): 
   }
 }
 
-/** Removes what killed builds left behind. The names end in their process ids. */
+/**
+ * Removes what killed builds left behind. The names end in their process ids. One with this process's id is of an earlier
+ * container, whose processes had the same ids.
+ */
 async function removeAbandoned(): Promise<void> {
   for (const folder of [cache, workPlace]) {
     for (const name of await readdir(folder)) {
       const pid = /^(?:base|image|openclaw|berth-image)\b.*\.partial-(\d+)(?:-\w+)?$/.exec(name)?.[1];
-      if (pid === undefined || (await stat(`/proc/${pid}`).catch(() => null))) continue;
+      const isOurs = pid === String(process.pid);
+      if (pid === undefined || (!isOurs && (await stat(`/proc/${pid}`).catch(() => null)))) continue;
       const { uid } = await lstat(join(folder, name));
       // The work place is open to all: what others put there under such a name is not ours to remove.
       if (uid === process.getuid!()) await rm(join(folder, name), { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { addFiles, addProgram } from "./debian-files.ts";
-import { makeImageArchive } from "./image-archive.ts";
+import { makeImageArchive } from "../container/image-archive.ts";
 import { addImportedPackages } from "./imported-packages.ts";
 
 const run = promisify(execFile);

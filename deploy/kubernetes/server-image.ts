@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { copyPackages, productionPackages } from "../../scripts/release/production-packages.ts";
 import { addFiles, addProgram, librariesOf } from "./debian-files.ts";
-import { makeImageArchive } from "./image-archive.ts";
+import { makeImageArchive } from "../container/image-archive.ts";
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");

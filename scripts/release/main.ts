@@ -1,4 +1,5 @@
-// Makes the artefacts of a release in build/release, or in the folder of `--out`: with `deb`, only the Debian package.
+// Makes the artefacts of a release in build/release, or in the folder of `--out`: with `deb`, only the Debian package;
+// with `container`, only that and the container image.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,6 +9,7 @@ import { parseArgs } from "node:util";
 import { readVersion } from "../../src/config/version.ts";
 import { materialsOf } from "./bill-of-materials.ts";
 import { changesOf, commitsSinceTag } from "./changes.ts";
+import { makeContainerImage } from "./container.ts";
 import { makeDebianPackage } from "./debian.ts";
 import { licencesText } from "./licences.ts";
 import { assembleTree } from "./tree.ts";
@@ -27,8 +29,10 @@ await using staging = await mkdtempDisposable(join(out, ".tree-"));
 await assembleTree(staging.path, version);
 const { bill, folders } = await materialsOf(version, epoch, join(staging.path, "npm"));
 const licences = await licencesText(folders);
-await makeDebianPackage(staging.path, out, { version, epoch, licences });
-if (!positionals.includes("deb")) {
+const debianPackage = await makeDebianPackage(staging.path, out, { version, epoch, licences });
+const [only] = positionals;
+if (only !== "deb") await makeContainerImage(debianPackage, out, version, epoch);
+if (only === undefined) {
   execFileSync(process.execPath, [join(repository, "scripts/pack.ts"), out], { cwd: repository });
   await writeFile(join(out, `berth-${version}.cdx.json`), bill);
   await writeFile(join(out, `berth-${version}.licences.txt`), licences);

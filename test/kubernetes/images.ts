@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { makeImageArchive } from "../../deploy/kubernetes/image-archive.ts";
+import { makeImageArchive } from "../../deploy/container/image-archive.ts";
 
 const run = promisify(execFile);
 

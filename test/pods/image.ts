@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { makeImageArchive } from "../../deploy/container/image-archive.ts";
 import { addFiles, addProgram } from "../../deploy/kubernetes/debian-files.ts";
-import { makeImageArchive } from "../../deploy/kubernetes/image-archive.ts";
 import { addImportedPackages } from "../../deploy/kubernetes/imported-packages.ts";
 import { idOfBuilt } from "../../src/machines/qemu/image.ts";
 
