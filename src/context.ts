@@ -36,6 +36,7 @@ import { Idleness } from "./lifecycle/idleness.ts";
 import { Lifecycle, openSlots } from "./lifecycle/lifecycle.ts";
 import { Reconciler } from "./lifecycle/reconciler.ts";
 import { Spares } from "./lifecycle/spares.ts";
+import { suspendAtStop } from "./lifecycle/stop-suspension.ts";
 import { openMachines } from "./machines/open.ts";
 import { ModelAccess, openProviders } from "./models/access.ts";
 import { ModelChoice } from "./models/choice.ts";
@@ -64,6 +65,8 @@ import { DeletedWorkspaces } from "./workspaces/deleted.ts";
 import { Workspaces } from "./workspaces/workspaces.ts";
 
 const databaseTimeoutMs = 3_000;
+/** It ends on time itself. */
+const suspensionGraceMs = 1_000;
 
 /**
  * All parts of a server, in the order in which they are made. A part gets the context and uses the others when it works;
@@ -195,10 +198,11 @@ export class AppContext extends Foundation {
 
   /** They stop in the reverse order. */
   #deferStops(): void {
-    const parts: [string, () => unknown][] = [
+    const parts: [name: string, stop: () => unknown, withinMs?: number][] = [
       ["egress", () => this.egress.close()],
       ["model calls", () => this.modelAccess.close()],
       ["machines", () => this.machines.close()],
+      ["agents' memories", () => suspendAtStop(this), this.config.stopSuspendMs + suspensionGraceMs],
       ["timers", () => this.timers.close()],
       ["agents' questions", () => this.otherAgents.close()],
       ["backups", () => this.backups.stop()],
@@ -206,6 +210,6 @@ export class AppContext extends Foundation {
       ["spares", () => this.spares.stop()],
       ["turns", () => this.turns.stop()],
     ];
-    for (const [name, stop] of parts) this.#leading.defer(this.stops.of(name, stop));
+    for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));
   }
 }

@@ -5,7 +5,7 @@ import { createServer, type Server } from "./server.ts";
 
 // The server's program: `berth up` and `make up` end here.
 
-/** From SIGTERM to the exit; what is not stored by then is read again from the machines at the next start. */
+/** From SIGTERM to the exit, without the suspension of agents; what is not stored by then is read again from the machines at the next start. */
 const exitDeadlineMs = 5_000;
 
 // Files of the server are its own; the few that others read are given to them by name.
@@ -19,16 +19,17 @@ try {
   void announce(server);
   const isDeposed = await Promise.race([signals.then(() => false), server.deposed.then(() => true)]);
   if (isDeposed) endAtOnce();
-  setTimeout(giveUp, exitDeadlineMs, server).unref();
+  const deadlineMs = exitDeadlineMs + config.stopSuspendMs;
+  setTimeout(giveUp, deadlineMs, server, deadlineMs).unref();
 } catch (error) {
   console.error(error instanceof ConfigError || error instanceof Error ? `berth: ${error.message}` : error);
   process.exitCode = 1;
 }
 
 /** Ends without what has not stopped by now. */
-function giveUp(server: Server): never {
+function giveUp(server: Server, deadlineMs: number): never {
   const parts = server.stopping().join(", ") || "connections";
-  console.error(`berth: the stop took more than ${exitDeadlineMs / 1000} s; given up: ${parts}`);
+  console.error(`berth: the stop took more than ${deadlineMs / 1000} s; given up: ${parts}`);
   process.exit(0);
 }
 

@@ -34,6 +34,8 @@ const environment = {
   BERTH_PUBLIC_URL: "http://localhost:7420",
   BERTH_DATA_DIR: "/var/lib/berth",
   BERTH_CACHE_DIR: "/var/cache/berth",
+  // All processes of a container end with it.
+  BERTH_STOP_SUSPEND_SECONDS: "100",
   HOME: "/root",
 };
 

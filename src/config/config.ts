@@ -31,6 +31,8 @@ export interface Config {
   kubernetes: KubernetesConfig | null;
   /** Suspend an agent after it has been idle for this long; 0: never. */
   idleMs: number;
+  /** How long a stop of the server may take to suspend awake agents; 0: their machines keep running. */
+  stopSuspendMs: number;
   /** The maximum number of agents awake at once. */
   maximumAwake: number;
   /** Total memory of all running machines, in MiB. */

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { homedir, hostname, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
@@ -6,6 +5,7 @@ import { maximumMemoryMiB } from "../contract/agents.ts";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
 import type { ClusterConfig, Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
 import { readPrices } from "./prices.ts";
+import { fileVariables, secretVariables, withFiles } from "./secret-variables.ts";
 import { ConfigError, parse, present } from "./variables.ts";
 
 const path = z
@@ -118,6 +118,7 @@ const variables = z.object({
   BERTH_KVM_PROBE_SECONDS: z.coerce.number().min(1).max(3_600).default(30),
   ...clusterVariables,
   BERTH_IDLE_SECONDS: z.coerce.number().min(0).max(2_592_000).default(300),
+  BERTH_STOP_SUSPEND_SECONDS: z.coerce.number().min(0).max(3_600).default(0),
   BERTH_MAX_AGENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
   BERTH_MEMORY_MIB: z.coerce.number().int().min(1_024).optional(),
   BERTH_SPARES: z.coerce.number().int().min(0).max(100).optional(),
@@ -195,6 +196,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     acceleration: { choice: values.BERTH_ACCEL, probeMs: values.BERTH_KVM_PROBE_SECONDS * 1000 },
     kubernetes: pods,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,
+    stopSuspendMs: values.BERTH_STOP_SUSPEND_SECONDS * 1000,
     maximumAwake: values.BERTH_MAX_AGENTS,
     ...capacity(values, pods),
     spareLoad: values.BERTH_SPARE_LOAD,
@@ -310,42 +312,11 @@ function cluster(values: z.output<z.ZodObject<typeof clusterVariables>>): Cluste
   };
 }
 
-/** Variables that hold keys. Each can be read from a file instead, named by the same variable with `_FILE`. */
-const secretVariables = [
-  "ANTHROPIC_API_KEY",
-  "OPENAI_API_KEY",
-  "STRIPE_SECRET_KEY",
-  "STRIPE_WEBHOOK_SECRET",
-  "BERTH_SECRET_KEY",
-  "BERTH_DATABASE_URL",
-] as const;
-
 /** The non-secret settings that are set: a backup contains them for setting the service up again. */
 function plainSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
   const secret = new Set<string>(secretVariables);
   const names = [...Object.keys(variables.shape).filter((name) => !secret.has(name)), ...fileVariables()];
   return Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
-}
-
-function fileVariables(): string[] {
-  return secretVariables.map((name) => `${name}_FILE`);
-}
-
-/** The variables, with `_FILE` ones replaced by the files' contents. */
-function withFiles(set: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const read = { ...set };
-  for (const name of secretVariables) {
-    const file = set[`${name}_FILE`];
-    if (file === undefined) continue;
-    if (set[name] !== undefined) throw new ConfigError(`${name}_FILE: ${name} is set too. Give one of them.`);
-    try {
-      read[name] = readFileSync(file, "utf8").trim();
-    } catch (error) {
-      throw new ConfigError(`${name}_FILE: ${(error as Error).message}`, { cause: error });
-    }
-    if (read[name] === "") throw new ConfigError(`${name}_FILE: ${file} is empty.`);
-  }
-  return read;
 }
 
 function externalIssuer(values: z.infer<typeof variables>): ExternalIssuer | null {

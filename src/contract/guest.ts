@@ -152,6 +152,8 @@ export const Adoption = z.object({
   /** Replaces the token that authenticated this call. */
   token: z.string(),
   secrets: GuestSecrets,
+  /** The turn that the agent is running: a woken guest continues it, and abandons any other. */
+  turnId: z.string().nullable().default(null),
 });
 export type Adoption = z.infer<typeof Adoption>;
 

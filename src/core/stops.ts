@@ -18,14 +18,14 @@ export class Stops {
   }
 
   /** The stop of a part, for an `AsyncDisposableStack`. */
-  of(part: string, stop: () => unknown): () => Promise<void> {
+  of(part: string, stop: () => unknown, withinMs = this.#partMs): () => Promise<void> {
     return async () => {
       this.#underWay.add(part);
       const late = Promise.withResolvers<void>();
       const timer = setTimeout(() => {
-        this.#log("a part of the server did not stop in time; it was given up", { part, withinMs: this.#partMs });
+        this.#log("a part of the server did not stop in time; it was given up", { part, withinMs });
         late.resolve();
-      }, this.#partMs);
+      }, withinMs);
       const stopped = Promise.resolve().then(stop);
       stopped.catch(() => {}); // Not awaited after a timeout.
       try {

@@ -202,9 +202,9 @@ export class Conversation {
     return true;
   }
 
-  /** Interrupts the running turn, which the server does not know. */
-  abandon(): void {
-    this.#running?.cancel.abort();
+  /** Interrupts the running turn if it is not the one that the server knows. */
+  abandon(exceptTurn: string | null): void {
+    if (this.#running?.turnId !== exceptTurn) this.#running?.cancel.abort();
   }
 
   /**

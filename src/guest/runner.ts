@@ -158,7 +158,7 @@ class Runner {
         // Connections from before a suspension have no peer.
         for (const socket of this.#sockets) if (socket.remotePort !== peerPort) socket.destroy();
         // A snapshot may have been made during a turn, which belongs to another machine.
-        this.#conversation.abandon();
+        this.#conversation.abandon(adoption.turnId);
         const providing = this.#provide(adoption.secrets);
         const [identity] = await Promise.all([machine.adopt(adoption, this.#identity), providing]);
         this.#become(identity);

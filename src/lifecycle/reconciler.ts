@@ -100,6 +100,11 @@ export class Reconciler {
     this.#recovered.resolve();
   }
 
+  /** Resolves when no step of the agent is under way. Call after `stop`. */
+  async settled(id: string): Promise<void> {
+    await this.#work.get(id)?.done;
+  }
+
   /**
    * Works on the agent until its desired state is reached or cannot be reached; interrupts a step of an older
    * generation.

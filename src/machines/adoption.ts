@@ -13,6 +13,7 @@ export function newAdoption(
   runtime: string,
   token: string,
   secrets: GuestSecrets,
+  turnId: string | null = null,
 ): Adoption {
   return {
     machineId,
@@ -20,6 +21,7 @@ export function newAdoption(
     runtime,
     token,
     secrets,
+    turnId,
     bootId: randomUUID(),
     time: Date.now() / 1000,
     entropy: randomBytes(64).toString("hex"),

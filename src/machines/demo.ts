@@ -59,6 +59,7 @@ export function openDemoMachines(options: DemoMachinesOptions): Machines {
     serveUplink: serve,
     serveTemplateUplink: (socket) => serve("template", socket),
     accountOf: () => null,
+    turnOf: () => null,
     importFiles: async () => {},
     secretsOf: async () => noSecrets,
     log: (message, error) => log(`${message}: ${error}`),

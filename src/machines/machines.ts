@@ -42,6 +42,8 @@ export interface MachinesOptions extends ConnectionsOptions {
   serveTemplateUplink: (socket: Socket) => void;
   /** The agent's secrets as its machine gets them. If they cannot be read, retries until `waiting` aborts. */
   secretsOf: (id: string, waiting?: AbortSignal) => Promise<GuestSecrets>;
+  /** The turn that the agent is running; null: none. */
+  turnOf: (id: string) => string | null;
   /** Replaces the folders of a machine's agent with those of its import. */
   importFiles: (id: string, guest: GuestClient) => Promise<void>;
 }
@@ -350,7 +352,8 @@ export class Machines {
       await driver.adopting(spec.id, taken, token);
       // The guest may have taken minutes to respond, and could not receive secrets set during that time.
       const secrets = await this.#options.secretsOf(spec.id).catch(() => known);
-      const adoption = newAdoption(hexOf(spec.id), spec.hostname, spec.runtime, token, secrets);
+      const turnId = this.#options.turnOf(spec.id);
+      const adoption = newAdoption(hexOf(spec.id), spec.hostname, spec.runtime, token, secrets, turnId);
       const health = await guest.adopt(adoption, { timeoutMs });
       await driver.adopted(spec.id);
       this.#connections.adopted(spec.id);

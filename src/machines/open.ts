@@ -19,6 +19,7 @@ export function openMachines(context: AppContext): Machines {
       const read = () => guestSecrets(stores.secrets, id);
       return waiting ? retryTransient(read, waiting, failed) : read();
     },
+    turnOf: (id) => context.running.ofAgent(id)?.turn.id ?? null,
     importFiles: (id, guest) => pourInto(archives, id, guest),
     log: (message, error) => log(message, { error }),
   });

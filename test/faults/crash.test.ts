@@ -154,6 +154,7 @@ function machinesWith(secretsOf: () => Promise<GuestSecrets>): Machines {
     serveTemplateUplink: () => {},
     importFiles: async () => {},
     accountOf: () => null,
+    turnOf: () => null,
     secretsOf,
     log: (message) => faults.push(message),
   });
@@ -197,6 +198,7 @@ function serverUntil(death: Death, lifecycleRows = new LifecycleStore(database, 
     serveTemplateUplink: () => {},
     importFiles: async () => {},
     accountOf: () => null,
+    turnOf: () => null,
     secretsOf: async () => noSecrets,
     log: () => {},
   });

@@ -57,6 +57,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     acceleration,
     kubernetes: null,
     idleMs: 0,
+    stopSuspendMs: 0,
     maximumAwake: 1_000,
     memoryMiB: 20_000,
     spares: 0,
