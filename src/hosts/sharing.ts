@@ -41,7 +41,7 @@ export class Sharing implements SessionOwner {
     const rows = new HostLeaseStore(leases);
     for (let left = tries; ; left--) {
       const holder = await this.#lock.holder();
-      if (holder?.state !== "alive") return;
+      if (holder?.state !== "alive" && holder?.state !== "elsewhere") return;
       const isKnown = (await rows.all()).some((lease) => lease.host === host && lease.server === holder.server);
       if (isKnown) return;
       if (holder.server === null || left === 0) throw new Error(inUse(this.#folder, holder.pid));
