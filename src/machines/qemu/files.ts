@@ -1,6 +1,10 @@
+import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { link, mkdir, open, readdir, readFile, rename, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
 
 /** Writes a file atomically: after a crash it has either its complete old or its complete new content. */
 export async function writeWhole(file: string, text: string): Promise<void> {
@@ -34,6 +38,11 @@ export async function readEnd(file: string, bytes: number): Promise<string> {
 
 export async function bytesOf(file: string): Promise<number> {
   return ((await stat(file).catch(nullWhereMissing))?.blocks ?? 0) * 512;
+}
+
+/** Copies a file. What is all zeros becomes holes: disks are larger than what they contain. */
+export async function copyWithHoles(from: string, to: string): Promise<void> {
+  await run("cp", ["--sparse=always", "--reflink=auto", "--", from, to]);
 }
 
 /** A file's parsed JSON; null if the file does not exist. */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, mkdtempDisposable, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -45,6 +45,18 @@ test("a runtime's own image is waited for, and others' machines are made meanwhi
   expect(one!.ino).toBe(other!.ino);
   // Users know it by the name of the one that it belongs to.
   expect(releaseOf(id)).toBe("1a");
+});
+
+test("an image on another file system is copied with its holes", async () => {
+  await using cache = await mkdtempDisposable("/dev/shm/berth-images-");
+  await buildPlain();
+  await truncate(join(built(), "rootfs.img"), 64 * 1024 ** 2);
+  const there = join(cache.path, "image-1a");
+  await cp(built(), there, { recursive: true });
+  const { plain } = await GuestImages.open(there, layout, new DiskReserve(folder, 0));
+  const { size, blocks } = await stat(plain.files.rootfs);
+  expect(size).toBe(64 * 1024 ** 2);
+  expect(blocks * 512).toBeLessThan(1024 ** 2);
 });
 
 test("a runtime's own image is taken over at the start, and needs no cache then", async () => {

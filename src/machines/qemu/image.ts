@@ -1,11 +1,10 @@
-import { constants } from "node:fs";
-import { chmod, copyFile, link, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { chmod, link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { remedies } from "../../config/installed.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { DiskReserve } from "../../core/disk-reserve.ts";
 import type { Handshake } from "../connect.ts";
-import { force, readRecord } from "./files.ts";
+import { copyWithHoles, force, readRecord } from "./files.ts";
 import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
 
 /** Written last by the image build, as `image.json`. A folder without it is not an image. */
@@ -76,7 +75,7 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
   try {
     for (const file of [source.rootfs, source.services, source.kernel, source.initrd, source.record]) {
       const copy = join(partial, basename(file));
-      await link(file, copy).catch(() => copyFile(file, copy, constants.COPYFILE_FICLONE));
+      await link(file, copy).catch(() => copyWithHoles(file, copy));
       await force(copy);
       // It contains no secrets, and no machine's QEMU may write to it.
       await chmod(copy, 0o444);

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { chmod, link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { DiskLayers } from "./command.ts";
-import { bytesOf, force } from "./files.ts";
+import { bytesOf, copyWithHoles, force } from "./files.ts";
 import { firstDisk, type Layout } from "./layout.ts";
 import { createOverlay } from "./process.ts";
 import type { MachineRecord } from "./record.ts";
@@ -85,7 +84,7 @@ export class Layers {
     const copy = `${disk}.${ending}${partialEnding}`;
     await rm(copy, { force: true });
     try {
-      await copyFile(disk, copy, constants.COPYFILE_FICLONE);
+      await copyWithHoles(disk, copy);
       await chmod(copy, 0o600);
       await this.#sandbox.give(user, copy);
       const onto = below ? ["-F", below.format, "-b", relative(folder, below.file)] : ["-b", ""];
