@@ -137,6 +137,12 @@ const classes: readonly ClassRow[] = [
     methods: { list: "listSecrets", set: "setSecret", remove: "removeSecret" },
   },
   {
+    name: "AgentQueue",
+    doc: "The messages that wait until an agent has answered.",
+    isOfAgent: true,
+    methods: { get: "getQueue", act: "actOnQueue", change: "changeQueuedTurn" },
+  },
+  {
     name: "SnapshotsMethods",
     doc: "Snapshots of an agent.",
     isOfAgent: true,

@@ -51,6 +51,7 @@ import { chatCompletionRoutes } from "./protocols/openai/chat-completions.ts";
 import { openAiModelRoutes } from "./protocols/openai/models.ts";
 import { responseSocketRoutes } from "./protocols/openai/response-socket.ts";
 import { responseRoutes } from "./protocols/openai/responses.ts";
+import { queueRoutes } from "./queue/routes.ts";
 import { reachabilityRoutes } from "./reachability/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { dashboardRoutes } from "./sign-in/dashboard-routes.ts";
@@ -77,6 +78,7 @@ const plugins = [
   providerMetadataRoutes,
   dashboardRoutes,
   agentRoutes,
+  queueRoutes,
   snapshotRoutes,
   machineRoutes,
   chatRoutes,

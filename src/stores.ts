@@ -25,6 +25,7 @@ import { HostFileStore } from "./hosts/host-file-store.ts";
 import { LifecycleStore } from "./lifecycle/store.ts";
 import { ShareStore } from "./previews/share-store.ts";
 import { ResponseStore } from "./protocols/openai/store.ts";
+import { QueueStore } from "./queue/store.ts";
 import { SecretStore } from "./secrets/store.ts";
 import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
 import { ForkStore } from "./snapshots/fork-store.ts";
@@ -78,6 +79,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     payments: new Payments(database),
     people: new PeopleStore(database, startingCredits),
     programs: new ProgramStore(database),
+    queues: new QueueStore(database, host),
     responses: new ResponseStore(database),
     secrets: secretStore,
     shares: new ShareStore(database),

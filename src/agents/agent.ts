@@ -6,6 +6,7 @@ import {
   type ForkedFrom,
   type ImportedFrom,
   type InstallStep,
+  type QueueHeld,
   type Resources,
   settingsOf,
 } from "../contract/agents.ts";
@@ -51,6 +52,9 @@ export interface AgentState extends AgentSettings {
   /** Whether its machine has not received the files of an import yet. */
   isImporting: boolean;
   error: Fault | null;
+  /** The number of messages that wait for its turn, and why they do not continue; null: they do. */
+  queueLength: number;
+  queueHeld: QueueHeld;
   installSteps: InstallStep[];
   createdAt: Date;
   lastActiveAt: Date;
@@ -148,6 +152,8 @@ export function toAgentView(agent: AgentState, { queuePosition, newestImage }: A
     forkedFrom: agent.forkedFrom,
     importedFrom: agent.imported,
     queuePosition,
+    queueLength: agent.queueLength,
+    queue: { held: agent.queueHeld },
     resources: agent.resources,
     image:
       image === null ? null : { id: image, upgradeAvailable: isHere && newestImage !== null && newestImage !== image },

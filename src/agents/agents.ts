@@ -295,6 +295,8 @@ export class Agents {
       ...givenSettings(asked),
       conversation: 1,
       retold: null,
+      queueLength: 0,
+      queueHeld: null,
       resources: { ...resourcesOf(this.#context.runtimes, runtime), ...given(asked.resources) },
       image: null,
       isHere: true,

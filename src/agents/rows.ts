@@ -34,6 +34,8 @@ const columns = {
   imported: "imported",
   isImporting: "importing",
   error: "error",
+  queueLength: "queue_length",
+  queueHeld: "queue_held",
   installSteps: "install_steps",
   createdAt: "created_at",
   lastActiveAt: "last_active_at",

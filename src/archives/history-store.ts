@@ -47,7 +47,7 @@ export class HistoryStore {
       .selectFrom("turns")
       .select(({ fn }) => fn.countAll<string>().as("count"))
       .where("agent_id", "=", agentId)
-      .where("status", "!=", "running")
+      .where("status", "not in", ["queued", "running"])
       .executeTakeFirstOrThrow();
     return Number(count);
   }
@@ -64,7 +64,7 @@ export class HistoryStore {
             where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`.as("error"),
         )
         .where("agent_id", "=", agentId)
-        .where("status", "!=", "running")
+        .where("status", "not in", ["queued", "running"])
         .$if(after !== null, (query) =>
           query.where(sql<boolean>`(created_at, id) > (select created_at, id from turns where id = ${after})`),
         )

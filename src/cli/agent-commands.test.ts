@@ -232,6 +232,7 @@ function turn(message: string, changes: Partial<Turn> = {}): Turn {
     error: null,
     askedBy: null,
     createdBy: null,
+    queuedAt: null,
     undone: false,
     model: null,
     usage: { ...usage, credits: "1" },

@@ -2,6 +2,13 @@ import type { TurnEvent, Usage } from "@berth/client";
 import { cut, type Output, printable, styled, writeText } from "./terminal.ts";
 import { usageText } from "./usage-text.ts";
 
+/** Says for what a turn waits, and how long. */
+export function queuedText({ for: reason, position }: Extract<TurnEvent, { type: "response.queued" }>): string {
+  return reason === "turn"
+    ? `waiting until the agent has answered (${position})`
+    : `waiting for a machine slot (${position})`;
+}
+
 /**
  * Shows a turn. The reply's text goes to one output as it arrives. The other gets the tool calls, dimmed, if it is a
  * terminal, and the usage, if the last event has it.
@@ -28,6 +35,9 @@ export class ReplyView {
       case "response.tool_call.updated":
       case "response.tool_call.completed":
         this.#showTool(event.id, event.title ?? event.name, event.status);
+        break;
+      case "response.queued":
+        this.note(queuedText(event));
         break;
       case "response.completed":
       case "response.failed":

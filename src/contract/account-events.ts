@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentStatus, Fault } from "./agents.ts";
+import { AgentStatus, Fault, QueueHeld } from "./agents.ts";
 import { EgressRefusal } from "./egress.ts";
 import { KeyKind } from "./keys.ts";
 import { RoleName } from "./workspaces.ts";
@@ -71,6 +71,13 @@ export const AccountEvent = z
         error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
       })
       .meta({ description: "Not sent for a turn that ends with its agent's deletion." }),
+    z.object({
+      type: z.literal("queue.changed"),
+      ...Place,
+      agent,
+      length: z.int().meta({ description: "The number of messages that wait." }),
+      held: QueueHeld,
+    }),
     z.object({ type: z.literal("credits.changed"), ...Place, balance: z.string() }).meta({
       description:
         "The current balance. Sent when a stream begins, then every few seconds while it changes. It is not stored: its `id` is that of the event before it.",

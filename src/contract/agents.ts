@@ -136,6 +136,12 @@ const ImportedFrom = z.object({
 });
 export type ImportedFrom = z.infer<typeof ImportedFrom>;
 
+export const QueueHeld = z.enum(["cancelled", "failed"]).nullable().meta({
+  description:
+    "Why the queue does not continue: how the turn before it ended. Null: the next message begins when the agent has answered.",
+});
+export type QueueHeld = z.infer<typeof QueueHeld>;
+
 const AgentImage = z
   .object({
     id: z.string().meta({ description: "The image that the agent's runtimes come from." }),
@@ -221,6 +227,8 @@ export const Agent = z
       .int()
       .nullable()
       .meta({ description: "Its position in the queue for a slot; 1 is next. Null: it is not queued." }),
+    queueLength: z.int().meta({ description: "The number of messages that wait until it has answered." }),
+    queue: z.object({ held: QueueHeld }),
     resources: Resources,
     image: AgentImage.nullable().meta({ description: "Null until the machine exists." }),
   })

@@ -9,6 +9,9 @@ const maximumMessageBytes = 256 * 1024;
 const inclusions = ["status", "reasoning", "tools", "usage"] as const;
 export type Inclusion = (typeof inclusions)[number];
 
+const WhenBusy = z.enum(["reject", "queue", "steer", "interrupt"]);
+export type WhenBusy = z.infer<typeof WhenBusy>;
+
 export const ChatRequest = z
   .strictObject({
     message: z
@@ -21,6 +24,10 @@ export const ChatRequest = z
       .max(inclusions.length)
       .default([])
       .meta({ description: "Event types to add to the reply's text and its end." }),
+    whenBusy: WhenBusy.default("reject").meta({
+      description:
+        "If the agent is answering another message. `reject`: 409. `queue`: wait behind the messages that wait. `interrupt`: cancel the running turn and begin next. `steer`: reach the running turn where the runtime can, otherwise as `queue`. The header `x-berth-placed` says what was done.",
+    }),
   })
   .meta({ id: "ChatRequest" });
 export type ChatRequest = z.infer<typeof ChatRequest>;
@@ -66,7 +73,11 @@ export const TurnEvent = z
     z.object({ type: z.literal("response.created") }),
     z.object({
       type: z.literal("response.queued"),
-      position: z.int().meta({ description: "1: next to get a machine slot. Sent again when it changes." }),
+      for: z.enum(["turn", "slot"]).optional().meta({
+        description:
+          "`turn`: until the agent has answered the messages before. `slot`: for a machine slot. Missing in events of earlier versions, which were for a slot.",
+      }),
+      position: z.int().meta({ description: "1: next. Sent again when it changes." }),
     }),
     z.object({
       type: z.literal("response.in_progress"),
@@ -99,11 +110,18 @@ export const TurnEvent = z
   .meta({ id: "TurnEvent" });
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
-const TurnStatus = z.enum(["running", "completed", "failed", "cancelled"]);
+const TurnStatus = z.enum(["queued", "running", "completed", "failed", "cancelled"]);
 export type TurnStatus = z.infer<typeof TurnStatus>;
+/** The status of a turn that has ended. */
+export type Outcome = Exclude<TurnStatus, "queued" | "running">;
 
-/** The turn's status after an event; `running` for all but a last event. */
-export function statusAfter(event: TurnEvent): TurnStatus {
+/** Whether a turn neither waits nor runs. */
+export function hasEnded(status: TurnStatus): status is Outcome {
+  return status !== "queued" && status !== "running";
+}
+
+/** The status of a turn that runs, after an event; `running` for all but a last event. */
+export function statusAfter(event: TurnEvent): Exclude<TurnStatus, "queued"> {
   switch (event.type) {
     case "response.completed":
       return "completed";
@@ -173,11 +191,12 @@ export const TurnRecord = z
       .nullable()
       .meta({ description: "The turn of another agent that started this one; null: a client did." }),
     createdBy: CreatedBy,
+    queuedAt: time.nullable().meta({ description: "When it was queued; null: it began at once." }),
     undone: z.boolean().meta({
       description:
         "Whether the agent was rolled back to a point before the turn's end, so that it does not remember the turn.",
     }),
-    createdAt: time,
+    createdAt: time.meta({ description: "When it began; of a queued turn, when it was queued." }),
     finishedAt: time.nullable(),
   })
   .meta({ id: "Turn" });

@@ -44,6 +44,8 @@ export const errorStatuses = {
   agent_restarted: 409,
   turn_in_progress: 409,
   turn_finished: 409,
+  turn_not_queued: 409,
+  queue_full: 409,
   turn_cancelled: 409,
   response_not_last: 409,
   function_not_waiting: 409,

@@ -12,6 +12,7 @@ import { fileRoutes } from "./routes/files.ts";
 import { openAiRoutes } from "./routes/openai.ts";
 import { portRoutes } from "./routes/ports.ts";
 import { publicRoutes } from "./routes/public.ts";
+import { queueRoutes } from "./routes/queue.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
@@ -26,6 +27,7 @@ export const routes = {
   ...publicRoutes,
   ...dashboardRoutes,
   ...agentRoutes,
+  ...queueRoutes,
   ...snapshotRoutes,
   ...archiveRoutes,
   ...chatRoutes,

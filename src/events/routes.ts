@@ -27,6 +27,7 @@ const needs: Record<AccountEvent["type"] extends `${infer Noun}.${string}` ? Nou
   events: "read",
   agent: "read",
   turn: "read",
+  queue: "read",
   member: "read",
   workspace: "read",
   credits: "use",

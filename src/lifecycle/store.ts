@@ -357,7 +357,7 @@ async function markUndone(
 ): Promise<void> {
   await sql`
     update turns set undone = not undone
-    where agent_id = ${agentId} and undone is distinct from (
+    where agent_id = ${agentId} and status <> 'queued' and undone is distinct from (
       coalesce(finished_at, created_at) > ${createdAt} or id = any(array(select unnest(undone) from snapshots where id = ${id}))
     )`.execute(transaction);
 }

@@ -4,7 +4,7 @@ import type { TokenCounts } from "../billing/ledger.ts";
 import type { AppContext } from "../context.ts";
 import { agentStatuses } from "../contract/agents.ts";
 import type { Capacity } from "../contract/capacity.ts";
-import type { TurnStatus } from "../contract/chat.ts";
+import type { Outcome } from "../contract/chat.ts";
 
 /** Seconds, from a warm machine to a cold one. */
 const machineBuckets = [0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 30, 60, 120, 300, 900];
@@ -101,7 +101,7 @@ export class Metrics {
     this.#machine.observe({ what }, seconds);
   }
 
-  turnEnded(outcome: Exclude<TurnStatus, "running">, code: string): void {
+  turnEnded(outcome: Outcome, code: string): void {
     this.#turns.inc({ outcome, code });
   }
 

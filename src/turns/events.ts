@@ -1,6 +1,6 @@
 import type { AppContext } from "../context.ts";
-import { type SequencedEvent, statusAfter } from "../contract/chat.ts";
-import { Backoff, pause } from "../core/retry.ts";
+import { hasEnded, type SequencedEvent, statusAfter } from "../contract/chat.ts";
+import { Backoff } from "../core/retry.ts";
 import type { TurnState } from "./turn.ts";
 
 const leastPollMs = 200;
@@ -16,8 +16,8 @@ export class TurnEvents {
   }
 
   /**
-   * A turn's stored events after `after`, then new ones up to its last. A running turn that this server has not resumed
-   * yet is read from the store until then.
+   * A turn's stored events after `after`, then new ones up to its last. A turn that waits, and a running one that this
+   * server has not resumed yet, is read from the store until then.
    */
   async *follow({ id, agentId }: TurnState, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
     const rows = this.#context.stores.turns;
@@ -37,11 +37,11 @@ export class TurnEvents {
         backoff.reset();
         yield page;
         if (statusAfter(page.at(-1)!.event) !== "running") return;
-      } else if (turn?.status !== "running") {
+      } else if (!turn || hasEnded(turn.status)) {
         if (turn && cursor > 0) yield this.#lastOf(id, cursor);
         return;
       } else {
-        await pause(backoff.next(), signal);
+        await this.#context.running.untilStarted(id, backoff.next(), signal);
       }
     }
   }

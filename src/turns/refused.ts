@@ -1,5 +1,5 @@
 import type { AppContext } from "../context.ts";
-import type { SequencedEvent } from "../contract/chat.ts";
+import type { SequencedEvent, WhenBusy } from "../contract/chat.ts";
 import { isTransient, pause } from "../core/retry.ts";
 import type { AgentMoment, TurnState } from "./turn.ts";
 
@@ -20,10 +20,10 @@ export class RefusedTurns {
     this.#context = context;
   }
 
-  /** Stores a new turn with its first event. Refuses it on a transient error. */
-  async insert(turn: TurnState, agent: AgentMoment, first: SequencedEvent): Promise<void> {
+  /** Stores a new turn with its first event, and returns it as it was stored. Refuses it on a transient error. */
+  async insert(turn: TurnState, agent: AgentMoment, first: SequencedEvent, whenBusy: WhenBusy): Promise<TurnState> {
     try {
-      await this.#context.stores.turns.insert(turn, agent, first);
+      return await this.#context.stores.turns.insert(turn, agent, first, whenBusy);
     } catch (error) {
       if (isTransient(error)) this.#refuse(turn.id);
       throw error;

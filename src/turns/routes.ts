@@ -10,6 +10,7 @@ import {
   type TurnEvent,
   type TurnParams,
 } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
 import { routes } from "../contract/routes.ts";
 import { requireOwnTurn } from "../core/http/authorize.ts";
 import { begun } from "../core/http/begun.ts";
@@ -28,7 +29,8 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
       using _ = streams.enter(request);
       const turn = (await earlierTurn(turns, request, agent)) ?? (await beginTurn(request, agent));
       await begun(context, request, reply);
-      await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
+      const placed = turn.queuedAt === null ? "started" : "queued";
+      await sendEvents(reply, { "x-turn-id": turn.id, "x-berth-placed": placed }, (gone) =>
         visible(turns.events.follow(turn, 0, gone), request.body.include),
       );
       return reply;
@@ -39,8 +41,12 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
     { attempt, body, caller, log }: FastifyRequest & { body: ChatRequest },
     agent: AgentState,
   ): Promise<TurnState> {
-    const turn = await turns.begin(attempt.resourceId, agent, body.message, caller);
-    log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
+    const { message, whenBusy } = body;
+    if (whenBusy === "interrupt" && caller.agentIds !== null) {
+      throw new BerthError("forbidden", "An external agent key cannot interrupt turns. It may cancel its own.");
+    }
+    const turn = await turns.begin(attempt.resourceId, agent, message, caller, { whenBusy });
+    log.info({ turnId: turn.id, agentId: agent.id }, turn.status === "queued" ? "turn queued" : "turn begun");
     return turn;
   }
 }

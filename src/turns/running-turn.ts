@@ -1,6 +1,6 @@
 import { add, toUsage, type UsageState } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
-import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
+import { type LastEvent, type Outcome, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
 import { type EventLog, sizeOf } from "../contract/event-log.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { Span } from "../telemetry/span.ts";
@@ -25,8 +25,10 @@ const recoveryGraceMs = 20_000;
 export interface TurnHooks {
   /** The limit of a turn's events, in bytes; a turn that exceeds it fails. */
   maximumSize: number;
-  /** Stores events, the turn's status after them and the usage so far (null: unchanged). */
-  store: (events: SequencedEvent[], status: TurnStatus, usage: UsageState | null) => Promise<void>;
+  /** Stores events and the usage so far (null: unchanged). */
+  store: (events: SequencedEvent[], usage: UsageState | null) => Promise<void>;
+  /** Stores the last events with the turn's outcome. */
+  storeLast: (events: SequencedEvent[], outcome: Outcome, usage: UsageState | null) => Promise<void>;
   stored: (waitedMs: number) => void;
   /** Called when storing failed; it is retried. */
   storeFailed: (error: unknown) => void;
@@ -145,7 +147,7 @@ export class RunningTurn {
     if (this.prompted || position === this.#position) return;
     this.#position = position;
     this.trace?.queued(position);
-    this.announce({ type: "response.queued", position });
+    this.announce({ type: "response.queued", for: "slot", position });
   }
 
   /** The agent's machine is ready, after `wakeMs`. The guest's events follow. */
@@ -242,8 +244,10 @@ export class RunningTurn {
 
   async #store(events: SequencedEvent[]): Promise<void> {
     const { usage } = this;
+    const changed = usage === this.#storedUsage ? null : usage;
     const status = statusAfter(events.at(-1)!.event);
-    await this.#keeper.store(events, status, usage === this.#storedUsage ? null : usage);
+    if (status === "running") await this.#keeper.store(events, changed);
+    else await this.#keeper.storeLast(events, status, changed);
     this.#storedUsage = usage;
   }
 

@@ -1,9 +1,12 @@
+import { EventEmitter, once } from "node:events";
 import type { RunningTurn } from "./running-turn.ts";
 
 /** The turns running in this server, by id and by agent. */
 export class RunningTurns implements Iterable<RunningTurn> {
   readonly #byId = new Map<string, RunningTurn>();
   readonly #byAgent = new Map<string, RunningTurn>();
+
+  readonly #started = new EventEmitter().setMaxListeners(0);
 
   /** The key of each agent's last turn; null if a token started it. */
   readonly #lastKeys = new Map<string, string | null>();
@@ -36,6 +39,13 @@ export class RunningTurns implements Iterable<RunningTurn> {
     this.#lastKeys.set(running.turn.agentId, running.turn.keyId);
     this.#byId.set(running.turn.id, running);
     this.#byAgent.set(running.turn.agentId, running);
+    this.#started.emit(running.turn.id);
+  }
+
+  /** Resolves when the turn starts, after `ms`, or when `signal` is aborted. */
+  async untilStarted(turnId: string, ms: number, signal: AbortSignal): Promise<void> {
+    const either = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+    await once(this.#started, turnId, { signal: either }).catch(() => {});
   }
 
   remove(running: RunningTurn): void {

@@ -2,16 +2,18 @@ import { type Selectable, sql } from "kysely";
 import type { UsageState } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
 import type { Author } from "../contract/authors.ts";
-import { type SequencedEvent, summaryCharacters, type TurnStatus } from "../contract/chat.ts";
+import { type Outcome, type SequencedEvent, summaryCharacters, type WhenBusy } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
+import { maximumQueue, maximumQueueOfKey } from "../contract/queue.ts";
 import { authorColumns, authorOf } from "../core/database/authors.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
 import { olderThan } from "../core/database/paging.ts";
 import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Viewer } from "../core/http/access.ts";
-import { TurnAppends } from "./append-store.ts";
+import { announce, continueQueue, lockQueueOf } from "../queue/order-store.ts";
+import { storeAppends, TurnAppends } from "./append-store.ts";
 import { maximumRetoldTurns, type RetoldTurn } from "./retelling.ts";
 import { maximumOpenTools, maximumToolId, type TurnProgress } from "./running-turn.ts";
 import {
@@ -37,24 +39,28 @@ export class TurnStore {
   }
 
   /**
-   * Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`, and
-   * `AgentChanged` if the agent's row differs from `moment`.
+   * Stores a new turn with its first event. While another turn runs, a message that can wait is queued. Returns the stored
+   * turn. Throws `turn_in_progress`, with the running turn's id in `details`, `queue_full`, and `AgentChanged` if the
+   * agent's row differs from `moment`.
    */
-  async insert(turn: TurnState, moment: AgentMoment, first: SequencedEvent): Promise<void> {
+  async insert(given: TurnState, moment: AgentMoment, first: SequencedEvent, whenBusy: WhenBusy): Promise<TurnState> {
     try {
-      await this.#database.transaction().execute(async (transaction) => {
+      return await this.#database.transaction().execute(async (transaction) => {
         // First, so that a concurrent suspension either comes before it or sees it.
         const agent = await transaction
           .updateTable("agents")
           .set({ last_active_at: new Date() })
-          .where("id", "=", turn.agentId)
+          .where("id", "=", given.agentId)
           .where("desired", "!=", "deleted")
-          .returning(["conversation", "runtime", "restores"])
+          .returning(["conversation", "runtime", "restores", "queue_length"])
           .executeTakeFirst();
         if (!agent) throw new BerthError("agent_deleting", "The agent is being deleted.");
         const { conversation, runtime, restores } = moment;
         const isSame = agent.conversation === conversation && agent.runtime === runtime && agent.restores === restores;
         if (!isSame) throw new AgentChanged();
+        const waits = whenBusy !== "reject" && (await this.#runningOf(given.agentId, transaction)) !== null;
+        if (waits) await requireRoom(transaction, given, agent.queue_length);
+        const turn: TurnState = waits ? { ...given, status: "queued", queuedAt: new Date() } : given;
         await transaction
           .insertInto("turns")
           .values({
@@ -71,24 +77,29 @@ export class TurnStore {
             asked_by: turn.asked?.byTurn ?? null,
             first_turn: turn.asked?.firstTurn ?? null,
             depth: turn.asked?.depth ?? null,
+            queued_at: turn.queuedAt,
+            place: waits ? placeIn(turn.agentId, whenBusy) : null,
+            interrupts: waits && whenBusy === "interrupt",
           })
           .execute();
         await transaction.insertInto("turn_events").values(toRow(turn.id, first)).execute();
+        if (waits) await announce(transaction, turn.agentId);
+        return turn;
       });
     } catch (error) {
       if (!isDuplicate(error, "one_running_turn")) throw error;
-      const running = await this.#database
-        .selectFrom("turns")
-        .select("id")
-        .where("agent_id", "=", turn.agentId)
-        .where("status", "=", "running")
-        .executeTakeFirst();
-      throw turnInProgress(running?.id ?? null);
+      throw turnInProgress(await this.#runningOf(given.agentId, this.#database));
     }
   }
 
+  async #runningOf(agentId: string, database: Database): Promise<string | null> {
+    const rows = database.selectFrom("turns").select("id").where("agent_id", "=", agentId);
+    return (await rows.where("status", "=", "running").executeTakeFirst())?.id ?? null;
+  }
+
   async lastKeyOf(agentId: string): Promise<string | null> {
-    const rows = this.#database.selectFrom("turns").select("key_id").where("agent_id", "=", agentId);
+    const all = this.#database.selectFrom("turns").select("key_id").where("agent_id", "=", agentId);
+    const rows = all.where("status", "!=", "queued");
     const last = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(1).executeTakeFirst();
     return last?.key_id ?? null;
   }
@@ -103,8 +114,8 @@ export class TurnStore {
     return row ? toTurnState(row) : null;
   }
 
-  /** All turns running on this host, each with its agent's settings. */
-  async running(): Promise<{ turn: TurnState; agent: TurnAgent }[]> {
+  /** The turns running on this host, or one of them, each with its agent's settings. */
+  async running(turnId: string | null = null): Promise<{ turn: TurnState; agent: TurnAgent }[]> {
     const rows = await this.#database
       .selectFrom("turns")
       .innerJoin("agents", "agents.id", "turns.agent_id")
@@ -113,6 +124,7 @@ export class TurnStore {
       .select(["agents.auto_snapshot", "agents.retold"])
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
+      .$if(turnId !== null, (query) => query.where("turns.id", "=", turnId!))
       .execute();
     return rows.map((row) => ({
       turn: toTurnState(row),
@@ -233,7 +245,16 @@ export class TurnStore {
 
   /** Removes a turn that was not announced to any reader. */
   async remove(turnId: string): Promise<void> {
-    await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
+    await this.#database.transaction().execute(async (transaction) => {
+      const queue = await lockQueueOf(transaction, turnId);
+      await transaction.deleteFrom("turns").where("id", "=", turnId).execute();
+      if (queue && queue.length > 0) await announce(transaction, queue.agentId);
+    });
+  }
+
+  /** Sets the model of a turn that has waited. */
+  async setModel(turnId: string, model: string | null): Promise<void> {
+    await this.#database.updateTable("turns").set({ model }).where("id", "=", turnId).execute();
   }
 
   /** The replay of an earlier conversation; null if it was deleted. */
@@ -250,12 +271,22 @@ export class TurnStore {
         and not exists (select from snapshots where snapshots.retold = retold.id)`.execute(this.#database);
   }
 
+  /** Stores events and the usage so far (null: unchanged). Repeated calls have no effect. */
+  append(turnId: string, events: SequencedEvent[], usage: UsageState | null): Promise<void> {
+    return this.#appends.add({ id: turnId, usage, events });
+  }
+
   /**
-   * Stores events, the usage so far (null: unchanged) and, with the last event, the turn's outcome. Atomic, and
-   * repeated calls have no effect.
+   * Stores a turn's last events, its outcome and usage, and continues the agent's queue. Atomic, and repeated calls have no
+   * effect. Returns the id of the turn that began; null: none did.
    */
-  append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void> {
-    return this.#appends.add(turnId, events, status, usage);
+  end(turnId: string, events: SequencedEvent[], status: Outcome, usage: UsageState | null): Promise<string | null> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const queue = await lockQueueOf(transaction, turnId);
+      if (!queue) return null; // The agent was deleted.
+      await storeAppends(transaction, [JSON.stringify({ id: turnId, status, usage, events })]);
+      return queue.length === 0 ? null : continueQueue(transaction, queue, status);
+    });
   }
 }
 
@@ -267,6 +298,7 @@ export async function saidIn(database: Database, agentId: string, conversation: 
     .where("agent_id", "=", agentId)
     .where("conversation", "=", conversation)
     .where("undone", "=", false)
+    .where("status", "!=", "queued")
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .limit(maximumRetoldTurns)
@@ -351,8 +383,35 @@ export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
     model: row.model,
     status: row.status,
     usage: row.usage,
+    queuedAt: row.queued_at,
     asked: row.asked_by === null ? null : { byTurn: row.asked_by, firstTurn: row.first_turn!, depth: row.depth! },
   };
+}
+
+/** Throws `queue_full`. */
+async function requireRoom(transaction: Database, { agentId, keyId }: TurnState, length: number): Promise<void> {
+  if (length >= maximumQueue) {
+    const message = `${maximumQueue} messages wait for the agent, which is the most. Remove one, or wait.`;
+    throw new BerthError("queue_full", message);
+  }
+  const { count } = await transaction
+    .selectFrom("turns")
+    .innerJoin("api_keys", "api_keys.id", "turns.key_id")
+    .select(({ fn }) => fn.countAll<string>().as("count"))
+    .where("turns.agent_id", "=", agentId)
+    .where("turns.status", "=", "queued")
+    .where("api_keys.id", "=", keyId)
+    .where("api_keys.kind", "=", "agent")
+    .executeTakeFirstOrThrow();
+  if (Number(count) < maximumQueueOfKey) return;
+  throw new BerthError("queue_full", `${maximumQueueOfKey} messages of the external key wait, which is the most.`);
+}
+
+/** The last place in an agent's queue, or the first for a message that interrupts. */
+function placeIn(agentId: string, whenBusy: WhenBusy) {
+  const bound = whenBusy === "interrupt" ? sql`min(place) - 1` : sql`max(place) + 1`;
+  return sql<number>`(
+    select coalesce(${bound}, 1) from turns where agent_id = ${agentId} and status = 'queued')`;
 }
 
 function toRow(turnId: string, { seq, event }: SequencedEvent) {

@@ -188,5 +188,5 @@ function toTurn(
     reasoning: usage.reasoningTokens,
     microCredits: null,
   };
-  return { conversation, message, model, status, error, undone, usage: counts, createdAt, finishedAt };
+  return { conversation, message, model, status, error, undone, usage: counts, queuedAt: null, createdAt, finishedAt };
 }

@@ -24,6 +24,8 @@ export interface TurnState {
   model: string | null;
   status: TurnStatus;
   usage: UsageState;
+  /** When it was queued; null: it began at once. */
+  queuedAt: Date | null;
   /** The agent that started it; null: a client did. */
   asked: Asked | null;
 }
@@ -60,6 +62,7 @@ export function toTurnView({
   instructions: _instructions,
   functions: _functions,
   asked: _asked,
+  queuedAt,
   createdAt,
   finishedAt,
   usage,
@@ -68,6 +71,7 @@ export function toTurnView({
   return {
     ...turn,
     usage: toUsage(usage),
+    queuedAt: queuedAt?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
     finishedAt: finishedAt?.toISOString() ?? null,
   };

@@ -36,10 +36,12 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     | "sweepRetellings"
     | "remove"
     | "append"
+    | "end"
   > = {
     insert: async (turn, _, first) => {
       turns.set(turn.id, turn);
       events.set(turn.id, [first]);
+      return turn;
     },
     find: async (_, id) => turns.get(id) ?? null,
     list: async () => [],
@@ -61,9 +63,11 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     retelling: async () => null,
     sweepRetellings: async () => {},
     remove: async (id) => void turns.delete(id),
-    append: async (id, added, status) => {
+    append: async (id, added) => void events.get(id)!.push(...added),
+    end: async (id, added, status) => {
       events.get(id)!.push(...added);
       turns.set(id, { ...turns.get(id)!, status });
+      return null;
     },
   };
   const running = new RunningTurns();
@@ -81,7 +85,11 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     enterConversation: async () => ({}),
   };
   const context = contextWith({
-    stores: { turns: rows, agents: { byId: async (id) => agentOf(id) as AgentState } },
+    stores: {
+      turns: rows,
+      queues: { stopped: async () => [] },
+      agents: { byId: async (id) => agentOf(id) as AgentState },
+    },
     running,
     machines: {
       guest: async () => guest as GuestClient,
@@ -131,6 +139,7 @@ function runningTurn(id: string, agentId: string): TurnState {
     usage: noUsage,
     instructions: null,
     functions: null,
+    queuedAt: null,
     asked: null,
   };
 }
@@ -141,7 +150,7 @@ test("a turn that begins and ends while a server finds what was left to it is no
   const left = crypto.randomUUID();
   const first = { seq: 1, event: { type: "response.created" } } as const;
   const turn = runningTurn(left, "bob");
-  await rows.insert(turn, moment, first);
+  await rows.insert(turn, moment, first, "reject");
   const begun = crypto.randomUUID();
   await service.begin(begun, agentOf("ada") as AgentState, "hi", caller);
   const recovered = service.recover();
@@ -178,7 +187,7 @@ test("a running row that no server runs is taken up by the next sweep, and a can
   await service.recover();
   const id = crypto.randomUUID();
   const turn = runningTurn(id, "ada");
-  await rows.insert(turn, moment, { seq: 1, event: { type: "response.created" } });
+  await rows.insert(turn, moment, { seq: 1, event: { type: "response.created" } }, "reject");
   const cancelled = service.cancel(agentOf("ada") as AgentState, turn).catch((error: Error) => error);
   await service.sweep();
   await cancelled;
@@ -196,7 +205,7 @@ test("a refused turn whose row comes after its removal is removed by the next sw
   const id = crypto.randomUUID();
   await expect(service.begin(id, agentOf("ada") as AgentState, "hi", caller)).rejects.toThrow(/broke/);
   rows.insert = insert;
-  await insert(runningTurn(id, "ada"), moment, { seq: 1, event: { type: "response.created" } });
+  await insert(runningTurn(id, "ada"), moment, { seq: 1, event: { type: "response.created" } }, "reject");
   await service.sweep();
   expect(turns.has(id)).toBe(false);
   expect(events.get(id)).toHaveLength(1);

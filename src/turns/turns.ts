@@ -1,7 +1,7 @@
 import { type AgentState, requireHere } from "../agents/agent.ts";
 import { noUsage } from "../billing/usage.ts";
 import type { AppContext } from "../context.ts";
-import { type LastEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
+import { type LastEvent, type Outcome, statusAfter, type TurnStatus, type WhenBusy } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
@@ -26,6 +26,8 @@ export type TurnAgent = Pick<AgentState, "instructions" | "mcpServers" | "agents
 interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked">> {
   /** The turn follows an earlier one: it is refused if the conversation has changed since the agent was read. */
   follows?: boolean;
+  /** The treatment of a message while another turn of the agent runs. Default: `reject`. */
+  whenBusy?: WhenBusy;
 }
 
 /** The statuses to count; null: all. */
@@ -77,8 +79,8 @@ export class Turns {
   }
 
   /**
-   * Begins a turn with the agent's current model and instructions. Throws `agent_failed`, `agent_deleting`,
-   * `agent_elsewhere`, `model_not_available`, `turn_in_progress`, `insufficient_credits`, `no_capacity`,
+   * Begins a turn with the agent's current model and instructions, or queues it. Throws `agent_failed`, `agent_deleting`,
+   * `agent_elsewhere`, `model_not_available`, `turn_in_progress`, `queue_full`, `insufficient_credits`, `no_capacity`,
    * `shutting_down`.
    */
   async begin(
@@ -86,12 +88,13 @@ export class Turns {
     agent: AgentState,
     message: string,
     caller: Pick<Caller, "accountId" | "keyId" | "personId" | "span">,
-    { instructions: added = null, functions = null, asked = null, follows = false }: TurnAdditions = {},
+    additions: TurnAdditions = {},
   ): Promise<TurnState> {
+    const { instructions = null, functions = null, asked = null, follows = false, whenBusy = "reject" } = additions;
     if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
     for (let current = agent; ; current = await this.#reread(agent.id)) {
       try {
-        return await this.#begin(id, current, message, caller, { instructions: added, functions, asked });
+        return await this.#begin(id, current, message, caller, { instructions, functions, asked, whenBusy });
       } catch (error) {
         if (!(error instanceof AgentChanged)) throw error;
         if (follows) throw new BerthError("response_not_last", "The agent's conversation has changed; try again.");
@@ -111,37 +114,47 @@ export class Turns {
     agent: AgentState,
     message: string,
     caller: Pick<Caller, "accountId" | "keyId" | "personId" | "span">,
-    { instructions: added, functions, asked }: Pick<TurnState, "instructions" | "functions" | "asked">,
+    additions: Pick<TurnState, "instructions" | "functions" | "asked"> & { whenBusy: WhenBusy },
   ): Promise<TurnState> {
     await this.#context.leases.admit(agent, caller);
     const { id: agentId, conversation } = agent;
     const [model, retold] = await Promise.all([this.#context.models.modelOf(agent), this.#retold(agent)]);
-    const turn: TurnState = {
+    const { whenBusy, ...rest } = additions;
+    const given: TurnState = {
       id,
       agentId,
       keyId: caller.keyId,
       personId: caller.personId,
       conversation,
       message,
-      instructions: added,
-      functions,
       model,
       status: "running",
       usage: noUsage,
-      asked,
+      queuedAt: null,
+      ...rest,
     };
-    const log = this.#log(turn.id, 1);
+    const log = this.#log(id, 1);
     this.#known?.add(id);
     this.#beginning.add(id);
     try {
-      await this.#refused.insert(turn, agent, log.append({ type: "response.created" })!);
+      const turn = await this.#refused.insert(given, agent, log.append({ type: "response.created" })!, whenBusy);
+      if (turn.status === "queued") {
+        if (whenBusy === "interrupt") this.#interruptFor(turn);
+        return turn;
+      }
       log.stored(1);
       const trace = this.#trace(turn, caller.span, { "berth.agent.status": agent.status });
       this.#start(turn, log, agent, { retold, trace });
+      return turn;
     } finally {
       this.#beginning.delete(id);
     }
-    return turn;
+  }
+
+  /** Cancels the turn that a queued message is to follow at once. */
+  #interruptFor({ agentId }: TurnState): void {
+    const running = this.#running.ofAgent(agentId);
+    if (running && !running.ending) this.#cancel(running);
   }
 
   /**
@@ -205,18 +218,18 @@ export class Turns {
     }
   }
 
-  requireNone(agentId: string): void {
-    if (this.#running.ofAgent(agentId)) this.refuseAnother(agentId);
-  }
-
   /** Throws `turn_in_progress`, for operations that a running turn blocks. */
   refuseAnother(agentId: string): never {
     throw turnInProgress(this.#running.ofAgent(agentId)?.turn.id ?? null);
   }
 
-  /** Interrupts a running turn; its last event follows. Throws `turn_finished`, `agent_elsewhere`. */
+  /**
+   * Interrupts a running turn; its last event follows. A queued one leaves the queue. Throws `turn_finished`,
+   * `agent_elsewhere`.
+   */
   async cancel(agent: AgentState, turn: TurnState): Promise<void> {
     requireHere(agent);
+    if (turn.status === "queued" && (await this.#context.stores.queues.remove(agent.id, turn.id))) return;
     const running = await this.#takenUp(turn);
     if (!running) throw new BerthError("turn_finished", "The turn has already ended.");
     this.#cancel(running);
@@ -236,7 +249,8 @@ export class Turns {
   /** A running turn, once this server has resumed it; null if it has ended. */
   async #takenUp(turn: TurnState): Promise<RunningTurn | null> {
     const backoff = new Backoff(leastPollMs, mostPollMs);
-    for (let status = turn.status; ; await pause(backoff.next())) {
+    // One that waited has begun since.
+    for (let status: TurnStatus = turn.status === "queued" ? "running" : turn.status; ; await pause(backoff.next())) {
       const running = this.#running.get(turn.id);
       if (running) return running;
       if (status !== "running" || this.#stopped) return null;
@@ -259,6 +273,41 @@ export class Turns {
       await this.#takeUp(turn, agent);
     }
     this.#known = null;
+    await this.#continueQueues();
+  }
+
+  /** Continues the queues whose last turn was removed. */
+  async #continueQueues(): Promise<void> {
+    const { queues } = this.#context.stores;
+    for (const agentId of await queues.stopped()) {
+      const next = await queues.resume(agentId);
+      if (next !== null) await this.beginQueued(next);
+    }
+  }
+
+  /** Starts a turn that has left the queue. Does nothing if it is started already. */
+  async beginQueued(turnId: string): Promise<void> {
+    if (this.#stopped || this.#running.get(turnId) || this.#beginning.has(turnId)) return;
+    this.#known?.add(turnId);
+    this.#beginning.add(turnId);
+    try {
+      const [found] = await this.#rows.running(turnId);
+      if (!found) return;
+      const turn = { ...found.turn, model: await this.#currentModel(found.turn) };
+      await this.#takeUp(turn, found.agent);
+      this.#context.logger.info({ turnId, agentId: turn.agentId }, "queued turn begun");
+    } finally {
+      this.#beginning.delete(turnId);
+    }
+  }
+
+  /** The agent's model now, which may have changed while the turn waited. */
+  async #currentModel(turn: TurnState): Promise<string | null> {
+    const agent = await this.#reread(turn.agentId);
+    // The model's own refusal says what is wrong with one that is no longer available.
+    const model = await this.#context.models.modelOf(agent).catch(() => turn.model);
+    if (model !== turn.model) await this.#rows.setModel(turn.id, model);
+    return model;
   }
 
   /**
@@ -281,6 +330,7 @@ export class Turns {
       this.#context.log("resumed a running turn that had been abandoned", { turnId: id });
       await this.#takeUp(turn, agent);
     }
+    await this.#continueQueues();
   }
 
   async #takeUp(turn: TurnState, agent: TurnAgent): Promise<void> {
@@ -331,18 +381,25 @@ export class Turns {
       asksAgents: agent.agents.length > 0,
       autoSnapshot: agent.autoSnapshot,
     };
+    let next: string | null = null;
     const running: RunningTurn = new RunningTurn(
       turn,
       log,
       settings,
       {
         maximumSize: this.#context.config.maximumTurnBytes,
-        store: (events, status, usage) => this.#rows.append(turn.id, events, status, usage),
+        store: (events, usage) => this.#rows.append(turn.id, events, usage),
+        storeLast: async (events, outcome, usage) => {
+          next = await this.#rows.end(turn.id, events, outcome, usage);
+        },
         stored: (waitedMs) => this.#context.metrics.stored(waitedMs / 1000),
         storeFailed: (error) =>
           this.#context.log("a turn's events could not be stored; trying again", { turnId: turn.id, error }),
         interrupt: () => this.#interrupt(running),
-        ended: (last) => this.#ended(running, last),
+        ended: (last) => {
+          this.#ended(running, last);
+          if (next !== null) this.#startNext(next);
+        },
         trace,
       },
       progress,
@@ -363,7 +420,7 @@ export class Turns {
     for (const other of this.#running) {
       if (other.turn.asked?.byTurn === running.turn.id) this.#cancel(other);
     }
-    const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
+    const outcome = statusAfter(last) as Outcome;
     const code = last.type === "response.failed" ? last.error.code : "";
     running.trace?.ended(outcome, code, running.usage);
     const { logger, metrics, slots } = this.#context;
@@ -372,6 +429,13 @@ export class Turns {
     logger.info({ turnId, agentId, outcome, ...(code && { code }), ...(traceId && { traceId }) }, "turn ended");
     metrics.turnEnded(outcome, code);
     slots.retry();
+  }
+
+  #startNext(turnId: string): void {
+    // The sweep tries again.
+    this.beginQueued(turnId).catch((error: unknown) => {
+      if (!this.#stopped) this.#context.log("a queued turn could not be started", { turnId, error });
+    });
   }
 
   #interrupt({ turn }: RunningTurn): void {

@@ -158,7 +158,7 @@ const measureTurns = sql`
   ) + (
     select coalesce(sum(pg_column_size(responses.*)), 0) from responses where turn_id = turns.id
   )
-  where id in (select id from turns where status <> 'running' and bytes is null limit ${batch})`;
+  where id in (select id from turns where status <> 'running' and status <> 'queued' and bytes is null limit ${batch})`;
 
 /** The newest row that an owner, an agent or an account, keeps no longer. */
 interface Cut {

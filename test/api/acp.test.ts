@@ -80,7 +80,7 @@ test("a session is listed and loaded, with what was said before", async () => {
   await expect(editor.agent.request(methods.agent.session.load, ended)).rejects.toThrow("another conversation");
 });
 
-test("a returning editor follows the running turn", async () => {
+test("a returning editor follows the running turn, and its next message waits", async () => {
   {
     await using first = new Editor(service.client, "bob");
     const session = await first.open();
@@ -90,8 +90,8 @@ test("a returning editor follows the running turn", async () => {
   await using second = new Editor(service.client, "bob");
   const sessionId = await second.open();
   await second.agent.request(methods.agent.session.load, { sessionId, cwd: "/", mcpServers: [] });
-  await expect(second.prompt(sessionId, "hello")).rejects.toThrow("is answering another message");
-  await expect.poll(() => second.said()).toMatch(/1 2 3 4 .*30 $/);
+  expect(await second.prompt(sessionId, "hello")).toMatchObject({ stopReason: "end_turn" });
+  await expect.poll(() => second.said()).toMatch(/1 2 3 4 .*30 hello$/);
 });
 
 test("a new session begins a new conversation where that is asked for", async () => {

@@ -154,6 +154,28 @@ describe("a backup", () => {
     expect(await restored.client.ask("ada", "recall")).toBe("hello\nrecall\n");
   });
 
+  test("holds the messages that waited behind a running turn", async () => {
+    const { client } = service;
+    await client.createAgent("bob");
+    const open = async (message: string) =>
+      client.fetch("POST", "/agents/bob/chat", { message, whenBusy: "queue", include: ["status"] });
+    const [running, waiting] = [await open("hang"), await open("wait")];
+    const { body } = await client.call("POST", "/admin/backups");
+    const queued = join(folder.path, "queued.tar");
+    await writeFile(queued, (await client.fetch("GET", `/admin/backups/${body.id}`)).body!);
+    await client.call("DELETE", "/agents/bob");
+    await Promise.all([running.text(), waiting.text()]);
+    await using other = await newFolder();
+    await restore(other.path, {}, queued);
+    await using restored = await ScriptedService.start({ dataFolder: other.path });
+    const queue = () => restored.client.call("GET", "/agents/bob/queue");
+    expect((await queue()).body).toMatchObject({ held: "failed", data: [{ message: "wait" }] });
+    await restored.client.call("POST", "/agents/bob/queue", { action: "resume" });
+    await expect
+      .poll(async () => (await restored.client.call("GET", "/agents/bob/turns")).body.data[0])
+      .toMatchObject({ message: "wait", reply: "wait", status: "completed" });
+  });
+
   test("releases the credits that were held when it was made", async () => {
     const { client } = service;
     await using database = await databaseOf(service);

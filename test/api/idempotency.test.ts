@@ -302,10 +302,10 @@ test("a refusal because of a running turn is not the answer of the retry", async
   const key = newIdempotencyKey();
   const running = client.chat("bea", "count 20 50");
   await expect.poll(() => statusOfLastTurn("bea")).toBe("running");
-  const asked = { model: "bea", input: "hello" };
-  expect((await post(client, key, "/v1/responses", asked)).body.error.code).toBe("turn_in_progress");
+  const asked = { message: "hello" };
+  expect((await post(client, key, "/agents/bea/chat", asked)).body.code).toBe("turn_in_progress");
   await running;
-  const second = await post(client, key, "/v1/responses", asked);
+  const second = await post(client, key, "/agents/bea/chat", asked);
   expect([second.status, isReplayed(second)]).toEqual([200, false]);
 });
 

@@ -57,6 +57,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     usage: noUsage,
     instructions: null,
     functions: null,
+    queuedAt: null,
     asked: null,
   };
   const first = { seq: 1, event: { type: "response.created" } } as const;
@@ -64,6 +65,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     { ...turn, status: "running" },
     { conversation: 1, runtime: "claude-code", restores: 0 },
     first,
+    "reject",
   );
   return { id, agentId };
 }
@@ -83,8 +85,8 @@ test("each turn's events, status and usage are its own", async () => {
   const usage = { ...noUsage, input: 5, microCredits: null };
   const end: SequencedEvent = { seq: 3, event: { type: "response.completed" } };
   await Promise.all([
-    appends.add(one.id, [said(2, "one")], "running", null),
-    appends.add(other.id, [said(2, "other"), end], "completed", usage),
+    appends.add({ id: one.id, events: [said(2, "one")], usage: null }),
+    new TurnStore(database, "here").end(other.id, [said(2, "other"), end], "completed", usage),
   ]);
   expect(await stored(one)).toMatchObject({ events: [said(2, "one")], turn: { status: "running", usage: noUsage } });
   expect(await stored(other)).toMatchObject({ events: [said(2, "other"), end], turn: { status: "completed", usage } });
@@ -93,10 +95,10 @@ test("each turn's events, status and usage are its own", async () => {
 test("stored events stay unchanged; a deleted turn stores nothing", async () => {
   const appends = new TurnAppends(database);
   const turn = await newTurn();
-  await appends.add(turn.id, [said(2, "first")], "running", null);
+  await appends.add({ id: turn.id, events: [said(2, "first")], usage: null });
   await Promise.all([
-    appends.add(turn.id, [said(2, "second"), said(3, "third")], "running", null),
-    appends.add(randomUUID(), [said(2, "nobody's")], "running", null),
+    appends.add({ id: turn.id, events: [said(2, "second"), said(3, "third")], usage: null }),
+    appends.add({ id: randomUUID(), events: [said(2, "nobody's")], usage: null }),
   ]);
   expect((await stored(turn)).events).toEqual([said(2, "first"), said(3, "third")]);
 });
@@ -105,8 +107,8 @@ test("a turn that the database rejects fails no other", async () => {
   const appends = new TurnAppends(database);
   const [good, bad] = [await newTurn(), await newTurn()];
   const [first, second] = await Promise.allSettled([
-    appends.add(good.id, [said(2, "good")], "running", null),
-    appends.add(bad.id, [said(2, "\0")], "running", null),
+    appends.add({ id: good.id, events: [said(2, "good")], usage: null }),
+    appends.add({ id: bad.id, events: [said(2, "\0")], usage: null }),
   ]);
   expect([first!.status, second!.status]).toEqual(["fulfilled", "rejected"]);
   expect((await stored(good)).events).toEqual([said(2, "good")]);
@@ -117,6 +119,6 @@ test("events too large for one statement are stored in several", async () => {
   const appends = new TurnAppends(database);
   const turns = [await newTurn(), await newTurn(), await newTurn()];
   const large = said(2, "x".repeat(600 * 1024));
-  await Promise.all(turns.map(({ id }) => appends.add(id, [large], "running", null)));
+  await Promise.all(turns.map(({ id }) => appends.add({ id: id, events: [large], usage: null })));
   for (const turn of turns) expect((await stored(turn)).events).toEqual([large]);
 });

@@ -65,18 +65,26 @@ test("chat completions take images and files too, without a word", async () => {
   expect(choices[0]!.message.content).toMatch(/^Attached files:\n\/.*\/image-1\.png\n\/.*\/q3\.pdf$/);
 });
 
-test("no turn begins where its files cannot be written, and none are left where it cannot begin", async () => {
+test("files of a message that cannot be queued are removed", async () => {
+  const agent = await newAgent("full");
+  const { client } = service;
+  const input = [{ role: "user" as const, content: [image] }];
+  const begun = await openai.responses.create({ model: agent, input: "hang", background: true });
+  for (let count = 0; count < 20; count++) {
+    await openai.responses.create({ model: agent, input: "wait", background: true });
+  }
+  await expect(openai.responses.create({ model: agent, input })).rejects.toMatchObject({ code: "queue_full" });
+  await openai.responses.cancel(begun.id);
+  expect((await client.call("GET", `/agents/${agent}/files/inbox`)).body).toMatchObject({ data: [] });
+});
+
+test("no turn begins where its files cannot be written", async () => {
   const agent = await newAgent("unwritten");
   const { client } = service;
   const input = [{ role: "user" as const, content: [image] }];
-  await openai.responses.create({ model: agent, input: "hang", background: true });
-  await expect(openai.responses.create({ model: agent, input })).rejects.toMatchObject({ code: "turn_in_progress" });
-  const [turn] = (await client.call("GET", `/agents/${agent}/turns`)).body.data;
-  await client.call("POST", `/agents/${agent}/turns/${turn.id}/cancel`);
-  expect((await client.call("GET", `/agents/${agent}/files/inbox`)).status).toBe(404);
   await client.call("PUT", `/agents/${agent}/files/inbox`, "a file");
   await expect(openai.responses.create({ model: agent, input })).rejects.toMatchObject({ code: "not_a_folder" });
-  expect((await client.call("GET", `/agents/${agent}/turns`)).body.data).toHaveLength(1);
+  expect((await client.call("GET", `/agents/${agent}/turns`)).body.data).toEqual([]);
 });
 
 test("a turn whose agent's conversation was reset while its attachments waited begins in the new one", async () => {

@@ -70,6 +70,8 @@ test("what is typed while the agent works waits, can be changed and removed, and
   await send("carl", "the second");
   await send("carl", "not this");
   const queue = page.getByRole("list", { name: "Queued messages" });
+  await queue.getByRole("button", { name: "Move up: not this" }).click();
+  await queue.getByRole("listitem").first().getByText("not this").waitFor();
   await queue.getByRole("button", { name: "Remove: not this" }).click();
   await queue.getByRole("button", { name: "Edit: the second" }).click();
   await send("carl", "the second, changed");
@@ -82,7 +84,7 @@ test("what is typed while the agent works waits, can be changed and removed, and
   expect(await page.getByRole("article").count()).toBe(1);
   await page.reload();
   await page.getByText("1 message is held").waitFor();
-  await page.getByRole("button", { name: "Send", exact: true }).first().click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await expect.poll(() => answerOf(turnOf("the second, changed"))).toBe("the second, changed");
   await queue.waitFor({ state: "detached" });
 });

@@ -258,6 +258,8 @@ function newAgent(): AgentState {
     imported: null,
     isImporting: false,
     error: null,
+    queueLength: 0,
+    queueHeld: null,
     installSteps: [],
     createdAt: now,
     lastActiveAt: now,

@@ -111,6 +111,8 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     forkedFrom: null,
     importedFrom: null,
     queuePosition: null,
+    queueLength: 0,
+    queue: { held: null },
     resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
     image: { id: "5d41402abc4b2a76", upgradeAvailable: false },
     ...changes,

@@ -2,6 +2,7 @@ import type { Turn } from "@berth/client";
 import { Badge, type Tone } from "../ui/Badge.tsx";
 
 const tones: Readonly<Record<Turn["status"], Tone>> = {
+  queued: "neutral",
   running: "accent",
   completed: "good",
   failed: "bad",

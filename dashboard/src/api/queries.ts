@@ -119,6 +119,11 @@ export function turnsQuery(name: string) {
   });
 }
 
+/** The messages that wait for an agent. */
+export function queueQuery(name: string) {
+  return queryOptions({ queryKey: ["agents", name, "queue"], queryFn: () => berth.agent(name).queue.get() });
+}
+
 /** One turn, with what it took. */
 export function turnQuery(name: string, turnId: string) {
   return queryOptions({

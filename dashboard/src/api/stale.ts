@@ -17,6 +17,8 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
       return (
         isOfAgents || first === "recent turns" || (first === "agents" && agent === event.agent && what === undefined)
       );
+    case "queue.changed":
+      return isOfAgents || (first === "agents" && agent === event.agent && (what === undefined || what === "queue"));
     case "host.refused":
       return first === "refused" || (first === "agents" && agent === event.agent && what === "connections");
     case "credits.changed":

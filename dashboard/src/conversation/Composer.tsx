@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { ArrowUp, Pencil, Square, X } from "lucide-react";
+import { ArrowUp, ChevronUp, Pencil, Square, X } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { isRefusal } from "../api/client.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
@@ -24,20 +24,25 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
     sender.add(draft.trim());
     onDraft("");
   };
-  const edit = (at: number) => {
-    onDraft(sender.queue[at]!);
-    sender.remove(at);
+  const edit = (message: string, remove: () => void) => {
+    onDraft(message);
+    remove();
   };
   return (
     <div className="px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] md:px-4">
       <div className="mx-auto grid w-full max-w-3xl gap-2">
         {sender.refusal !== null && <Refused error={sender.refusal} onAgain={sender.again} />}
-        {sender.isHeld && <Held sender={sender} />}
-        {sender.queue.length > 0 && <Queue messages={sender.queue} onEdit={edit} onRemove={sender.remove} />}
+        {sender.problem !== null && (
+          <Notice tone="bad" title="The queue was not changed">
+            {messageOf(sender.problem)}
+          </Notice>
+        )}
+        {sender.held !== null && <Held sender={sender} />}
+        {sender.queue.length + sender.unsent.length > 0 && <Queue sender={sender} onEdit={edit} />}
         <div className="flex items-end gap-2 rounded-2xl border border-line-strong bg-surface p-2 has-[textarea:focus-visible]:outline-2 has-[textarea:focus-visible]:outline-accent">
           <MessageField
             label={`Message to ${agent}`}
-            placeholder={sender.isBusy ? "Sent when the turn has ended" : "Message"}
+            placeholder={sender.isBusy ? "Begins when the agent has answered" : "Message"}
             draft={draft}
             onDraft={onDraft}
             onSend={send}
@@ -95,50 +100,79 @@ function MessageField({ label, placeholder, draft, onDraft, onSend }: FieldProps
   );
 }
 
-interface QueueProps {
-  messages: readonly string[];
-  onEdit: (at: number) => void;
-  onRemove: (at: number) => void;
+interface QueueProps extends Pick<ComposerProps, "sender"> {
+  onEdit: (message: string, remove: () => void) => void;
 }
 
-/** Messages that wait for the end of the turn. */
-function Queue({ messages, onEdit, onRemove }: QueueProps) {
+/** Messages that wait until the agent has answered, then those that the service has not taken yet. */
+function Queue({ sender, onEdit }: QueueProps) {
   return (
-    <ol aria-label="Queued messages" className="grid gap-1">
-      {messages.map((message, at) => (
-        <li
+    <ol aria-label="Queued messages" className="grid max-h-[30vh] gap-1 overflow-y-auto">
+      {sender.queue.map((turn) => (
+        <Waiting
+          key={turn.id}
+          message={turn.message}
+          onMoveUp={turn.position > 1 ? () => sender.moveUp(turn) : null}
+          onEdit={() => onEdit(turn.message, () => sender.remove(turn))}
+          onRemove={() => sender.remove(turn)}
+        />
+      ))}
+      {sender.unsent.map((message, at) => (
+        <Waiting
           // biome-ignore lint/suspicious/noArrayIndexKey: the same may wait twice
           key={`${at} ${message}`}
-          className="flex items-center gap-1 rounded-lg border border-dashed bg-surface py-0.5 pr-1 pl-3 text-sm"
-        >
-          <span className="min-w-0 flex-1 truncate text-muted">{message}</span>
-          <Button kind="quiet" aria-label={`Edit: ${message}`} onClick={() => onEdit(at)}>
-            <Pencil className="size-4" aria-hidden />
-          </Button>
-          <Button kind="quiet" aria-label={`Remove: ${message}`} onClick={() => onRemove(at)}>
-            <X className="size-4" aria-hidden />
-          </Button>
-        </li>
+          message={message}
+          onMoveUp={null}
+          onEdit={() => onEdit(message, () => sender.removeUnsent(at))}
+          onRemove={() => sender.removeUnsent(at)}
+        />
       ))}
     </ol>
   );
 }
 
-function Held({ sender: { queue, release, discard } }: Pick<ComposerProps, "sender">) {
+interface WaitingProps {
+  message: string;
+  /** Null for the first. */
+  onMoveUp: (() => void) | null;
+  onEdit: () => void;
+  onRemove: () => void;
+}
+
+function Waiting({ message, onMoveUp, onEdit, onRemove }: WaitingProps) {
+  return (
+    <li className="flex items-center gap-1 rounded-lg border border-dashed bg-surface py-0.5 pr-1 pl-3 text-sm">
+      <span className="min-w-0 flex-1 truncate text-muted">{message}</span>
+      {onMoveUp && (
+        <Button kind="quiet" aria-label={`Move up: ${message}`} onClick={onMoveUp}>
+          <ChevronUp className="size-4" aria-hidden />
+        </Button>
+      )}
+      <Button kind="quiet" aria-label={`Edit: ${message}`} onClick={onEdit}>
+        <Pencil className="size-4" aria-hidden />
+      </Button>
+      <Button kind="quiet" aria-label={`Remove: ${message}`} onClick={onRemove}>
+        <X className="size-4" aria-hidden />
+      </Button>
+    </li>
+  );
+}
+
+function Held({ sender: { queue, held, resume, discard } }: Pick<ComposerProps, "sender">) {
   const count = queue.length === 1 ? "1 message is held" : `${queue.length} messages are held`;
   return (
     <Notice
       title={count}
       action={
         <span className="flex gap-2">
-          <Button onClick={release}>Send</Button>
+          <Button onClick={resume}>Continue</Button>
           <Button kind="quiet" onClick={discard}>
             Discard
           </Button>
         </span>
       }
     >
-      The previous turn was interrupted.
+      {held === "failed" ? "The turn before failed." : "The turn before was interrupted."}
     </Notice>
   );
 }

@@ -21,18 +21,16 @@ export function Conversation() {
 
 function ConversationWith({ name }: { name: string }) {
   const { data: agent } = useQuery(agentQuery(name));
-  const { query, turns, begun, ended, refresh } = useTurns(name);
+  const { query, turns, begun, ended } = useTurns(name);
   const [draft, setDraft] = useStoredState(`draft ${name}`, "");
   const mayUse = useMay("use");
   const running = turns.findLast(({ status }) => status === "running");
   const sender = useSender(name, {
     isRunning: running !== undefined,
     onBegun: begun,
-    onElsewhere: () => void refresh().catch(() => {}),
   });
   const interrupt = () => {
     if (!running || !mayUse) return;
-    sender.hold();
     // It may have ended in the same moment; then there is nothing to do.
     void berth
       .agent(name)

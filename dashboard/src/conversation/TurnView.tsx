@@ -107,7 +107,7 @@ function useStays(isPassing: boolean): boolean {
 /** The list's content, until the events have arrived. */
 function phaseOf({ status, error }: Turn, live: Phase): Phase {
   if (status === "failed") return { name: "failed", code: error?.code ?? "", message: error?.message ?? "" };
-  return status === "running" ? live : { name: status };
+  return status === "running" || status === "queued" ? live : { name: status };
 }
 
 /** `onEdit`: null for a person who may only read. */

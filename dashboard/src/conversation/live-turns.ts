@@ -46,14 +46,18 @@ class LiveTurns {
     return reading;
   }
 
-  /** Sends a message. Resolves with its turn's id as soon as the service has taken it. Throws as `Connection.call`. */
-  async begin(message: string): Promise<string> {
+  /**
+   * Sends a message. Resolves as soon as the service has taken it, with its turn's id, or null if it waits in the queue.
+   * Throws as `Connection.call`.
+   */
+  async begin(message: string): Promise<string | null> {
     const agent = berth.agent(this.#agent);
+    const gone = new AbortController();
     let sent: Reply | null = null;
     const begun = Promise.withResolvers<string>();
     const open = (onBroken: () => void) => {
       if (sent === null) {
-        sent = agent.chat(message, { include, onBroken });
+        sent = agent.chat(message, { include, onBroken, whenBusy: "queue", signal: gone.signal });
         sent.turnId.then(begun.resolve, begun.reject);
         return sent;
       }
@@ -63,6 +67,11 @@ class LiveTurns {
     const reading = new Reading(open, null);
     reading.begin();
     turnId = await begun.promise;
+    if ((await sent!.placed) === "queued") {
+      // Its events are read when it begins: a browser opens few connections to a host.
+      gone.abort();
+      return null;
+    }
     this.#turns.set(turnId, reading);
     return turnId;
   }

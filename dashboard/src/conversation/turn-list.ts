@@ -15,7 +15,7 @@ export function useTurns(name: string) {
   const queries = useQueryClient();
   const options = turnsQuery(name);
   const query = useInfiniteQuery(options);
-  const turns = useMemo(() => query.data?.pages.flatMap(({ data }) => data).toReversed() ?? [], [query.data]);
+  const turns = useMemo(() => begunTurns(query.data), [query.data]);
   const take = (fresh: readonly Turn[]) => {
     queries.setQueryData<Pages>(options.queryKey, (known) => known && merged(known, fresh));
   };
@@ -52,12 +52,24 @@ function merged(known: Pages, fresh: readonly Turn[]): Pages {
     data: page.data.map((turn) => {
       const next = byId.get(turn.id);
       byId.delete(turn.id);
-      return next && (next.status !== "running" || turn.status === "running") ? next : turn;
+      return next && (isOver(next) || !isOver(turn)) ? next : turn;
     }),
   }));
   const [first, ...rest] = pages;
   if (!first) return known;
   return { ...known, pages: [{ ...first, data: [...byId.values(), ...first.data] }, ...rest] };
+}
+
+function isOver({ status }: Turn): boolean {
+  return status !== "running" && status !== "queued";
+}
+
+/** Those that do not wait, in the order in which they began. */
+function begunTurns(pages: { pages: TurnList[] } | undefined): Turn[] {
+  const all = pages?.pages.flatMap(({ data }) => data) ?? [];
+  return all
+    .filter(({ status }) => status !== "queued")
+    .toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : one.createdAt > other.createdAt ? 1 : 0));
 }
 
 function justBegun(id: string, message: string, conversation: number): Turn {
@@ -71,6 +83,7 @@ function justBegun(id: string, message: string, conversation: number): Turn {
     error: null,
     askedBy: null,
     createdBy: null,
+    queuedAt: null,
     undone: false,
     model: null,
     usage: {

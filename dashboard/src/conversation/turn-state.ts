@@ -56,7 +56,8 @@ export function isOver({ name }: Phase): boolean {
 export function reduceTurn(state: TurnState, event: TurnEvent, now: number | null): TurnState {
   switch (event.type) {
     case "response.queued":
-      return { ...state, phase: { name: "queued", position: event.position } };
+      // A turn is shown when it no longer waits for the one before.
+      return event.for === "turn" ? state : { ...state, phase: { name: "queued", position: event.position } };
     case "response.in_progress":
       return { ...state, phase: { name: "working", wakeMs: event.wakeMs } };
     case "response.output_text.delta":

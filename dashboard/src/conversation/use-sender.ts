@@ -1,5 +1,8 @@
+import type { QueuedTurn } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
-import { isRefusal } from "../api/client.ts";
+import { berth, isRefusal } from "../api/client.ts";
+import { queueQuery } from "../api/queries.ts";
 import { liveTurnsOf } from "./live-turns.ts";
 import { useStoredState } from "./stored-state.ts";
 
@@ -7,62 +10,75 @@ interface SenderOptions {
   /** Whether a turn runs. */
   isRunning: boolean;
   onBegun: (turnId: string, message: string) => void;
-  /** Another page's turn runs. */
-  onElsewhere: () => void;
 }
 
 /**
- * Sends messages one after the other: what is typed while the agent works waits here, and is sent when the turn has
- * ended. A message that was refused comes back to the front of the queue, which then waits for the user; so does the queue
- * of a turn that the user has interrupted.
+ * Sends messages one after the other. The service queues those that come while the agent works. A message that was refused
+ * stays here, with all after it, until the user decides.
  */
-export function useSender(agent: string, { isRunning, onBegun, onElsewhere }: SenderOptions) {
-  const [queue, setQueue] = useStoredState<readonly string[]>(`queue ${agent}`, []);
+export function useSender(agent: string, { isRunning, onBegun }: SenderOptions) {
+  const queries = useQueryClient();
+  const { data: { data: queue, held } = { data: [] as QueuedTurn[], held: null } } = useQuery(queueQuery(agent));
+  const [unsent, setUnsent] = useStoredState<readonly string[]>(`unsent ${agent}`, []);
   const [sending, setSending] = useState<string | null>(null);
   const [refusal, setRefusal] = useState<unknown>(null);
-  const [isHeld, setHeld] = useStoredState(`queue held ${agent}`, false);
-  const isBusy = isRunning || sending !== null;
+  const [problem, setProblem] = useState<unknown>(null);
 
   const send = useEffectEvent(async () => {
-    const [message, ...rest] = queue;
+    const [message, ...rest] = unsent;
     if (message === undefined) return;
-    setQueue(rest);
+    setUnsent(rest);
     setSending(message);
     try {
-      onBegun(await liveTurnsOf(agent).begin(message), message);
+      const turnId = await liveTurnsOf(agent).begin(message);
+      if (turnId === null) await queries.invalidateQueries(queueQuery(agent));
+      else onBegun(turnId, message);
     } catch (error) {
-      setQueue([message, ...rest]);
-      if (isRefusal(error, "turn_in_progress")) onElsewhere();
-      else setRefusal(error);
+      setUnsent([message, ...rest]);
+      setRefusal(error);
     } finally {
       setSending(null);
     }
   });
 
-  const isReady = queue.length > 0 && !isBusy && refusal === null && !isHeld;
+  const isReady = unsent.length > 0 && sending === null && refusal === null;
   useEffect(() => {
     if (isReady) void send();
   }, [isReady]);
 
+  /** Calls the service, and shows the queue that results. A message that has begun meanwhile is no problem. */
+  const change = async (call: Promise<unknown>) => {
+    setProblem(null);
+    try {
+      await call;
+    } catch (error) {
+      if (!isRefusal(error, "turn_not_queued") && !isRefusal(error, "turn_finished")) setProblem(error);
+    }
+    await queries.invalidateQueries(queueQuery(agent));
+  };
   return {
     queue,
+    /** How the turn ended that holds the queue; null: the queue is not held. */
+    held,
+    unsent,
     sending,
-    isBusy,
+    isBusy: isRunning || sending !== null,
     refusal,
-    /** The user has interrupted the turn and decides what becomes of the queue. */
-    isHeld: isHeld && queue.length > 0,
-    hold: () => setHeld(queue.length > 0),
-    release: () => setHeld(false),
-    discard: () => {
-      setQueue([]);
-      setHeld(false);
-    },
+    /** Why the queue could not be changed; null: it could. */
+    problem,
+    resume: () => void change(berth.agent(agent).queue.act({ action: "resume" })),
+    discard: () => void change(berth.agent(agent).queue.act({ action: "discard" })),
+    moveUp: ({ id, position }: QueuedTurn) =>
+      void change(berth.agent(agent).queue.change(id, { position: Math.max(1, position - 1) })),
+    remove: ({ id }: QueuedTurn) => void change(berth.agent(agent).cancel(id)),
     add: (message: string) => {
-      setQueue([...queue, message]);
+      setUnsent([...unsent, message]);
       setRefusal(null);
-      if (queue.length === 0) setHeld(false);
     },
-    remove: (at: number) => setQueue(queue.toSpliced(at, 1)),
+    removeUnsent: (at: number) => {
+      setUnsent(unsent.toSpliced(at, 1));
+      if (unsent.length === 1) setRefusal(null);
+    },
     /** After a refusal. */
     again: () => setRefusal(null),
   };

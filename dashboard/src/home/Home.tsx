@@ -60,7 +60,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
   const keys = useQuery({ ...keysQuery, enabled: mayUse });
   const known = turns.data?.pages.flatMap(({ data }) => data) ?? [];
   const ended = grouped(
-    known.filter(({ status }) => status !== "running"),
+    known.filter(({ status }) => status !== "running" && status !== "queued"),
     ({ agent, status }) => `${agent} ${status}`,
   );
   const refusals = grouped(refused.data ?? [], ({ agent, host }) => `${agent} ${host}`);
@@ -70,6 +70,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
     ...creditNeeds(billing.data),
     ...open.filter(({ status }) => status === "failed").map(failedNeed),
     ...open.filter(({ queuePosition }) => queuePosition !== null).map(waitingNeed),
+    ...open.filter(({ queue }) => queue.held !== null).map(heldNeed),
     ...refusals.map(refusedNeed),
     ...ended.map(endedNeed),
     ...(keys.data ?? []).filter(expiresSoon).map(keyNeed),
@@ -184,6 +185,15 @@ function waitingNeed({ name, queuePosition }: Agent): ReactNode {
   );
 }
 
+function heldNeed({ name, queueLength, queue }: Agent): ReactNode {
+  return (
+    <Need key={`held ${name}`} icon={<Hourglass className="size-5 text-warn" aria-hidden />}>
+      <AgentLink name={name} /> holds {queueLength === 1 ? "1 message" : `${queueLength} messages`} since a turn{" "}
+      {queue.held === "failed" ? "failed" : "was interrupted"}.
+    </Need>
+  );
+}
+
 function refusedNeed({ key, newest: { agent, host, finishedAt }, count }: Group<AccountConnection>): ReactNode {
   return (
     <Need key={`refused ${key}`} icon={<ShieldX className="size-5 text-warn" aria-hidden />} at={finishedAt}>
@@ -209,7 +219,7 @@ function endedNeed({ key, newest, count }: Group<TurnSummary>): ReactNode {
       at={finishedAt}
     >
       <p className="truncate">
-        <AgentLink name={name} /> {status !== "running" && endedWords[status]}:{" "}
+        <AgentLink name={name} /> {status !== "running" && status !== "queued" && endedWords[status]}:{" "}
         <Link to="/agents/$name/turns/$turnId" params={{ name, turnId: id }} className="hover:underline">
           {message}
         </Link>

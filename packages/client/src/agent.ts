@@ -1,7 +1,7 @@
 import { AgentCommands } from "./commands.ts";
 import type { Connection, Query, RequestOptions } from "./connection.ts";
 import { AgentFiles } from "./files.ts";
-import { AgentMethods, AgentNetwork, AgentSecrets } from "./generated/methods.gen.ts";
+import { AgentMethods, AgentNetwork, AgentQueue, AgentSecrets } from "./generated/methods.gen.ts";
 import type { AgentLog, InstallStatus, LogEvent } from "./generated/types.gen.ts";
 import { AgentPorts } from "./ports.ts";
 import { type ChatOptions, Reply } from "./reply.ts";
@@ -16,6 +16,7 @@ export class AgentHandle extends AgentMethods {
   readonly files: AgentFiles;
   readonly network: AgentNetwork;
   readonly ports: AgentPorts;
+  readonly queue: AgentQueue;
   readonly secrets: AgentSecrets;
   readonly snapshots: AgentSnapshots;
   readonly ssh: AgentSsh;
@@ -27,6 +28,7 @@ export class AgentHandle extends AgentMethods {
     this.files = new AgentFiles(connection, name);
     this.network = new AgentNetwork(connection, this.path);
     this.ports = new AgentPorts(connection, this.path);
+    this.queue = new AgentQueue(connection, this.path);
     this.secrets = new AgentSecrets(connection, this.path);
     this.snapshots = new AgentSnapshots(connection, this.path);
     this.ssh = new AgentSsh(connection, this.path);

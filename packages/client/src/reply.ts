@@ -10,11 +10,16 @@ export type Inclusion = NonNullable<ChatRequest["include"]>[number];
 export interface ChatOptions {
   /** Event kinds to include in addition to the reply's text and its end. */
   include?: readonly Inclusion[];
+  /** The treatment of the message while the agent answers another one. Default: `reject`. */
+  whenBusy?: ChatRequest["whenBusy"];
   /** When aborted, waiting ends. The turn continues; see `Reply.cancel`. */
   signal?: AbortSignal | undefined;
   /** Called when the connection breaks, before the client reconnects. */
   onBroken?: () => void;
 }
+
+/** The place of a message that was sent: a turn of its own, or the queue. */
+type Placed = "started" | "queued";
 
 /** An agent's turn, as far as the client knows it. */
 interface TurnStart {
@@ -35,6 +40,7 @@ export class Reply implements AsyncIterable<TurnEvent> {
   readonly #start: TurnStart;
   readonly #options: ChatOptions;
   readonly #begun = deferred<string>();
+  readonly #placed = deferred<Placed>();
   #turnId: string | null;
   #isRead = false;
 
@@ -45,12 +51,18 @@ export class Reply implements AsyncIterable<TurnEvent> {
     this.#options = options;
     this.#turnId = "id" in start.turn ? start.turn.id : null;
     this.#begun.promise.catch(() => {}); // The reader gets the error.
+    this.#placed.promise.catch(() => {});
     if (this.#turnId !== null) this.#begun.resolve(this.#turnId);
   }
 
   /** Resolves with the turn's id as soon as the service has accepted the message. */
   get turnId(): Promise<string> {
     return this.#begun.promise;
+  }
+
+  /** Resolves with `turnId`: whether the turn began at once or waits. Only for a message that this reply sends. */
+  get placed(): Promise<Placed> {
+    return this.#placed.promise;
   }
 
   /** Throws as `followEvents`. */
@@ -63,6 +75,7 @@ export class Reply implements AsyncIterable<TurnEvent> {
       yield* followEvents<TurnEvent>(open, { isLast, signal, ...(onBroken ? { onBroken } : {}) });
     } catch (error) {
       this.#begun.reject(error);
+      this.#placed.reject(error);
       throw error;
     }
   }
@@ -102,11 +115,13 @@ export class Reply implements AsyncIterable<TurnEvent> {
       const path = { name: this.#agent, turnId: this.#turnId };
       return this.#connection.request("getTurnEvents", { path, query, signal, once: again });
     }
-    const body = { message: "message" in turn ? turn.message : "", include };
+    const { whenBusy } = this.#options;
+    const body = { message: "message" in turn ? turn.message : "", include, ...(whenBusy ? { whenBusy } : {}) };
     const response = await this.#connection.request("chat", { path: { name: this.#agent }, body, signal });
     this.#turnId = response.headers.get("x-turn-id");
     if (this.#turnId === null) throw new NotBerthError("The server there is not Berth: its response names no turn.");
     this.#begun.resolve(this.#turnId);
+    this.#placed.resolve(response.headers.get("x-berth-placed") === "queued" ? "queued" : "started");
     return response;
   }
 }

@@ -79,7 +79,7 @@ class HostedAgent {
       const show = (update: SessionUpdate) => client.notify(methods.client.session.update, { sessionId, update });
       await show(userMessage(turn.message));
       const shown = this.#replay(turn.id, show);
-      if (turn.status !== "running") await shown;
+      if (turn.finishedAt !== null) await shown;
       // The editor's request is answered now; the rest follows as it arrives.
       else shown.catch((error: Error) => this.#options.gone.aborted || this.#options.note(error.message));
     }
@@ -99,7 +99,12 @@ class HostedAgent {
   async prompt(sessionId: string, message: string, client: AgentContext): Promise<PromptResponse> {
     await this.#require(sessionId);
     const onBroken = () => this.#options.note("The connection was lost; reconnecting.");
-    const reply = this.#options.agent.chat(message, { include, onBroken, signal: this.#options.gone });
+    const reply = this.#options.agent.chat(message, {
+      include,
+      onBroken,
+      signal: this.#options.gone,
+      whenBusy: "queue",
+    });
     const last = await this.#follow(reply, (update) =>
       client.notify(methods.client.session.update, { sessionId, update }),
     );

@@ -1,4 +1,5 @@
 import type { TurnEvent } from "@berth/client";
+import { queuedText } from "../reply-view.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { StreamedMarkdown } from "./streamed-markdown.ts";
 import type { Line } from "./styled-lines.ts";
@@ -22,7 +23,7 @@ export class LiveReply {
         this.phase = "waking";
         break;
       case "response.queued":
-        this.phase = `waiting for a slot (${event.position})`;
+        this.phase = queuedText(event);
         break;
       case "response.in_progress":
         this.phase = "thinking";

@@ -123,7 +123,7 @@ export class ChatSession {
 
   #showPast({ id, message, reply, replyTruncated, status, error }: Turn): void {
     this.#view.print({ kind: "message", text: message });
-    if (status === "running") {
+    if (status === "running" || status === "queued") {
       void this.#follow(this.#agent.reply(id, this.#chatOptions));
       return;
     }
@@ -251,7 +251,7 @@ export class ChatSession {
 
   #send(message: string): void {
     this.#view.print({ kind: "message", text: message });
-    void this.#follow(this.#agent.chat(message, this.#chatOptions));
+    void this.#follow(this.#agent.chat(message, { ...this.#chatOptions, whenBusy: "queue" }));
   }
 
   get #chatOptions() {

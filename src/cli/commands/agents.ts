@@ -165,6 +165,7 @@ function agentText(agent: Agent): string {
     runtime: agent.runtime,
     model: agent.model ?? "default",
     status: statusCell(statusStyles, agent.status),
+    ...(agent.queueLength > 0 ? { queue: queueText(agent) } : {}),
     visible: visibilityText(agent),
     ...(agent.maker ? { maker: agent.maker.name } : {}),
     ...(agent.error ? { error: faultText(agent.error) } : {}),
@@ -177,6 +178,11 @@ function agentText(agent: Agent): string {
     created: agent.createdAt,
     "last active": agent.lastActiveAt,
   });
+}
+
+function queueText({ name, queueLength, queue }: Agent): string {
+  const length = queueLength === 1 ? "1 message waits" : `${queueLength} messages wait`;
+  return queue.held === null ? length : `${length}; held, since a turn was ${queue.held}: berth queue resume ${name}`;
 }
 
 function imageText({ name, image }: Agent): string {

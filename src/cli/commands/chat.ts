@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type Berth, type Inclusion, isLast, type LastEvent } from "@berth/client";
+import { type Berth, type ChatRequest, type Inclusion, isLast, type LastEvent } from "@berth/client";
+import { Option } from "commander";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
@@ -11,6 +12,7 @@ import { textOf } from "../streams.ts";
 import { writeText } from "../terminal.ts";
 
 interface ChatOptions extends CommonOptions {
+  whenBusy: WhenBusy;
   usage?: true;
   history: boolean;
 }
@@ -20,8 +22,12 @@ interface Chat {
   client: Berth;
   agent: string;
   include: readonly Inclusion[];
+  whenBusy: WhenBusy;
   json: boolean;
 }
+
+type WhenBusy = NonNullable<ChatRequest["whenBusy"]>;
+const whenBusy: WhenBusy[] = ["reject", "queue", "steer", "interrupt"];
 
 export function register(program: ToolCommand): void {
   program
@@ -29,14 +35,22 @@ export function register(program: ToolCommand): void {
       message: "the message; - reads standard input; without it, start a conversation",
     })
     .option("-u, --usage", "print the tokens and credits used on stderr after the reply")
+    .addOption(
+      new Option("--when-busy <how>", "what to do while the agent answers another message")
+        .choices(whenBusy)
+        .default("queue" satisfies WhenBusy),
+    )
     .addOption(jsonOption())
     .option("--no-history", "start a conversation without showing the earlier messages")
     .after("Ctrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys.")
     .action(async (agent: string, message: string | undefined, options: ChatOptions) => {
       const client = connect();
       if (message === undefined) return converse(client, agent, options);
-      const include: Inclusion[] = options.usage ? ["tools", "usage"] : ["tools"];
-      const chat = { client, agent, include, json: options.json ?? false };
+      // With --json, the events are those that a script has always got.
+      const include: Inclusion[] = ["tools"];
+      if (!options.json) include.push("status");
+      if (options.usage) include.push("usage");
+      const chat = { client, agent, include, whenBusy: options.whenBusy, json: options.json ?? false };
       using interrupts = new Interrupts();
       requireCompleted(await say(chat, await textOf(message), interrupts), interrupts);
     });
@@ -67,7 +81,7 @@ async function converse(client: Berth, name: string, { json, history }: ChatOpti
 
 /** Sends a message and shows the turn's events up to the last. */
 async function say(
-  { client, agent, include, json }: Chat,
+  { client, agent, include, whenBusy, json }: Chat,
   message: string,
   interrupts: Interrupts,
 ): Promise<LastEvent> {
@@ -75,6 +89,7 @@ async function say(
   const { cancel, quit } = interrupts;
   const reply = client.agent(agent).chat(message, {
     include,
+    whenBusy,
     signal: quit,
     onBroken: () => view.note("The connection was lost; reconnecting."),
   });

@@ -12,6 +12,7 @@ import { usageText } from "../usage-text.ts";
 const inclusions: Inclusion[] = ["status", "reasoning", "tools", "usage"];
 
 const statusStyles: Record<Turn["status"], Style> = {
+  queued: "dim",
   running: "blue",
   completed: "green",
   failed: "red",

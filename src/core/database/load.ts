@@ -134,7 +134,7 @@ async function restore(client: pg.Client, { hostId, machines, operatorKey }: Res
   );
 }
 
-/** Fails turns that ran then, and keeps their partial responses. */
+/** Fails turns that ran then, and keeps their partial responses. Their agents' queues are held. */
 async function failRunningTurns(client: pg.Client, hostId: string): Promise<void> {
   const error = { code: "machine_lost", message: "The service was restored from a backup that was made in this turn." };
   await client.query(
@@ -145,5 +145,9 @@ async function failRunningTurns(client: pg.Client, hostId: string): Promise<void
      insert into turn_events (turn_id, seq, event)
      select id, coalesce((select max(seq) from turn_events where turn_id = ended.id), 0) + 1, $2::jsonb from ended`,
     [hostId, JSON.stringify({ type: "response.failed", error })],
+  );
+  await client.query(
+    "update agents set queue_held = coalesce(queue_held, 'failed') where host = $1 and queue_length > 0",
+    [hostId],
   );
 }

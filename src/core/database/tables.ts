@@ -4,7 +4,15 @@ import type { DesiredState } from "../../agents/agent.ts";
 import type { ImportDetail } from "../../archives/imports.ts";
 import type { TokenCounts } from "../../billing/ledger.ts";
 import type { UsageState } from "../../billing/usage.ts";
-import type { AgentStatus, Fault, ForkedFrom, ImportedFrom, InstallStep, Resources } from "../../contract/agents.ts";
+import type {
+  AgentStatus,
+  Fault,
+  ForkedFrom,
+  ImportedFrom,
+  InstallStep,
+  QueueHeld,
+  Resources,
+} from "../../contract/agents.ts";
 import type { EntryKind } from "../../contract/billing.ts";
 import type { TurnEvent, TurnStatus } from "../../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../../contract/egress.ts";
@@ -145,6 +153,8 @@ export interface Tables {
     restarts: Generated<number>;
     error: JSONColumnType<Fault> | null;
     install_steps: JSONColumnType<InstallStep[]>;
+    queue_length: Generated<number>;
+    queue_held: QueueHeld;
     created_at: Generated<Date>;
     last_active_at: Generated<Date>;
     metered_until: Generated<Date | null>;
@@ -214,6 +224,9 @@ export interface Tables {
     depth: number | null;
     created_at: Generated<Date>;
     finished_at: Date | null;
+    place: number | null;
+    interrupts: Generated<boolean>;
+    queued_at: Date | null;
     /** Measured by the clean-up, some time after the end. */
     bytes: Generated<string | null>;
   };

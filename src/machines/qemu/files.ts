@@ -40,7 +40,7 @@ export async function bytesOf(file: string): Promise<number> {
   return ((await stat(file).catch(nullWhereMissing))?.blocks ?? 0) * 512;
 }
 
-/** Copies a file. What is all zeros becomes holes: disks are larger than what they contain. */
+/** Copies a file. Blocks of zeros become holes: disks are larger than what they contain. */
 export async function copyWithHoles(from: string, to: string): Promise<void> {
   await run("cp", ["--sparse=always", "--reflink=auto", "--", from, to]);
 }

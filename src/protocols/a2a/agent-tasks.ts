@@ -21,6 +21,7 @@ import {
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import type { AgentState } from "../../agents/agent.ts";
+import { hasEnded } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { Route } from "../../contract/route.ts";
 import { routes } from "../../contract/routes.ts";
@@ -71,7 +72,7 @@ export class AgentTasks implements A2ARequestHandler {
 
   async *resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
     const turn = await this.#perform(routes.getTurnEvents, (operation) => this.#find(operation, id));
-    if (turn.status !== "running")
+    if (hasEnded(turn.status))
       throw new UnsupportedOperationError("The task has ended; GetTask returns it completely.");
     yield* this.#stream(turn);
   }

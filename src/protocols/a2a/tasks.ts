@@ -6,6 +6,7 @@ import type { PastTurn, TurnState } from "../../turns/turn.ts";
 const replyId = "reply";
 
 const states: Readonly<Record<TurnStatus, TaskState>> = {
+  queued: TaskState.TASK_STATE_SUBMITTED,
   running: TaskState.TASK_STATE_WORKING,
   completed: TaskState.TASK_STATE_COMPLETED,
   failed: TaskState.TASK_STATE_FAILED,
@@ -99,7 +100,9 @@ function remarkOf(event: TurnEvent): string | null {
     case "response.in_progress":
       return "";
     case "response.queued":
-      return `Waiting for a machine slot, position ${event.position}`;
+      return event.for === "turn"
+        ? `Waiting until the agent has answered, position ${event.position}`
+        : `Waiting for a machine slot, position ${event.position}`;
     case "response.tool_call.started":
       return `Uses ${event.title ?? event.name ?? "a tool"}`;
     case "response.failed":

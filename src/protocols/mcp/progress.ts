@@ -38,7 +38,9 @@ export class Progress implements Disposable {
   #describe(event: TurnEvent): string | null {
     switch (event.type) {
       case "response.queued":
-        return `Waiting for a machine slot, position ${event.position}`;
+        return event.for === "turn"
+          ? `Waiting until the agent has answered, position ${event.position}`
+          : `Waiting for a machine slot, position ${event.position}`;
       case "response.in_progress":
         return "The agent is working";
       case "response.reasoning_text.delta":

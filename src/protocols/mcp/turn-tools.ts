@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AgentState } from "../../agents/agent.ts";
+import { hasEnded } from "../../contract/chat.ts";
 import {
   AskAgentArguments,
   CancelTurnArguments,
@@ -138,7 +139,7 @@ function answerOf(agent: AgentState, turn: PastTurn) {
   const { id, status, reply, replyTruncated, error } = turn;
   const notes = [
     replyTruncated ? longerNote : "",
-    status === "running" ? `The turn ${id} is still running: call get_turn.` : "",
+    hasEnded(status) ? "" : `The turn ${id} is still ${status}: call get_turn.`,
     status === "cancelled" ? "The turn was cancelled." : "",
     error === null ? "" : `The turn failed: ${error.code}: ${error.message}`,
   ];

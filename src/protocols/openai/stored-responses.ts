@@ -76,7 +76,6 @@ export class Responses {
   ): Promise<BegunResponse> {
     if (previousId !== null) await this.#requireLast(agent, previousId);
     await this.#giveUpWaiting(agent, caller);
-    if (attachments.length > 0) this.#turns.requireNone(agent.id);
     const message = await this.#inbox.deliver(id, agent, caller, text, attachments);
     const response = newResponse({ id, turnId: id, agentId: agent.id, previousId, ...kept });
     try {
@@ -87,6 +86,7 @@ export class Responses {
           instructions,
           functions,
           follows: previousId !== null,
+          whenBusy: "queue",
         }),
       };
     } catch (error) {

@@ -429,6 +429,32 @@ export class AgentSecrets {
   }
 }
 
+/** The messages that wait until an agent has answered. Every method throws as `Connection.call`. */
+export class AgentQueue {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** List the messages that wait for an agent. */
+  get(options: RequestOptions = {}): Promise<types.Queue> {
+    return this.connection.call("getQueue", { path: this.path, ...options });
+  }
+
+  /** Resume or discard an agent's queue. */
+  act(body: Sendable<types.QueueAction>, options: RequestOptions = {}): Promise<types.Queue> {
+    return this.connection.call("actOnQueue", { path: this.path, body, ...options });
+  }
+
+  /** Change the text or the place of a queued message. */
+  change(turnId: string, body: Sendable<types.ChangeQueuedTurn>, options: RequestOptions = {}): Promise<types.Queue> {
+    return this.connection.call("changeQueuedTurn", { path: { ...this.path, turnId }, body, ...options });
+  }
+}
+
 /** Snapshots of an agent. Every method throws as `Connection.call`. */
 export class SnapshotsMethods {
   protected readonly connection: Connection;

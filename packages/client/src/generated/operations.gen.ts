@@ -19,6 +19,10 @@ export const operations = {
   getLog: { method: "GET", path: "/agents/{name}/logs" },
   resetConversation: { method: "POST", path: "/agents/{name}/conversation/reset" },
   getInstallStatus: { method: "GET", path: "/agents/{name}/install-status" },
+  getQueue: { method: "GET", path: "/agents/{name}/queue" },
+  actOnQueue: { method: "POST", path: "/agents/{name}/queue" },
+  changeQueuedTurn: { method: "PATCH", path: "/agents/{name}/turns/{turnId}" },
+  getTurn: { method: "GET", path: "/agents/{name}/turns/{turnId}" },
   createSnapshot: { method: "POST", path: "/agents/{name}/snapshots" },
   listSnapshots: { method: "GET", path: "/agents/{name}/snapshots" },
   removeSnapshot: { method: "DELETE", path: "/agents/{name}/snapshots/{snapshot}" },
@@ -28,7 +32,6 @@ export const operations = {
   chat: { method: "POST", path: "/agents/{name}/chat" },
   listTurns: { method: "GET", path: "/agents/{name}/turns" },
   listAccountTurns: { method: "GET", path: "/turns" },
-  getTurn: { method: "GET", path: "/agents/{name}/turns/{turnId}" },
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
   createResponse: { method: "POST", path: "/v1/responses" },
@@ -135,6 +138,10 @@ export interface Operations {
   getLog: { data: types.GetLogData; answer: types.AgentLog; event: types.LogEvent };
   resetConversation: { data: types.ResetConversationData; answer: types.Agent; event: null };
   getInstallStatus: { data: types.GetInstallStatusData; answer: types.InstallStatus; event: types.InstallStatus };
+  getQueue: { data: types.GetQueueData; answer: types.Queue; event: null };
+  actOnQueue: { data: types.ActOnQueueData; answer: types.Queue; event: null };
+  changeQueuedTurn: { data: types.ChangeQueuedTurnData; answer: types.Queue; event: null };
+  getTurn: { data: types.GetTurnData; answer: types.Turn; event: null };
   createSnapshot: { data: types.CreateSnapshotData; answer: types.Snapshot; event: null };
   listSnapshots: { data: types.ListSnapshotsData; answer: types.SnapshotList; event: null };
   removeSnapshot: { data: types.RemoveSnapshotData; answer: null; event: null };
@@ -144,7 +151,6 @@ export interface Operations {
   chat: { data: types.ChatData; answer: null; event: types.TurnEvent };
   listTurns: { data: types.ListTurnsData; answer: types.TurnList; event: null };
   listAccountTurns: { data: types.ListAccountTurnsData; answer: types.AccountTurnList; event: null };
-  getTurn: { data: types.GetTurnData; answer: types.Turn; event: null };
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
   createResponse: { data: types.CreateResponseData; answer: types.OpenAiResponse; event: types.CreateResponseResponses[200] };

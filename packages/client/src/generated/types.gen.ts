@@ -186,6 +186,25 @@ export type AccountEvent = {
      */
     error: Fault | null;
 } | {
+    type: 'queue.changed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    /**
+     * The number of messages that wait.
+     */
+    length: number;
+    /**
+     * Why the queue does not continue: how the turn before it ended. Null: the next message begins when the agent has answered.
+     */
+    held: 'cancelled' | 'failed' | null;
+} | {
     type: 'credits.changed';
     /**
      * The event's position in the stream, for resuming later. It increases, with gaps.
@@ -402,6 +421,16 @@ export type Agent = {
      * Its position in the queue for a slot; 1 is next. Null: it is not queued.
      */
     queuePosition: number | null;
+    /**
+     * The number of messages that wait until it has answered.
+     */
+    queueLength: number;
+    queue: {
+        /**
+         * Why the queue does not continue: how the turn before it ended. Null: the next message begins when the agent has answered.
+         */
+        held: 'cancelled' | 'failed' | null;
+    };
     resources: {
         cpus: number;
         memoryMiB: number;
@@ -669,6 +698,14 @@ export type ChangeNetwork = {
     deny: Array<string>;
 };
 
+export type ChangeQueuedTurn = {
+    message?: string;
+    /**
+     * Its new place in the queue; 1 is next. A number beyond the end is the end.
+     */
+    position?: number;
+};
+
 /**
  * A response of OpenAI's Chat Completions API.
  */
@@ -683,6 +720,10 @@ export type ChatRequest = {
      * Event types to add to the reply's text and its end.
      */
     include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
+    /**
+     * If the agent is answering another message. `reject`: 409. `queue`: wait behind the messages that wait. `interrupt`: cancel the running turn and begin next. `steer`: reach the running turn where the runtime can, otherwise as `queue`. The header `x-berth-placed` says what was done.
+     */
+    whenBusy?: 'reject' | 'queue' | 'steer' | 'interrupt';
 };
 
 export type Command = {
@@ -1321,7 +1362,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -1329,7 +1370,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -1844,6 +1885,38 @@ export type ProtectedResource = {
     berth_dashboard_client_id: string;
 };
 
+export type Queue = {
+    /**
+     * Why the queue does not continue: how the turn before it ended. Null: the next message begins when the agent has answered.
+     */
+    held: 'cancelled' | 'failed' | null;
+    /**
+     * In the order in which they begin.
+     */
+    data: Array<QueuedTurn>;
+};
+
+export type QueueAction = {
+    /**
+     * `resume`: begin the next message and continue. `discard`: cancel all messages that wait.
+     */
+    action: 'resume' | 'discard';
+};
+
+export type QueuedTurn = {
+    /**
+     * The turn's id.
+     */
+    id: string;
+    /**
+     * 1: the next to begin.
+     */
+    position: number;
+    message: string;
+    createdBy: Author | null;
+    queuedAt: string;
+};
+
 /**
  * The public address, as the server that responds sees it.
  */
@@ -2224,7 +2297,7 @@ export type Turn = {
      * The reply was truncated; the turn's events have all of it.
      */
     replyTruncated: boolean;
-    status: 'running' | 'completed' | 'failed' | 'cancelled';
+    status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     error: Fault | null;
     /**
      * The requested model; null: the runtime's default.
@@ -2240,9 +2313,16 @@ export type Turn = {
     } | null;
     createdBy: Author | null;
     /**
+     * When it was queued; null: it began at once.
+     */
+    queuedAt: string | null;
+    /**
      * Whether the agent was rolled back to a point before the turn's end, so that it does not remember the turn.
      */
     undone: boolean;
+    /**
+     * When it began; of a queued turn, when it was queued.
+     */
     createdAt: string;
     finishedAt: string | null;
 };
@@ -2252,7 +2332,11 @@ export type TurnEvent = {
 } | {
     type: 'response.queued';
     /**
-     * 1: next to get a machine slot. Sent again when it changes.
+     * `turn`: until the agent has answered the messages before. `slot`: for a machine slot. Missing in events of earlier versions, which were for a slot.
+     */
+    for?: 'turn' | 'slot';
+    /**
+     * 1: next. Sent again when it changes.
      */
     position: number;
 } | {
@@ -2345,9 +2429,12 @@ export type TurnSummary = {
      * The first 400 characters of the reply so far.
      */
     reply: string;
-    status: 'running' | 'completed' | 'failed' | 'cancelled';
+    status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
     error: Fault | null;
     createdBy: Author | null;
+    /**
+     * When it began; of a queued turn, when it was queued.
+     */
     createdAt: string;
     finishedAt: string | null;
     /**
@@ -3103,6 +3190,140 @@ export type GetInstallStatusResponses = {
 
 export type GetInstallStatusResponse = GetInstallStatusResponses[keyof GetInstallStatusResponses];
 
+export type GetQueueData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/queue';
+};
+
+export type GetQueueErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetQueueError = GetQueueErrors[keyof GetQueueErrors];
+
+export type GetQueueResponses = {
+    /**
+     * Default Response
+     */
+    200: Queue;
+};
+
+export type GetQueueResponse = GetQueueResponses[keyof GetQueueResponses];
+
+export type ActOnQueueData = {
+    body: QueueAction;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/queue';
+};
+
+export type ActOnQueueErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ActOnQueueError = ActOnQueueErrors[keyof ActOnQueueErrors];
+
+export type ActOnQueueResponses = {
+    /**
+     * Default Response
+     */
+    200: Queue;
+};
+
+export type ActOnQueueResponse = ActOnQueueResponses[keyof ActOnQueueResponses];
+
+export type GetTurnData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The turn's id, as in the `x-turn-id` header.
+         */
+        turnId: string;
+    };
+    query?: never;
+    url: '/agents/{name}/turns/{turnId}';
+};
+
+export type GetTurnErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetTurnError = GetTurnErrors[keyof GetTurnErrors];
+
+export type GetTurnResponses = {
+    /**
+     * Default Response
+     */
+    200: Turn;
+};
+
+export type GetTurnResponse = GetTurnResponses[keyof GetTurnResponses];
+
+export type ChangeQueuedTurnData = {
+    body: ChangeQueuedTurn;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The turn's id, as in the `x-turn-id` header.
+         */
+        turnId: string;
+    };
+    query?: never;
+    url: '/agents/{name}/turns/{turnId}';
+};
+
+export type ChangeQueuedTurnErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChangeQueuedTurnError = ChangeQueuedTurnErrors[keyof ChangeQueuedTurnErrors];
+
+export type ChangeQueuedTurnResponses = {
+    /**
+     * Default Response
+     */
+    200: Queue;
+};
+
+export type ChangeQueuedTurnResponse = ChangeQueuedTurnResponses[keyof ChangeQueuedTurnResponses];
+
 export type ListSnapshotsData = {
     body?: never;
     path: {
@@ -3435,40 +3656,6 @@ export type ListAccountTurnsResponses = {
 };
 
 export type ListAccountTurnsResponse = ListAccountTurnsResponses[keyof ListAccountTurnsResponses];
-
-export type GetTurnData = {
-    body?: never;
-    path: {
-        /**
-         * The agent's name.
-         */
-        name: string;
-        /**
-         * The turn's id, as in the `x-turn-id` header.
-         */
-        turnId: string;
-    };
-    query?: never;
-    url: '/agents/{name}/turns/{turnId}';
-};
-
-export type GetTurnErrors = {
-    /**
-     * The request was refused, or it failed.
-     */
-    default: Error;
-};
-
-export type GetTurnError = GetTurnErrors[keyof GetTurnErrors];
-
-export type GetTurnResponses = {
-    /**
-     * Default Response
-     */
-    200: Turn;
-};
-
-export type GetTurnResponse = GetTurnResponses[keyof GetTurnResponses];
 
 export type GetTurnEventsData = {
     body?: never;
