@@ -7,6 +7,9 @@ const checkout = new URL("../../", import.meta.url);
 /** Whether the Debian package has installed this tool. */
 export const isPackaged = fileURLToPath(checkout) === "/usr/lib/berth/";
 
+/** The command that starts the server on this host. */
+export const startCommand = isPackaged && existsSync("/run/systemd/system") ? "systemctl start berth" : "berth up";
+
 /**
  * The path of one of the service's programs; `name` is its file in `src`. Throws `CliError` if the tool is installed
  * alone, without the service.

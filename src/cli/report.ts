@@ -1,4 +1,5 @@
 import { ApiError, ClientError, NoAnswerError, UnsendableError } from "@berth/client";
+import { startCommand } from "./checkout.ts";
 import { serverUrl } from "./connect.ts";
 import { findCredentials, isThisMachine } from "./credentials.ts";
 import { readEnvironment } from "./environment.ts";
@@ -28,7 +29,7 @@ export async function reportError(error: unknown, json: boolean): Promise<number
 export async function adviceOn(error: unknown): Promise<unknown> {
   if (error instanceof NoAnswerError) {
     const url = serverUrl(readEnvironment());
-    const advice = isThisMachine(new URL(url).hostname) ? " To start it: berth up" : "";
+    const advice = isThisMachine(new URL(url).hostname) ? ` To start it: ${startCommand}` : "";
     return new CliError(`${error.message} Is the server running?${advice}`);
   }
   if (error instanceof ApiError && error.statusCode === 401) return adviceOnCredentials(error);

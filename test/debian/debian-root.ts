@@ -1,56 +1,86 @@
-import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
+import { vi } from "vitest";
 import { freePort } from "../../src/core/ports.ts";
 import { newFolder } from "../support/config.ts";
 
 const run = promisify(execFile);
+/** Arguments of setpriv: a test that is killed leaves no process behind. */
+const endsWithUs = ["--pdeathsig", "KILL"];
+const patience = { timeout: 60_000 };
 
-/** The first process of the root's namespaces: ends when its input does, and with it all processes there. */
+/** Makes the root's mounts and waits: ends when its input does, and with it what it has mounted. */
 const holder = `
 mount --make-rprivate /
 mount --bind "$1" "$1"
 mount -t proc proc "$1/proc"
-mount --rbind /dev "$1/dev"
+mount -t sysfs sysfs "$1/sys"
+mount -t tmpfs -o mode=755 tmpfs "$1/dev"
+for device in null zero full random urandom tty; do
+  touch "$1/dev/$device"
+  mount --bind "/dev/$device" "$1/dev/$device"
+done
+mkdir "$1/dev/net" "$1/dev/pts" "$1/dev/shm"
+mknod "$1/dev/net/tun" c 10 200
+mount -t tmpfs tmpfs "$1/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
+ln -s pts/ptmx "$1/dev/ptmx"
 mount -t tmpfs tmpfs "$1/run"
 mount --bind "$2" "$1/mnt"
-exec 3<&0
 echo ready
-cat <&3 >/dev/null &
-wait`;
+cat >/dev/null`;
 
-/** A Debian root that has never seen Berth, with mount and process namespaces of its own. It shares the host's network. */
+/** Starts systemd as the first process of namespaces of its own. */
+const starter = `
+echo $$ >"$2/cgroup.procs"
+exec unshare --cgroup --pid --fork --kill-child sh -ec '
+  mount -t proc proc "$1/proc"
+  mount -t cgroup2 cgroup2 "$1/sys/fs/cgroup"
+  exec chroot "$1" env -i container=berth-test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd
+' sh "$1"`;
+
+/** A Debian root that has never seen Berth, with mounts and processes of its own. It shares the host's network. */
 export class DebianRoot implements AsyncDisposable {
-  /** Where the server listens that its settings name. */
-  readonly port: number;
+  /** Where its commands find the server. */
+  port: number;
   readonly #folder: string;
-  readonly #holder: ChildProcessWithoutNullStreams;
-  readonly #first: string;
+  readonly #holder: ChildProcess;
+  /** In the hierarchy of version 2, which systemd divides. */
+  readonly #controlGroup: string;
+  #system: ChildProcess | undefined;
+  /** The process whose namespaces commands join: the holder, then systemd. */
+  #first: string;
 
-  private constructor(folder: string, port: number, child: ChildProcessWithoutNullStreams, first: string) {
+  private constructor(folder: string, port: number, holderProcess: ChildProcess, controlGroup: string) {
     this.#folder = folder;
     this.port = port;
-    this.#holder = child;
-    this.#first = first;
+    this.#holder = holderProcess;
+    this.#controlGroup = controlGroup;
+    this.#first = String(holderProcess.pid);
   }
 
-  /** `packages` is the folder that the root sees as /mnt. */
+  /** `packages` is the folder that the root sees as /mnt. systemd does not run before `boot`. */
   static async make(suite: string, packages: string): Promise<DebianRoot> {
     const folder = await newFolder();
-    const options = ["--variant=apt", "--include=ca-certificates,iproute2,mount,procps"];
-    await run("mmdebstrap", [...options, suite, folder, "http://deb.debian.org/debian"]);
+    const programs = "ca-certificates,dbus,iproute2,procps,sudo,systemd-sysv";
+    await run("mmdebstrap", ["--variant=apt", `--include=${programs}`, suite, folder, "http://deb.debian.org/debian"]);
     await useHostsNetwork(folder);
-    await copyFile(join(import.meta.dirname, "deb-systemd-invoke"), join(folder, "usr/bin/deb-systemd-invoke"));
-    // The root need not survive a power failure.
-    await writeFile(join(folder, "etc/dpkg/dpkg.cfg.d/berth-test"), "force-unsafe-io\n");
-    const namespaces = ["--mount", "--pid", "--fork", "--kill-child"];
-    const child = spawn("unshare", [...namespaces, "sh", "-ec", holder, "sh", folder, packages]);
-    await once(child.stdout, "data");
-    const first = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8");
-    return new DebianRoot(folder, await freePort(), child, first.trim());
+    const files = {
+      // The root need not survive a power failure.
+      "etc/dpkg/dpkg.cfg.d/berth-test": "force-unsafe-io\n",
+      "etc/apt/apt.conf.d/berth-test": 'APT::Get::Assume-Yes "true";\n',
+    };
+    for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
+    const child = spawn("setpriv", [...endsWithUs, "unshare", "--mount", "sh", "-ec", holder, "sh", folder, packages], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    await once(child.stdout!, "data");
+    const { stdout } = await run("findmnt", ["--noheadings", "--output=TARGET", "--first-only", "--types=cgroup2"]);
+    return new DebianRoot(folder, await freePort(), child, join(stdout.trim(), basename(folder)));
   }
 
   /** Runs a shell script as root and returns its output. Throws if it fails, with its `code`, `stdout` and `stderr`. */
@@ -63,19 +93,42 @@ export class DebianRoot implements AsyncDisposable {
       ...variables,
     };
     const assignments = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-    const command = ["chroot", this.#folder, "env", "-i", ...assignments, "sh", "-ec", script];
-    const options = ["--target", this.#first, "--mount", "--pid"];
-    return (await run("nsenter", [...options, ...command], { maxBuffer: 16 * 1024 * 1024 })).stdout;
+    const command = ["chroot", this.#folder, "env", "-i", ...assignments, "bash", "-ec", script];
+    const namespaces = this.#system ? ["--mount", "--pid", "--cgroup"] : ["--mount"];
+    const options = { maxBuffer: 16 * 1024 * 1024 };
+    const running = run("nsenter", ["--target", this.#first, ...namespaces, ...command], options);
+    return (await running.catch(withOutput)).stdout;
   }
 
-  /** From now on systemd seems to run, and `deb-systemd-invoke` stands in for it. The settings name the root's own port. */
-  async startSystemd(): Promise<void> {
-    await this.run("mkdir -p /run/systemd/system; ln -sf true /usr/bin/systemctl");
-    await this.run(`echo BERTH_PORT=${this.port} >>/etc/berth/berth.env`);
+  /** Starts systemd, and with it the units that are enabled. */
+  async boot(): Promise<void> {
+    await mkdir(this.#controlGroup);
+    const child = spawn(
+      "setpriv",
+      [
+        ...endsWithUs,
+        "nsenter",
+        "--target",
+        this.#first,
+        "--mount",
+        "sh",
+        "-ec",
+        starter,
+        "sh",
+        this.#folder,
+        this.#controlGroup,
+      ],
+      { stdio: ["ignore", "inherit", "inherit"] },
+    );
+    this.#system = child;
+    this.#first = await childOf(child.pid!);
+    // Fails where units of the root itself do, such as those that load kernel modules.
+    await this.run("until [ -S /run/systemd/private ]; do sleep 0.1; done; systemctl is-system-running --wait || true");
   }
 
   /** Links the complete guest images of a cache on this host into the root's own, which spares it their build. */
   async takeImages(cache: string): Promise<void> {
+    await this.run("mkdir --parents /var/cache/berth");
     const names = await readdir(cache).catch(() => []);
     const complete = names.filter((each) => /^(base|image|openclaw)-[0-9a-f]+(\.openclaw)?$/.test(each));
     for (const each of complete) {
@@ -84,11 +137,37 @@ export class DebianRoot implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#system) {
+      const exited = once(this.#system, "exit");
+      this.#system.kill("SIGKILL");
+      await exited;
+      await removeControlGroup(this.#controlGroup);
+    }
     const closed = once(this.#holder, "close");
-    this.#holder.stdin.end();
+    this.#holder.stdin!.end();
     await closed;
     await rm(this.#folder, { recursive: true });
   }
+}
+
+/** Adds the output of a program that failed to the error's message, which has what it wrote to standard error. */
+function withOutput(error: Error & { stdout: string }): never {
+  error.message += `\n${error.stdout}`;
+  throw error;
+}
+
+/** The process that another one makes. */
+function childOf(pid: number): Promise<string> {
+  return vi.waitUntil(async () => (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim(), patience);
+}
+
+/** Resolves when the processes in it have ended, and it is gone. */
+async function removeControlGroup(folder: string): Promise<void> {
+  await vi.waitUntil(
+    async () => (await readFile(join(folder, "cgroup.events"), "utf8")).includes("populated 0"),
+    patience,
+  );
+  await run("find", [folder, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";"]);
 }
 
 /** Has apt and npm in the root reach the network as they do here. */

@@ -52,13 +52,15 @@ describe.each(["bookworm", "trixie"])("the Debian package in %s", (suite) => {
     await expect(root.run("berth service install")).rejects.toThrow("The Debian package manages the unit");
   });
 
-  test("the server runs as its unit says, restarts, and serves the tool", async () => {
-    await root.startSystemd();
-    await root.run("deb-systemd-invoke start berth.service");
+  test("the server starts with the system, restarts, and serves the tool", async () => {
+    await root.run(`echo BERTH_PORT=${root.port} >>/etc/berth/berth.env`);
+    // No machine is needed.
+    await root.run("systemctl mask berth-image.service");
+    await root.boot();
     await untilAnswering();
     await root.run("berth keys create --name kept");
     expect(await root.run("berth runtimes")).toContain("claude-code");
-    await root.run("deb-systemd-invoke stop berth.service; deb-systemd-invoke start berth.service");
+    await root.run("systemctl restart berth");
     await untilAnswering();
     expect(await keys()).toContain("kept");
   });
@@ -110,7 +112,7 @@ describe.each(["bookworm", "trixie"])("the Debian package in %s", (suite) => {
     ["the answer no", answering("no")],
   ])("a purge with %s keeps the agents and names their folder", async (_, purge) => {
     await root.run(install(version));
-    await root.run("deb-systemd-invoke stop berth.service");
+    await root.run("systemctl stop berth");
     expect(await root.run(purge)).toContain("kept in /var/lib/berth");
     expect(await root.run("ls /var/lib/berth")).toContain("operator.key");
     await expect(root.run("ls /etc/berth")).rejects.toThrow("No such file");
@@ -118,6 +120,9 @@ describe.each(["bookworm", "trixie"])("the Debian package in %s", (suite) => {
   });
 
   test("a purge with the answer yes deletes the agents, and the users of machines", async () => {
+    // The purges have removed the settings.
+    const folder = "/etc/systemd/system/berth.service.d";
+    await root.run(`mkdir ${folder}; printf '[Service]\nEnvironment=BERTH_PORT=${root.port}' >${folder}/port.conf`);
     await root.run(install(version));
     await untilAnswering();
     expect(await keys()).toContain("kept");

@@ -5,6 +5,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Backup, type Berth, UnreachableError } from "@berth/client";
 import { Option } from "commander";
+import { startCommand } from "../checkout.ts";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { CliError } from "../errors.ts";
@@ -133,7 +134,7 @@ function report(backup: Backup, file: string, json: boolean): void {
 }
 
 function showRestored(facts: BackupFacts & { dataFolder: string }): void {
-  console.log(`${printable(facts.dataFolder)} has ${contentsOf(facts)}. To start it: berth up`);
+  console.log(`${printable(facts.dataFolder)} has ${contentsOf(facts)}. To start it: ${startCommand}`);
   for (const { agent, reason } of facts.leftOut) {
     note(`The machine of ${printable(agent)} was not in it: ${printable(reason)}`);
   }

@@ -1,6 +1,7 @@
 import type { User, UserWithLink } from "@berth/client";
 import { Option } from "commander";
 import { isUuid } from "../../contract/ids.ts";
+import { startCommand } from "../checkout.ts";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { CliError } from "../errors.ts";
@@ -112,7 +113,7 @@ async function adoptHost({ yes, json }: CommonOptions & { yes?: true }): Promise
   }
   if (json) return writeJson(process.stdout, { orphans, dataFolder });
   if (orphans.length === 0) return note("Every machine, snapshot and import of this host has a row in the database.");
-  console.log("The server may start: berth up. Then: berth admin orphans list");
+  console.log(`The server may start: ${startCommand}. Then: berth admin orphans list`);
 }
 
 async function runAdoption(...args: string[]): Promise<Found> {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isPackaged, programPath } from "../checkout.ts";
+import { isPackaged, programPath, startCommand } from "../checkout.ts";
 import type { ToolCommand } from "../command.ts";
 import { readEnvironment, serverSettings } from "../environment.ts";
 import { CliError } from "../errors.ts";
@@ -31,7 +31,7 @@ export function register(program: ToolCommand): void {
     .prints(uninstall, ({ unitFile }) => {
       const { dataFolder, environmentFile } = place();
       console.log(`${unitFile} was removed. ${dataFolder} and ${environmentFile} were kept.`);
-      note("Running machines continue until the host is shut down, or another server takes them over: berth up");
+      note(`Running machines continue until the host is shut down, or another server takes them over: ${startCommand}`);
     });
   service.add("status", "show whether systemd runs the server, and whether it is ready").prints(status, statusText);
 }
