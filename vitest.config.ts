@@ -80,7 +80,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "packages",
-          include: ["test/debian/**/*.test.ts"],
+          include: ["test/{container,debian}/**/*.test.ts"],
           fileParallelism: false,
           sequence: { groupOrder: 6 },
         },

@@ -49,7 +49,7 @@ export async function makeImageArchive(archive: string, name: string, root: stri
 export async function makeCompressedImageArchive(archive: string, name: string, tar: string, options: ImageOptions) {
   await inLayout(archive, async (layout) => {
     const file = join(layout, "layer.tar.gz");
-    await pipeline(createReadStream(tar), createGzip({ level: 9 }), createWriteStream(file));
+    await pipeline(createReadStream(tar), createGzip(), createWriteStream(file));
     const layer = await addFile(layout, file, "application/vnd.oci.image.layer.v1.tar+gzip");
     await addImage(layout, name, { ...layer, contentDigest: `sha256:${await digestOf(tar)}` }, options);
   });
