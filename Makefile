@@ -99,6 +99,7 @@ test-kubernetes: node_modules/.all image ## a real Kubernetes cluster of two nod
 		'vitest run --project kubernetes; status=$$?; vitest run --config test/pods/vitest.config.ts && exit $$status'
 
 test-packages: release ## install, upgrade and remove the Debian package in fresh roots: needs root and Debian's mirror
+	@scripts/setup --yes podman crun
 	@node scripts/last-runs.ts record test-packages vitest run --project packages
 
 openapi: node_modules/.all ## write docs/openapi.json and the client's types anew, after a change of the routes
