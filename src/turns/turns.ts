@@ -267,12 +267,14 @@ export class Turns {
 
   /** Resumes the running turns when the server starts. May be called again after it rejected. */
   async recover(): Promise<void> {
-    for (const { turn, agent } of await this.#rows.running()) {
-      if (this.#known?.has(turn.id)) continue; // It may have ended in the meantime.
-      this.#known?.add(turn.id);
-      await this.#takeUp(turn, agent);
+    if (this.#known) {
+      for (const { turn, agent } of await this.#rows.running()) {
+        if (this.#known.has(turn.id)) continue; // It may have ended in the meantime.
+        this.#known.add(turn.id);
+        await this.#takeUp(turn, agent);
+      }
+      this.#known = null;
     }
-    this.#known = null;
     await this.#continueQueues();
   }
 

@@ -721,7 +721,7 @@ export type ChatRequest = {
      */
     include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
     /**
-     * If the agent is answering another message. `reject`: 409. `queue`: wait behind the messages that wait. `interrupt`: cancel the running turn and begin next. `steer`: reach the running turn where the runtime can, otherwise as `queue`. The header `x-berth-placed` says what was done.
+     * The treatment of the message while the agent answers another one. `reject`: 409. `queue`: wait behind the messages that wait. `interrupt`: cancel the running turn and begin next. `steer`: reach the running turn where the runtime can, otherwise as `queue`. The header `x-berth-placed` says what was done.
      */
     whenBusy?: 'reject' | 'queue' | 'steer' | 'interrupt';
 };
