@@ -41,6 +41,7 @@ test("a server that is killed in mid-stream costs nothing: the answer is whole a
   await service.killServer();
   await page.getByText("The service is not responding").waitFor({ timeout: waitMs });
   await send(page, "ada", "and then");
+  await page.getByRole("list", { name: "Queued messages" }).getByText("and then").waitFor();
   await service.startServer();
   await expect.poll(() => answerOf(turn)).toBe(deltasOf("count 200").join("").trim());
   await expect.poll(() => answerOf(page.getByRole("article", { name: "Turn: and then" }))).toBe("and then");

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
 import { berth, isRefusal } from "../api/client.ts";
 import { queueQuery } from "../api/queries.ts";
+import { useIsReachable } from "../api/use-live.ts";
 import { liveTurnsOf } from "./live-turns.ts";
 import { useStoredState } from "./stored-state.ts";
 
@@ -14,7 +15,7 @@ interface SenderOptions {
 
 /**
  * Sends messages one after the other. The service queues those that come while the agent works. A message that was refused
- * stays here, with all after it, until the user decides.
+ * stays here, with all after it, until the user decides. While the service is away, messages wait here for its return.
  */
 export function useSender(agent: string, { isRunning, onBegun }: SenderOptions) {
   const queries = useQueryClient();
@@ -23,6 +24,7 @@ export function useSender(agent: string, { isRunning, onBegun }: SenderOptions) 
   const [sending, setSending] = useState<string | null>(null);
   const [refusal, setRefusal] = useState<unknown>(null);
   const [problem, setProblem] = useState<unknown>(null);
+  const isReachable = useIsReachable();
 
   const send = useEffectEvent(async () => {
     const [message, ...rest] = unsent;
@@ -41,7 +43,7 @@ export function useSender(agent: string, { isRunning, onBegun }: SenderOptions) 
     }
   });
 
-  const isReady = unsent.length > 0 && sending === null && refusal === null;
+  const isReady = unsent.length > 0 && sending === null && refusal === null && isReachable;
   useEffect(() => {
     if (isReady) void send();
   }, [isReady]);
