@@ -196,7 +196,7 @@ export const TurnRecord = z
       description:
         "Whether the agent was rolled back to a point before the turn's end, so that it does not remember the turn.",
     }),
-    createdAt: time.meta({ description: "When it began; of a queued turn, when it was queued." }),
+    createdAt: time.meta({ description: "When it began; of a turn that has not begun, when it was queued." }),
     finishedAt: time.nullable(),
   })
   .meta({ id: "Turn" });

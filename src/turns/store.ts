@@ -78,6 +78,8 @@ export class TurnStore {
             first_turn: turn.asked?.firstTurn ?? null,
             depth: turn.asked?.depth ?? null,
             queued_at: turn.queuedAt,
+            // The same, so that a turn that never begins is recognized.
+            ...(turn.queuedAt && { created_at: turn.queuedAt }),
             place: waits ? placeIn(turn.agentId, whenBusy) : null,
             interrupts: waits && whenBusy === "interrupt",
           })
@@ -160,7 +162,10 @@ export class TurnStore {
     return Number(count);
   }
 
-  /** Up to `limit` turns of all of the caller's agents in the same order; `since`: running, or ended since then. */
+  /**
+   * Up to `limit` turns of all of the caller's agents in the same order; `since`: running, or ended since then. Without
+   * messages that left a queue before they began.
+   */
   async ofAccount(viewer: Viewer, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
     // Reads each agent's newest turns by its own index. An agent's turns end in the order in which they begin, so the
     // newest that ended before `since` ends its part of the list.
@@ -174,6 +179,7 @@ export class TurnStore {
               select before.created_at from turns before where before.agent_id = agents.id
                 and before.finished_at < ${since} order by before.created_at desc limit 1), '-infinity')
             and ${after === null ? sql`true` : olderThan("turns", after)}
+            and not (status = 'cancelled' and created_at is not distinct from queued_at)
           order by created_at desc, id desc limit ${limit}
         ) own
         where agents.account_id = ${viewer.accountId} and ${visibleTo(viewer, "all")}

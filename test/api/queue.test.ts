@@ -187,6 +187,10 @@ describe("a queue", () => {
     expect((await sent[0]!.ended).at(-1)!.type).toBe("response.cancelled");
     await expect.poll(() => positionsOf(sent[1]!)).toEqual([2, 3, 2, 1]);
     expect((await cancel(sent[0]!)).body).toMatchObject({ code: "turn_finished" });
+    const { body } = await client.call("GET", `/agents/${agent}/turns/${sent[0]!.turnId}`);
+    expect(body).toMatchObject({ status: "cancelled", createdAt: body.queuedAt });
+    const recent: { id: string }[] = (await client.call("GET", "/turns")).body.data;
+    expect(recent.map(({ id }) => id)).not.toContain(sent[0]!.turnId);
     for (const wrong of [{}, { position: 0 }, { message: "" }, { place: 1 }]) {
       expect((await change(sent[1]!, wrong)).status).toBe(400);
     }

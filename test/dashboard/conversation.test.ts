@@ -77,6 +77,11 @@ test("what is typed while the agent works waits, can be changed and removed, and
   await send("carl", "the second, changed");
   await queue.getByText("the second, changed").waitFor();
   expect(await page.getByRole("article").count()).toBe(1);
+  // Messages that were removed are not in the conversation.
+  await page.reload();
+  await queue.getByText("the second, changed").waitFor();
+  expect(await page.getByRole("article").count()).toBe(1);
+  await first.getByRole("status").waitFor();
   await page.keyboard.press("Escape");
   await first.getByText("Interrupted.").waitFor();
   // An interruption sends nothing that waited.

@@ -64,11 +64,13 @@ function isOver({ status }: Turn): boolean {
   return status !== "running" && status !== "queued";
 }
 
-/** Those that do not wait, in the order in which they began. */
+/** Those that have begun, in that order. A message that left the queue before it began is in the list of turns alone. */
 function begunTurns(pages: { pages: TurnList[] } | undefined): Turn[] {
   const all = pages?.pages.flatMap(({ data }) => data) ?? [];
   return all
-    .filter(({ status }) => status !== "queued")
+    .filter(
+      ({ status, createdAt, queuedAt }) => status !== "queued" && !(status === "cancelled" && createdAt === queuedAt),
+    )
     .toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : one.createdAt > other.createdAt ? 1 : 0));
 }
 

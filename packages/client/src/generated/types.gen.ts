@@ -2321,7 +2321,7 @@ export type Turn = {
      */
     undone: boolean;
     /**
-     * When it began; of a queued turn, when it was queued.
+     * When it began; of a turn that has not begun, when it was queued.
      */
     createdAt: string;
     finishedAt: string | null;
@@ -2433,7 +2433,7 @@ export type TurnSummary = {
     error: Fault | null;
     createdBy: Author | null;
     /**
-     * When it began; of a queued turn, when it was queued.
+     * When it began; of a turn that has not begun, when it was queued.
      */
     createdAt: string;
     finishedAt: string | null;
