@@ -182,7 +182,8 @@ function agentText(agent: Agent): string {
 
 function queueText({ name, queueLength, queue }: Agent): string {
   const length = queueLength === 1 ? "1 message waits" : `${queueLength} messages wait`;
-  return queue.held === null ? length : `${length}; held, since a turn was ${queue.held}: berth queue resume ${name}`;
+  const why = queue.held === "failed" ? "a turn failed" : "a turn was cancelled";
+  return queue.held === null ? length : `${length}; held, since ${why}: berth queue resume ${name}`;
 }
 
 function imageText({ name, image }: Agent): string {

@@ -34,7 +34,9 @@ export function register(program: ToolCommand): void {
       () => note("No message waits any more."),
     );
   queue
-    .add("change <agent> <turn>", "change the text or the place of a message that waits")
+    .add("change <agent> <turn>", "change the text or the place of a message that waits", {
+      turn: "the turn's id",
+    })
     .option("--message <text>", "its new text")
     .option("--position <number>", "its new place; 1 is next", Number)
     .after("To remove a message: berth turns cancel AGENT TURN")

@@ -1,6 +1,7 @@
 import { type Message, type Part, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import { type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../../contract/chat.ts";
 import type { PastTurn, TurnState } from "../../turns/turn.ts";
+import { queuedText } from "../queued-text.ts";
 
 /** The one artifact of a task: the agent's reply. */
 const replyId = "reply";
@@ -100,9 +101,7 @@ function remarkOf(event: TurnEvent): string | null {
     case "response.in_progress":
       return "";
     case "response.queued":
-      return event.for === "turn"
-        ? `Waiting until the agent has answered, position ${event.position}`
-        : `Waiting for a machine slot, position ${event.position}`;
+      return queuedText(event);
     case "response.tool_call.started":
       return `Uses ${event.title ?? event.name ?? "a tool"}`;
     case "response.failed":

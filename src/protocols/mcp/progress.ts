@@ -1,5 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { TurnEvent } from "../../contract/chat.ts";
+import { queuedText } from "../queued-text.ts";
 
 /** Clients time out on a call that sends nothing for a minute. */
 const everyMs = 10_000;
@@ -38,9 +39,7 @@ export class Progress implements Disposable {
   #describe(event: TurnEvent): string | null {
     switch (event.type) {
       case "response.queued":
-        return event.for === "turn"
-          ? `Waiting until the agent has answered, position ${event.position}`
-          : `Waiting for a machine slot, position ${event.position}`;
+        return queuedText(event);
       case "response.in_progress":
         return "The agent is working";
       case "response.reasoning_text.delta":
