@@ -67,7 +67,7 @@ check: node_modules/.all ## types, lint, format, import rules, dead code
 
 # Debian starts nginx and caddy where systemd runs; the tests run their own, and need neither.
 browser: ## the browser and the other programs of the tests
-	@scripts/setup caddy chromium inotify-tools nginx-light openssh-client openssh-server restic rsync systemd unzip zip
+	@scripts/setup caddy chromium inotify-tools nginx-light openssh-client openssh-server pebble restic rsync systemd unzip zip
 
 test: node_modules/.all image dashboard tool browser check ## the tests before each commit: a quarter of an hour without KVM
 	@scripts/test

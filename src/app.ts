@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { TlsOptions } from "node:tls";
 import cors from "@fastify/cors";
 import helmet, { type FastifyHelmetOptions } from "@fastify/helmet";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
@@ -138,7 +139,7 @@ export async function openApp(context: AppContext): Promise<FastifyInstance> {
     clientErrorHandler: answerClientError,
   });
   limitReceiving(app.server, (request) => previewServer.owns(request));
-  const secureServer = secure && front.createSecure(tlsOptions);
+  const secureServer = secure && front.createSecure(config.https!.hstsSeconds, tlsOptionsOf(context));
   if (secureServer) {
     limitReceiving(secureServer, (request) => previewServer.owns(request));
     secureServer.on("clientError", answerClientError);
@@ -183,6 +184,11 @@ export async function openApp(context: AppContext): Promise<FastifyInstance> {
   for (const plugin of plugins) await app.register(plugin(context));
   requireTable();
   return app;
+}
+
+/** Of the HTTPS server. */
+function tlsOptionsOf({ tlsAlpn }: AppContext): TlsOptions {
+  return { ...tlsOptions, ...(tlsAlpn ? tlsAlpn.tlsOptions : { ALPNProtocols: ["http/1.1"] }) };
 }
 
 /** Gives each request an id and an address, and writes one line and one measurement for each answer. */

@@ -3,6 +3,8 @@ import { Principals } from "./accounts/principals.ts";
 import { Programs } from "./accounts/programs.ts";
 import { Tickets } from "./accounts/tickets.ts";
 import { Users } from "./accounts/users.ts";
+import { Acme } from "./acme/acme.ts";
+import { openTlsAlpn } from "./acme/tls-alpn.ts";
 import { Agents } from "./agents/agents.ts";
 import { Exports } from "./archives/exports.ts";
 import { ImportFolders } from "./archives/import-folders.ts";
@@ -15,7 +17,7 @@ import { LedgerStore } from "./billing/ledger-store.ts";
 import { Commands } from "./commands/commands.ts";
 import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
-import { ping } from "./core/database/database.ts";
+import { ping as pingDatabase } from "./core/database/database.ts";
 import { DiskReserve } from "./core/disk-reserve.ts";
 import { Idempotency } from "./core/http/idempotency.ts";
 import { Streams } from "./core/http/streams.ts";
@@ -29,6 +31,9 @@ import { Orphans } from "./hosts/orphans.ts";
 import { Passing } from "./hosts/passing/passing.ts";
 import { checkReadiness, type Readiness } from "./hosts/readiness.ts";
 import { ServerSeal } from "./hosts/server-seal.ts";
+import { openCertificateFiles } from "./https/certificate-files.ts";
+import type { CertificateSource } from "./https/certificate-source.ts";
+import { openRedirect } from "./https/redirect-listener.ts";
 import { SecureListener } from "./https/secure-listener.ts";
 import { GuestLeases } from "./lifecycle/guest-leases.ts";
 import { HungGuests } from "./lifecycle/hung-guests.ts";
@@ -76,6 +81,12 @@ export class AppContext extends Foundation {
   readonly address = new ServiceAddress(this.config.publicUrl);
   /** Null: the service speaks HTTP only. */
   readonly secure = this.config.https && new SecureListener(this.config.https, this.logger);
+  /** Null: the certificate is in files, or there is none. */
+  readonly acme = this.config.https?.acme ? new Acme(this, this.config.https.acme, this.secure!) : null;
+  /** Where the certificate is from; null without HTTPS. */
+  readonly certificates: CertificateSource | null = this.acme ?? openCertificateFiles(this);
+  readonly tlsAlpn = openTlsAlpn(this);
+  readonly redirect = openRedirect(this);
   readonly metrics = new Metrics(this.config.serverName, this.version);
   readonly ledger = new LedgerStore(this.database, this.log);
   readonly reserve = new DiskReserve(this.config.dataFolder, this.config.diskReserveBytes);
@@ -177,7 +188,8 @@ export class AppContext extends Foundation {
   /** The machines are the leader's: a server that stands by needs none. */
   readiness(): Promise<Readiness> {
     const requireDriver = async () => (this.leads ? this.machines.driver() : null);
-    return checkReadiness(() => ping(this.database, databaseTimeoutMs), requireDriver);
+    const ping = () => pingDatabase(this.database, databaseTimeoutMs);
+    return checkReadiness(ping, requireDriver, this.certificates?.status ?? null);
   }
 
   /** Removes what the leader before left half made. Nothing may be received meanwhile. */

@@ -24,7 +24,7 @@ export interface Server extends AsyncDisposable {
   /** Resolves when another server has taken over what this one led: its process has to end. */
   readonly deposed: Promise<void>;
   readiness(): Promise<Readiness>;
-  /** Reads the files of the TLS certificate again; null without HTTPS. */
+  /** Looks for a newer TLS certificate; null without HTTPS. */
   readonly reloadCertificate: (() => Promise<void>) | null;
   /** The parts that are stopping, once it is being disposed. */
   stopping(): string[];
@@ -39,14 +39,13 @@ export interface Server extends AsyncDisposable {
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
   const context = await AppContext.open(config, overrides, cleanup);
-  const { leadership, stops, signIn, address, machines, logger, requests, secure } = context;
+  const { leadership, stops, signIn, address, machines, logger, requests, certificates } = context;
   if (!leadership) await context.prepareToLead();
   context.metrics.watch(context);
   for (const warning of previewWarnings(config)) logger.warn(warning);
   const app = await openApp(context);
   cleanup.defer(stops.of("requests", () => app.close().then(() => requests.settled())));
-  const secureUrl = secure && (await secure.open());
-  if (secureUrl) address.listensSecurelyAt(secureUrl);
+  const secureUrl = await openHttps(context, cleanup);
   const url = await app.listen({ host: config.host, port: config.port });
   address.listensAt(url);
   const firstSignIn = signIn && (await signIn.open(address.public));
@@ -61,13 +60,29 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     machines,
     deposed: leadership?.deposed ?? never,
     readiness: () => context.readiness(),
-    reloadCertificate: secure && (() => secure.reload()),
+    reloadCertificate: certificates && (() => certificates.reload()),
     stopping: () => stops.underWay,
     [Symbol.asyncDispose]: async () => {
       await handOver(context);
       await stack.disposeAsync();
     },
   };
+}
+
+/** Listens for HTTPS, and redirects plain HTTP to it. Returns the address; null without HTTPS. */
+async function openHttps(context: AppContext, cleanup: AsyncDisposableStack): Promise<string | null> {
+  const { secure, certificates, redirect, stops, address } = context;
+  if (!secure || !certificates) return null;
+  cleanup.defer(stops.of("certificates", () => certificates.close()));
+  await certificates.load();
+  const url = await secure.open();
+  address.listensSecurelyAt(url);
+  if (redirect) {
+    cleanup.defer(stops.of("redirects", () => redirect.close()));
+    await redirect.open();
+  }
+  certificates.start();
+  return url;
 }
 
 /** Gives the leadership back, so that another server takes over without a gap. */

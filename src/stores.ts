@@ -4,6 +4,7 @@ import { ProgramStore } from "./accounts/program-store.ts";
 import { AccountStore } from "./accounts/store.ts";
 import { TicketStore } from "./accounts/ticket-store.ts";
 import { UserStore } from "./accounts/user-store.ts";
+import { AcmeStore } from "./acme/store.ts";
 import { AuthorStore } from "./agents/author-store.ts";
 import { AgentStore } from "./agents/store.ts";
 import { HistoryStore } from "./archives/history-store.ts";
@@ -47,6 +48,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const turnStore = new TurnStore(database, host);
   return {
     accountEvents: new AccountEventStore(database),
+    acme: new AcmeStore(database, sealer),
     accounts: new AccountStore(database, startingCredits),
     agents: agentStore,
     audit: new AuditStore(database),

@@ -76,16 +76,21 @@ const optionVariables = {
   tlsCert: "BERTH_TLS_CERT_FILE",
   tlsKey: "BERTH_TLS_KEY_FILE",
   tlsPort: "BERTH_TLS_PORT",
+  acme: "BERTH_ACME",
+  acmeAgreeTerms: "BERTH_ACME_AGREE_TERMS",
+  acmeEmail: "BERTH_ACME_EMAIL",
+  acmeChallenge: "BERTH_ACME_CHALLENGE",
   publicUrl: "BERTH_PUBLIC_URL",
 } as const;
 
-export type ServerOptions = { [Option in keyof typeof optionVariables]?: string };
+/** An option without a value is true. */
+export type ServerOptions = { [Option in keyof typeof optionVariables]?: string | true };
 
 /** Sets the variables of the options for the server that this process starts. The server checks their values. */
 export function setServerOptions(options: ServerOptions): void {
   for (const option of Object.keys(optionVariables) as (keyof ServerOptions)[]) {
     const value = options[option];
-    if (value !== undefined) process.env[optionVariables[option]] = value;
+    if (value !== undefined) process.env[optionVariables[option]] = String(value);
   }
 }
 

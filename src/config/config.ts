@@ -132,12 +132,37 @@ export interface CertificateFiles {
   keyFile: string;
 }
 
-/** Where the service speaks HTTPS, in addition to HTTP at `host` and `port`. */
-export interface HttpsConfig extends CertificateFiles {
+/** Where a server listens. */
+export interface ListenAddress {
   /** Null: all addresses. */
   host: string | null;
   /** 0 picks a free port. */
   port: number;
+}
+
+/** Where the service speaks HTTPS, in addition to HTTP at `host` and `port`. */
+export interface HttpsConfig extends ListenAddress {
+  /** The files of the certificate; null: `acme`. */
+  files: CertificateFiles | null;
+  /** How the certificate is ordered; null: `files`. */
+  acme: AcmeConfig | null;
+  /** Where plain HTTP is redirected to the public URL; null: nowhere. */
+  redirect: ListenAddress | null;
+  /** For how long browsers use HTTPS only (RFC 6797); 0: not sent. */
+  hstsSeconds: number;
+}
+
+/** Where a certificate is ordered (RFC 8555), whose terms of service the operator has agreed to. */
+export interface AcmeConfig {
+  /** The name that the certificate is for. */
+  name: string;
+  /** The URL of the directory. */
+  directory: string;
+  /** The authorities, in PEM, of the directory's own certificate; null: the public ones. */
+  caFile: string | null;
+  challenge: "http-01" | "tls-alpn-01";
+  /** Where the directory may write to; null: it gets no address. */
+  email: string | null;
 }
 
 /** A cluster whose pods are the machines. */

@@ -55,10 +55,12 @@ test("HTTPS has a certificate, its key, a port and a public address", () => {
   const files = { BERTH_TLS_CERT_FILE: "/etc/berth/tls.pem", BERTH_TLS_KEY_FILE: "/etc/berth/tls.key" };
   expect(readConfig({}).https).toBeNull();
   expect(readConfig({ ...files, BERTH_PUBLIC_URL: "https://berth.example:7443" }).https).toEqual({
-    certificateFile: files.BERTH_TLS_CERT_FILE,
-    keyFile: files.BERTH_TLS_KEY_FILE,
+    files: { certificateFile: files.BERTH_TLS_CERT_FILE, keyFile: files.BERTH_TLS_KEY_FILE },
+    acme: null,
     host: null,
     port: 7443,
+    redirect: null,
+    hstsSeconds: 0,
   });
   expect(() => readConfig(files)).toThrow(/BERTH_PUBLIC_URL: with BERTH_TLS_CERT_FILE, set it to the address/);
   expect(() => readConfig({ ...files, BERTH_PUBLIC_URL: "http://berth.example" })).toThrow(/such as https:/);

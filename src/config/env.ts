@@ -1,18 +1,14 @@
 import { homedir, hostname, totalmem } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { maximumMemoryMiB } from "../contract/agents.ts";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
 import type { ClusterConfig, Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
+import { https, httpsVariables } from "./https.ts";
 import { readPrices } from "./prices.ts";
 import { fileVariables, secretVariables, withFiles } from "./secret-variables.ts";
-import { ConfigError, parse, present } from "./variables.ts";
+import { ConfigError, parse, path, port, present } from "./variables.ts";
 
-const path = z
-  .string()
-  .min(1)
-  .transform((file) => resolve(file));
-const port = z.coerce.number().int().min(0).max(65535);
 const webUrl = z.url({ protocol: /^https?$/, error: "Must be a URL that begins with http:// or https://." });
 const httpUrl = webUrl.transform((url) => url.replace(/\/+$/, ""));
 
@@ -100,10 +96,7 @@ const variables = z.object({
     .refine((key) => Buffer.from(key, "base64").length === 32, "32 bytes in base64 are allowed.")
     .optional(),
   BERTH_PUBLIC_URL: httpUrl.optional(),
-  BERTH_TLS_CERT_FILE: path.optional(),
-  BERTH_TLS_KEY_FILE: path.optional(),
-  BERTH_TLS_HOST: z.string().min(1).optional(),
-  BERTH_TLS_PORT: port.default(7443),
+  ...httpsVariables,
   BERTH_INTERNAL_URL: z
     .url({ protocol: /^http$/, error: "Must be a URL that begins with http://." })
     .refine((url) => new URL(url).pathname === "/", "It has no path.")
@@ -244,20 +237,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
  */
 function localAddress(host: string, port: number): string | null {
   return ["127.0.0.1", "::1", "localhost"].includes(host) && port !== 0 ? `http://localhost:${port}` : null;
-}
-
-function https(values: z.output<typeof variables>): Config["https"] {
-  const { BERTH_TLS_CERT_FILE: certificateFile, BERTH_TLS_KEY_FILE: keyFile, BERTH_PUBLIC_URL: publicUrl } = values;
-  if (certificateFile === undefined && keyFile === undefined) return null;
-  if (certificateFile === undefined || keyFile === undefined) {
-    throw new ConfigError("BERTH_TLS_CERT_FILE and BERTH_TLS_KEY_FILE: set both, or neither.");
-  }
-  if (!publicUrl?.startsWith("https:")) {
-    throw new ConfigError(
-      "BERTH_PUBLIC_URL: with BERTH_TLS_CERT_FILE, set it to the address of the service, such as https://berth.example:7443.",
-    );
-  }
-  return { certificateFile, keyFile, host: values.BERTH_TLS_HOST ?? null, port: values.BERTH_TLS_PORT };
 }
 
 /** The machines that this server may have. */

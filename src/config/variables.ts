@@ -1,8 +1,17 @@
-import type { z } from "zod";
+import { resolve } from "node:path";
+import { z } from "zod";
 import { type Issue, safeParseValue } from "../contract/validation.ts";
 
 /** Lists each invalid variable, its value and what is allowed. */
 export class ConfigError extends Error {}
+
+/** A file, relative to the working folder. */
+export const path = z
+  .string()
+  .min(1)
+  .transform((file) => resolve(file));
+/** 0 picks a free port. */
+export const port = z.coerce.number().int().min(0).max(65535);
 
 /** The variables that are set: an empty one counts as unset. */
 export function present(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -9,6 +9,9 @@ export const Reachability = z
   .object({
     url: z.string().meta({ description: "The service's public address (`BERTH_PUBLIC_URL`)." }),
     phone: Verdict.meta({ description: "Whether a phone can reach the service." }),
+    certificate: Verdict.nullable().meta({
+      description: "Whether the service has a certificate, and the last failure. Null: it speaks HTTP only.",
+    }),
     passkeys: Verdict.meta({ description: "Whether passkeys and push messages work at the public address." }),
   })
   .meta({ id: "Reachability", description: "The public address, as the server that responds sees it." });

@@ -12,12 +12,12 @@ import type { Reachability } from "../contract/reachability.ts";
 import { childEnvironment } from "../core/child-environment.ts";
 import { architecture, processor } from "../core/processor.ts";
 import { ProcessorUse } from "../core/processor-use.ts";
-import { checkKeyPair, day, isFor, namesOf, readKeyPair } from "../https/certificate.ts";
 import { lastBuiltImage } from "../machines/qemu/open.ts";
 import { lastProbe } from "../machines/qemu/probe.ts";
 import { qemuVersion } from "../machines/qemu/process.ts";
 import { Sandbox } from "../machines/qemu/sandbox.ts";
 import { checkReachability } from "../reachability/reachability.ts";
+import { certificateFinding } from "./certificate.ts";
 import { namespaceFinding } from "./user-namespaces.ts";
 
 // `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON (`Finding`).
@@ -26,9 +26,6 @@ const run = promisify(execFile);
 const emulation = "software emulation, about ten times slower than KVM";
 const wantedMemoryMiB = 4096;
 const wantedDiskGiB = 8;
-/** Automatic renewals of certificates that are valid for 90 days run 30 days before the end. */
-const wantedCertificateDays = 14;
-const dayMs = 86_400_000;
 /** How long the processors are observed. */
 const observedMs = 1_000;
 
@@ -116,23 +113,8 @@ const checks: Record<string, Check> = {
       };
     }
   },
-  async certificate({ https, publicUrl, previewDomain }) {
-    if (https === null) return { ok: true, found: "none: HTTP only" };
-    const { leaf, expiresAt } = checkKeyPair(await readKeyPair(https));
-    const found = `${namesOf(leaf).join(", ")}, expires on ${day(expiresAt)}`;
-    const hosts = [
-      new URL(publicUrl!).hostname,
-      ...(previewDomain === "localhost" ? [] : [`preview.${previewDomain}`]),
-    ];
-    const missing = hosts.filter((host) => !isFor(leaf, host)).map((host) => host.replace(/^preview\./, "*."));
-    if (missing.length > 0) {
-      const problem = `The certificate is not for ${missing.join(" and ")}.`;
-      return { ok: false, found, problem, fix: "add the name to the certificate, or change BERTH_PUBLIC_URL" };
-    }
-    const days = Math.floor((expiresAt.getTime() - Date.now()) / dayMs);
-    if (days >= wantedCertificateDays) return { ok: true, found };
-    const problem = `The certificate expires in ${days} days. The server uses renewed files within seconds.`;
-    return { ok: false, found, problem, fix: "renew the certificate" };
+  async certificate(config) {
+    return certificateFinding(config);
   },
   async phone(config) {
     return { ok: true, found: (await reachability(config))?.phone.message ?? notChecked };
@@ -189,7 +171,11 @@ const checks: Record<string, Check> = {
 const notChecked = "not checked: BERTH_PUBLIC_URL is not set, or the server has not been started yet";
 
 /** The service may be meant for this machine alone, so none of this is a problem. */
-async function reachability({ publicUrl, secretKey, dataFolder }: Config): Promise<Reachability | null> {
+async function reachability({
+  publicUrl,
+  secretKey,
+  dataFolder,
+}: Config): Promise<Omit<Reachability, "certificate"> | null> {
   const key = secretKey ?? (await readFile(join(dataFolder, "secret.key"), "utf8").catch(() => null));
   return publicUrl === null || key === null ? null : checkReachability(publicUrl, key.trim());
 }

@@ -20,7 +20,8 @@ export interface Certified {
   key: string;
 }
 
-const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+/** Of all keys and signatures. */
+export const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const dayMs = 86_400_000;
 const authorityMs = 3_650 * dayMs;
 /** Host certificates exist only in memory and are renewed long before they expire. */
@@ -89,7 +90,7 @@ function lifetime(ms: number): { notBefore: Date; notAfter: Date } {
   return { notBefore: new Date(Date.now() - earlierMs), notAfter: new Date(Date.now() + ms) };
 }
 
-async function pemOf(key: webcrypto.CryptoKey): Promise<string> {
+export async function pemOf(key: webcrypto.CryptoKey): Promise<string> {
   const der = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", key));
   return createPrivateKey({ key: der, format: "der", type: "pkcs8" })
     .export({ type: "pkcs8", format: "pem" })

@@ -3,13 +3,22 @@ import { asBerthError } from "../contract/errors.ts";
 /** Whether the parts that requests depend on are available, each with a sentence. */
 export interface Readiness {
   ready: boolean;
-  checks: Record<"database" | "image" | "accelerator", { ok: boolean; message: string }>;
+  checks: Record<"database" | "image" | "accelerator", Check> & {
+    /** Only with HTTPS. */
+    certificate?: Check;
+  };
 }
 
-/** Checks the database and the machine driver. Rejects with the reason if either is not ready. */
+interface Check {
+  ok: boolean;
+  message: string;
+}
+
+/** Checks the database and the machine driver. `certificate`: the state of the certificate; null without HTTPS. */
 export async function checkReadiness(
   pingDatabase: () => Promise<void>,
   requireDriver: () => Promise<unknown>,
+  certificate: Check | null,
 ): Promise<Readiness> {
   const [databaseFault, driverFault] = await Promise.all([
     pingDatabase().then(
@@ -27,6 +36,7 @@ export async function checkReadiness(
     database: { ok: databaseFault === null, message: databaseFault ?? "answers" },
     image: { ok: !ofImage, message: ofImage ? driverFault!.message : "there" },
     accelerator: { ok: driverFault === null, message: ofImage ? unknown : (driverFault?.message ?? "works") },
+    ...(certificate && { certificate }),
   };
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };
 }

@@ -110,6 +110,11 @@ function parseKey(pem: string) {
   }
 }
 
+/** Its names and expiry in words. */
+export function describe({ leaf, expiresAt }: Certificate): string {
+  return `${namesOf(leaf).join(", ")}, expires on ${day(expiresAt)}`;
+}
+
 /** A date in UTC, `2027-01-31`. */
 export function day(date: Date): string {
   return date.toISOString().slice(0, 10);

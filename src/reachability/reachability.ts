@@ -4,6 +4,9 @@ import type { Reachability } from "../contract/reachability.ts";
 import { isPublic } from "../egress/addresses.ts";
 import { type Found, probe } from "./probe.ts";
 
+/** The verdicts of a probe. */
+type Judged = Omit<Reachability, "certificate">;
+
 interface Answer {
   ok: boolean;
   /** Follows "because". */
@@ -11,12 +14,12 @@ interface Answer {
 }
 
 /** Calls this installation at its public address and says in words what works there. */
-export async function checkReachability(publicUrl: string, secretKey: string): Promise<Reachability> {
+export async function checkReachability(publicUrl: string, secretKey: string): Promise<Judged> {
   return judge(publicUrl, await probe(publicUrl, secretKey));
 }
 
 /** Returns the result of a probe in words. */
-export function judge(publicUrl: string, found: Found): Reachability {
+export function judge(publicUrl: string, found: Found): Judged {
   const obstacle = obstacleOf(publicUrl, found);
   return {
     url: publicUrl,

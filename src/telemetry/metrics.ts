@@ -156,7 +156,7 @@ export class Metrics {
 
   /** Looks these up whenever the metrics are requested. Call it once. */
   watch(context: AppContext): void {
-    const { running, streams, secure } = context;
+    const { running, streams, secure, acme } = context;
     this.#watchHost(context);
     this.#gauge("berth_leads", "1 if this server leads its host's agents, else 0.", () => (context.leads ? 1 : 0));
     this.#gauge("berth_turns_running", "Turns that run.", () => running.size);
@@ -166,6 +166,11 @@ export class Metrics {
       "berth_tls_certificate_expires_timestamp_seconds",
       "When the TLS certificate in use expires, in seconds since 1970. Left out without HTTPS.",
       () => (secure?.certificate ? secure.certificate.expiresAt.getTime() / 1000 : null),
+    );
+    this.#gauge(
+      "berth_tls_certificate_failed_orders",
+      "Orders that failed since the last certificate was issued. Left out without ACME.",
+      () => acme?.failures ?? null,
     );
     new Gauge({
       name: "berth_database_connections",

@@ -10,7 +10,7 @@ import type { EgressLogEntry } from "../../src/contract/egress.ts";
 import { freePort } from "../../src/core/ports.ts";
 import { cleanUp } from "../../src/upkeep/clean-up-store.ts";
 import { databaseOf, newAccount } from "../support/accounts.ts";
-import { CertificateFolder } from "../support/certificates.ts";
+import { CertificateFolder, httpsOf } from "../support/certificates.ts";
 import { folderPrefix } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -172,10 +172,9 @@ test("an agent does not reach the service's HTTPS, whatever the operator allows"
   const files = new CertificateFolder(folder.path);
   await files.write("berth.example.com");
   const port = await freePort();
-  const { certificateFile, keyFile } = files;
   await using other = await ScriptedService.start({
     publicUrl: `https://berth.example.com:${port}`,
-    https: { certificateFile, keyFile, host: null, port },
+    https: { ...httpsOf(files), host: null, port },
     egressInside: [`127.0.0.1:${port}`],
   });
   await other.client.createAgent("bob");

@@ -8,7 +8,7 @@ import { buffer } from "node:stream/consumers";
 import { connect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { CertificateFolder } from "../support/certificates.ts";
+import { CertificateFolder, httpsOf } from "../support/certificates.ts";
 import { folderPrefix } from "../support/config.ts";
 import { Program } from "../support/http-program.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -29,11 +29,10 @@ describe("HTTPS", () => {
     folder = await mkdtempDisposable(`${folderPrefix}https-`);
     files = new CertificateFolder(folder.path);
     ca = await files.write(host);
-    const { certificateFile, keyFile } = files;
     service = await ScriptedService.start({
       publicUrl: `https://${host}:7443`,
       previewDomain: pages,
-      https: { certificateFile, keyFile, host: "127.0.0.1", port: 0 },
+      https: httpsOf(files),
     });
     authorization = `Bearer ${service.client.key}`;
     port = Number(new URL(service.server.secureUrl!).port);
@@ -148,10 +147,10 @@ describe("HTTPS", () => {
 
 test("a server with a bad certificate does not start, and says why", async () => {
   await using folder = await mkdtempDisposable(`${folderPrefix}https-`);
-  const { certificateFile, keyFile } = new CertificateFolder(folder.path);
-  const https = { certificateFile, keyFile, host: "127.0.0.1", port: 0 };
+  const files = new CertificateFolder(folder.path);
+  const https = httpsOf(files);
   await expect(ScriptedService.start({ publicUrl: `https://${host}`, https })).rejects.toThrow(
-    `BERTH_TLS_CERT_FILE: ${certificateFile} does not exist.`,
+    `BERTH_TLS_CERT_FILE: ${files.certificateFile} does not exist.`,
   );
 });
 

@@ -1,7 +1,7 @@
 import { mkdtempDisposable } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { freePort } from "../../src/core/ports.ts";
-import { CertificateFolder } from "../support/certificates.ts";
+import { CertificateFolder, httpsOf } from "../support/certificates.ts";
 import { folderPrefix } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -9,9 +9,8 @@ test("the operator learns in words what the public address is good for", async (
   await using folder = await mkdtempDisposable(folderPrefix);
   const files = new CertificateFolder(folder.path);
   await files.write("berth.example.com");
-  const { certificateFile, keyFile } = files;
   const port = await freePort();
-  const https = { certificateFile, keyFile, host: "127.0.0.1", port };
+  const https = { ...httpsOf(files), port };
   const publicUrl = `https://127.0.0.1:${port}`;
   await using service = await ScriptedService.start({ publicUrl, https });
   const { status, body } = await service.client.call("GET", "/admin/reachability");
@@ -19,6 +18,10 @@ test("the operator learns in words what the public address is good for", async (
     200,
     {
       url: publicUrl,
+      certificate: {
+        ok: true,
+        message: expect.stringMatching(/^Certificate: berth\.example\.com, expires on \d{4}-\d\d-\d\d$/),
+      },
       phone: { ok: false, message: expect.stringMatching(/^Your phone can reach this: no, because .* leads only to/) },
       passkeys: { ok: false, message: expect.stringMatching(/^Passkeys and push work here: no, .* is an address\.$/) },
     },

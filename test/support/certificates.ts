@@ -1,6 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { CertificateFiles, HttpsConfig } from "../../src/config/config.ts";
 import { certify, makeAuthority, makeKeys } from "../../src/egress/authority.ts";
+
+/** HTTPS at a free port of this host, with the certificate in the files. */
+export function httpsOf({ certificateFile, keyFile }: CertificateFiles): HttpsConfig {
+  const files = { certificateFile, keyFile };
+  return { files, acme: null, host: "127.0.0.1", port: 0, redirect: null, hstsSeconds: 0 };
+}
 
 /** Files of a certificate for the service, as an operator gives them to it. */
 export class CertificateFolder {

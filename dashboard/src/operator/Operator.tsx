@@ -68,9 +68,9 @@ function Reachability() {
   return (
     <Section title="Reachability">
       <Loaded query={query}>
-        {({ phone, passkeys }) => (
+        {({ phone, passkeys, certificate }) => (
           <ul className="grid gap-2 sm:grid-cols-2">
-            {[phone, passkeys].map(({ ok, message }) => (
+            {[phone, passkeys, ...(certificate ? [certificate] : [])].map(({ ok, message }) => (
               <li key={message} className="flex items-start gap-2 rounded-xl border bg-surface p-4 text-sm">
                 <Badge tone={ok ? "good" : "warn"}>{ok ? "yes" : "no"}</Badge>
                 <p className="wrap-anywhere text-muted">{message}</p>

@@ -33,7 +33,8 @@ export function register(program: ToolCommand): void {
   );
   admin.add("reachability", "show whether phones, passkeys and push messages can use the public address").prints(
     () => connect().admin.reachability(),
-    ({ phone, passkeys }) => [phone, passkeys].map(({ message }) => printable(message)).join("\n"),
+    ({ phone, passkeys, certificate }) =>
+      [phone, passkeys, ...(certificate ? [certificate] : [])].map(({ message }) => printable(message)).join("\n"),
   );
   addBackup(admin);
   admin

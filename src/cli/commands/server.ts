@@ -42,6 +42,16 @@ export function register(program: ToolCommand): void {
     .option("--tls-cert <file>", "serve HTTPS with this certificate and its chain, in PEM (BERTH_TLS_CERT_FILE)")
     .option("--tls-key <file>", "the certificate's private key, in PEM (BERTH_TLS_KEY_FILE)")
     .option("--tls-port <port>", "the port for HTTPS; 7443 by default (BERTH_TLS_PORT)")
+    .option(
+      "--acme",
+      "serve HTTPS with a certificate that is ordered by ACME, from Let's Encrypt by default (BERTH_ACME)",
+    )
+    .option("--acme-agree-terms", "agree to the directory's terms of service (BERTH_ACME_AGREE_TERMS)")
+    .option("--acme-email <address>", "where the directory may write to (BERTH_ACME_EMAIL)")
+    .option(
+      "--acme-challenge <type>",
+      "http-01, by default, needs port 80; tls-alpn-01 needs port 443 only (BERTH_ACME_CHALLENGE)",
+    )
     .option("--public-url <url>", "where clients reach the service (BERTH_PUBLIC_URL)")
     .runs(async ({ detach, json, ...settings }: CommonOptions & ServerOptions & { detach?: true }) => {
       setServerOptions(settings);

@@ -27,8 +27,8 @@ interface DumpedAgent {
   name: string;
 }
 
-/** The schema's own bookkeeping, which migrations recreate, and rows that are valid for a few seconds only. */
-const bookkeeping = /^(kysely_|host_leases$|tickets$)/;
+/** The schema's own bookkeeping, which migrations recreate, and rows that are valid for a few minutes only. */
+const bookkeeping = /^(kysely_|acme_challenges$|host_leases$|tickets$)/;
 
 /** No row is read for longer than this, in milliseconds: a reader that hangs would keep old rows in the database. */
 const statementTimeoutMs = 30 * 60_000;

@@ -4,6 +4,7 @@ import type { DesiredState } from "../../agents/agent.ts";
 import type { ImportDetail } from "../../archives/imports.ts";
 import type { TokenCounts } from "../../billing/ledger.ts";
 import type { UsageState } from "../../billing/usage.ts";
+import type { AcmeConfig } from "../../config/config.ts";
 import type {
   AgentStatus,
   Fault,
@@ -273,6 +274,25 @@ export interface Tables {
     tokens: Buffer;
     renewing_until: Date | null;
     created_at: Generated<Date>;
+    expires_at: Date;
+  };
+  acme_accounts: { directory: string; key: Buffer; url: string | null; email: string | null };
+  acme_certificates: {
+    directory: string;
+    name: string;
+    pair: Buffer | null;
+    failures: Generated<number>;
+    error: string | null;
+    next_order_at: Date | null;
+    limited: Generated<boolean>;
+    lease: string | null;
+    leased_until: Date | null;
+  };
+  acme_challenges: {
+    token: string;
+    name: string;
+    type: AcmeConfig["challenge"];
+    key_authorization: string;
     expires_at: Date;
   };
   agent_secrets: {

@@ -4,6 +4,9 @@ import { createServer as createSecureServer, type Server as SecureServer, type S
 import type { Duplex } from "node:stream";
 import type { PreviewServer } from "../../previews/preview-server.ts";
 
+/** The protocol of connections that validate a challenge of TLS-ALPN-01 (RFC 8737, 6.2). */
+export const acmeProtocol = "acme-tls/1";
+
 const headersTimeoutMs = 15_000;
 const timeoutCheckMs = 5_000;
 /** Above the idle time of usual proxies, 60 s, so that they close idle connections first. */
@@ -35,9 +38,20 @@ export class FrontServer {
     return this.#prepare(createServer(options));
   };
 
-  /** An HTTPS server that answers as the one that `create` returned. */
-  createSecure(tls: ServerOptions): SecureServer {
-    return this.#prepare(createSecureServer({ ...options, ...tls }));
+  /**
+   * An HTTPS server that answers as the one that `create` returned. `hstsSeconds`: for how long browsers use HTTPS only;
+   * 0: they do not learn that.
+   */
+  createSecure(hstsSeconds: number, tls: ServerOptions): SecureServer {
+    const server = createSecureServer({ ...options, ...tls });
+    // Before the answers, so that those of agents' pages and other servers have it too.
+    const hsts = `max-age=${hstsSeconds}`;
+    if (hstsSeconds > 0) server.on("request", (_, response) => response.setHeader("strict-transport-security", hsts));
+    // A validation of a challenge has been answered by the handshake.
+    server.prependListener("secureConnection", (socket) => {
+      if (socket.alpnProtocol === acmeProtocol) socket.destroySoon();
+    });
+    return this.#prepare(server);
   }
 
   #prepare<Any extends Server | SecureServer>(server: Any): Any {

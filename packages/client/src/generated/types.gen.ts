@@ -1936,6 +1936,16 @@ export type Reachability = {
         message: string;
     };
     /**
+     * Whether the service has a certificate, and the last failure. Null: it speaks HTTP only.
+     */
+    certificate: {
+        ok: boolean;
+        /**
+         * A sentence with the answer and its reason.
+         */
+        message: string;
+    } | null;
+    /**
      * Whether passkeys and push messages work at the public address.
      */
     passkeys: {
@@ -1959,6 +1969,13 @@ export type Readiness = {
             message: string;
         };
         accelerator: {
+            ok: boolean;
+            message: string;
+        };
+        /**
+         * Only with HTTPS.
+         */
+        certificate?: {
             ok: boolean;
             message: string;
         };

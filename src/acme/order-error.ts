@@ -1,0 +1,46 @@
+/** The most of a directory's text that is shown. */
+const mostCharacters = 500;
+/** A week: the longest limit of Let's Encrypt. */
+const mostRetryAfterMs = 7 * 86_400_000;
+
+/** Why a certificate was not issued, for the operator. */
+export class OrderError extends Error {
+  /** The type of the directory's problem without its prefix, such as `rateLimited`; null: it reported none. */
+  readonly problem: string | null;
+  /** When the directory allows the next attempt, in milliseconds from now; null: it did not say. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, { problem = null, retryAfterMs = null, ...options }: OrderErrorOptions = {}) {
+    super(message, options);
+    this.problem = problem;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+interface OrderErrorOptions extends ErrorOptions {
+  problem?: string | null;
+  retryAfterMs?: number | null;
+}
+
+/** A directory's text in one line of bounded length. */
+export function printable(text: unknown): string {
+  return String(text)
+    .slice(0, mostCharacters)
+    .replaceAll(/[\p{C}\s]+/gu, " ")
+    .trim();
+}
+
+/** A problem document (RFC 7807) in words, and its type without the prefix. */
+export function problemOf(document: unknown): { problem: string | null; detail: string } {
+  const { type, detail } = (document ?? {}) as { type?: unknown; detail?: unknown };
+  const problem = typeof type === "string" ? printable(type).replace(/^urn:ietf:params:acme:error:/, "") : null;
+  const words = typeof detail === "string" ? printable(detail) : "it gave no reason";
+  return { problem, detail: problem === null ? words : `${words} (${problem})` };
+}
+
+/** The `retry-after` of a response (RFC 9110, 10.2.3) in milliseconds, from 0 to a week; null without a valid one. */
+export function retryAfterOf(header: string | undefined, now = Date.now()): number | null {
+  if (header === undefined) return null;
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), mostRetryAfterMs);
+}
