@@ -18,6 +18,8 @@ const orderMs = 5 * 60_000;
 /** A server that crashes keeps the others from ordering for this long. */
 const leaseMs = 60_000;
 const extendMs = 15_000;
+/** Of the reason for a failed order. */
+const mostCharacters = 1_000;
 /** Servers' clocks may differ. */
 const clockMs = 3_600_000;
 
@@ -186,7 +188,9 @@ export class Acme implements CertificateSource {
   async #failed(lease: string, error: Error): Promise<void> {
     const { name, directory } = this.#config;
     const isLate = error.name === "TimeoutError";
-    const message = isLate ? `The order took more than ${orderMs / 60_000} minutes.` : printable(error.message);
+    const message = isLate
+      ? `The order took more than ${orderMs / 60_000} minutes.`
+      : printable(error.message, mostCharacters);
     const delay = orderDelay(error, this.failures);
     await this.#store.failed(this.#config, lease, { error: message, ...delay });
     const retryMinutes = Math.ceil(delay.delayMs / 60_000);

@@ -66,7 +66,8 @@ export class DirectoryRequests {
       const [response] = (await once(sent, "response")) as [IncomingMessage];
       this.retryAfterMs = retryAfterOf(response.headers["retry-after"]) ?? 0;
       const text = await bodyOf(response);
-      return { status: response.statusCode!, headers: response.headers, data: dataOf(response, text) };
+      const data = method === "head" ? "" : dataOf(response, text);
+      return { status: response.statusCode!, headers: response.headers, data };
     } catch (error) {
       this.#signal.throwIfAborted();
       if (error instanceof OrderError) throw error;

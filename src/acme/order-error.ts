@@ -1,5 +1,5 @@
 /** The most of a directory's text that is shown. */
-const mostCharacters = 500;
+const mostCharacters = 300;
 /** A week: the longest limit of Let's Encrypt. */
 const mostRetryAfterMs = 7 * 86_400_000;
 
@@ -22,10 +22,10 @@ interface OrderErrorOptions extends ErrorOptions {
   retryAfterMs?: number | null;
 }
 
-/** A directory's text in one line of bounded length. */
-export function printable(text: unknown): string {
+/** A text in one line of bounded length. */
+export function printable(text: unknown, most = mostCharacters): string {
   return String(text)
-    .slice(0, mostCharacters)
+    .slice(0, most)
     .replaceAll(/[\p{C}\s]+/gu, " ")
     .trim();
 }
@@ -41,6 +41,7 @@ export function problemOf(document: unknown): { problem: string | null; detail: 
 /** The `retry-after` of a response (RFC 9110, 10.2.3) in milliseconds, from 0 to a week; null without a valid one. */
 export function retryAfterOf(header: string | undefined, now = Date.now()): number | null {
   if (header === undefined) return null;
-  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  const isDate = /^[A-Z][a-z]{2}, .{1,30}$/.test(header);
+  const ms = /^\d{1,15}$/.test(header) ? Number(header) * 1000 : isDate ? Date.parse(header) - now : Number.NaN;
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), mostRetryAfterMs);
 }

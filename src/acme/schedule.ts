@@ -21,5 +21,5 @@ export function orderDelay(error: Error, failures: number): { delayMs: number; i
   const { problem = null, retryAfterMs = null } = error instanceof OrderError ? error : {};
   const least = problem === null ? leastUnreachedMs : leastDelayMs;
   const delayMs = Math.min(least * 2 ** Math.min(failures, 20), mostDelayMs);
-  return { delayMs: Math.max(delayMs, retryAfterMs ?? 0), isLimited: retryAfterMs !== null };
+  return { delayMs: Math.max(delayMs, retryAfterMs ?? 0), isLimited: (retryAfterMs ?? 0) > 0 };
 }

@@ -48,19 +48,15 @@ export class RedirectListener {
   }
 
   async #answer({ method, url = "/" }: IncomingMessage, response: ServerResponse): Promise<void> {
-    response.setHeader("connection", "close");
-    response.setHeader("content-type", "text/plain");
-    if (method !== "GET" && method !== "HEAD") {
-      response.writeHead(405, { allow: "GET, HEAD" }).end("Use HTTPS.\n");
-      return;
-    }
-    if (!url.startsWith(challengePrefix)) {
-      response.writeHead(308, { location: this.#target(url) }).end();
-      return;
-    }
+    const say = (status: number, text: string, headers: Record<string, string> = {}) => {
+      const length = { "content-type": "text/plain", "content-length": Buffer.byteLength(text) };
+      response.writeHead(status, { ...headers, ...length, connection: "close" }).end(text);
+    };
+    if (method !== "GET" && method !== "HEAD") return say(405, "Use HTTPS.\n", { allow: "GET, HEAD" });
+    if (!url.startsWith(challengePrefix)) return say(308, "Use HTTPS.\n", { location: this.#target(url) });
     const found = await this.#acme?.responseTo(url.slice(challengePrefix.length));
-    if (found === undefined || found === null) response.writeHead(404).end("There is no such challenge.\n");
-    else response.writeHead(200).end(found);
+    if (found === undefined || found === null) return say(404, "There is no such challenge.\n");
+    say(200, found);
   }
 
   /** Never at another origin, whatever the request's `Host` and target are. */

@@ -32,7 +32,7 @@ describe("HTTPS", () => {
     service = await ScriptedService.start({
       publicUrl: `https://${host}:7443`,
       previewDomain: pages,
-      https: httpsOf(files),
+      https: { ...httpsOf(files), hstsSeconds: 3_600 },
     });
     authorization = `Bearer ${service.client.key}`;
     port = Number(new URL(service.server.secureUrl!).port);
@@ -119,9 +119,24 @@ describe("HTTPS", () => {
     const entered = await begin(pathname + search, { headers: { host: named, authorization: "" } });
     const [cookie] = entered.headers["set-cookie"]!;
     expect(cookie).toContain("; Secure");
+    expect(entered.headers["strict-transport-security"]).toBe("max-age=3600");
+    program.answer = (request, response) => {
+      response.setHeader("strict-transport-security", "max-age=0; includeSubDomains");
+      response.end(`page ${request.url}`);
+    };
     const page = await begin("/deep", { headers: { host: named, authorization: "", cookie: cookie!.split(";")[0]! } });
     expect(String(await buffer(page))).toBe("page /deep");
+    expect(page.headers["strict-transport-security"]).toBe("max-age=3600");
     expect(program.asked.at(-1)!.headers).toMatchObject({ "x-forwarded-proto": "https" });
+  });
+
+  test("all responses over HTTPS have HSTS, and those over HTTP do not", async () => {
+    for (const path of ["/healthz", "/agents/ada", "/nowhere", "/-/"]) {
+      expect([path, (await begin(path)).headers["strict-transport-security"]]).toEqual([path, "max-age=3600"]);
+    }
+    const rejected = await begin("/agents", { method: "POST", body: "{" });
+    expect(rejected.headers["strict-transport-security"]).toBe("max-age=3600");
+    expect((await fetch(`${service.server.url}/healthz`)).headers.get("strict-transport-security")).toBeNull();
   });
 
   test("a client older than TLS 1.2 is rejected", async () => {
