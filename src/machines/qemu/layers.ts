@@ -4,9 +4,10 @@ import { dirname, join, relative } from "node:path";
 import type { DiskLayers } from "./command.ts";
 import { bytesOf, copyWithHoles, force } from "./files.ts";
 import { firstDisk, type Layout } from "./layout.ts";
+import type { MachineUser } from "./machine-users.ts";
 import { createOverlay } from "./process.ts";
 import type { MachineRecord } from "./record.ts";
-import type { MachineUser, Sandbox } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 /** The maximum number of layers of a disk. A read of data that none of them has opens each. */
 export const maximumLayers = 8;

@@ -11,10 +11,11 @@ import type { Resources } from "../../contract/agents.ts";
 import { nullWhereMissing } from "./files.ts";
 import { findMapping } from "./guest-memory.ts";
 import { type MachineFiles, memoryFiles } from "./layout.ts";
+import type { MachineUser } from "./machine-users.ts";
 import type { PageJobs } from "./page-jobs.ts";
 import type { PagesFile } from "./pages.ts";
 import type { QemuProcess } from "./process.ts";
-import type { MachineUser, Sandbox } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 import type { Template } from "./template.ts";
 
 /**

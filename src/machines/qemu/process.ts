@@ -13,8 +13,9 @@ import { processor } from "../../core/processor.ts";
 import { qemuArguments, type Start, stateDescriptor } from "./command.ts";
 import { readEnd, readUntrusted } from "./files.ts";
 import type { MachineFiles } from "./layout.ts";
+import type { MachineUser } from "./machine-users.ts";
 import { Qmp } from "./qmp.ts";
-import type { MachineUser, Sandbox, SandboxPaths } from "./sandbox.ts";
+import type { Sandbox, SandboxPaths } from "./sandbox.ts";
 
 const run = promisify(execFile);
 

@@ -6,8 +6,8 @@ import { SerialQueue } from "../../core/locks.ts";
 import type { MachineOrigin, RunningMachine } from "../driver.ts";
 import { force, readRecord, writeWhole } from "./files.ts";
 import { firstDisk, type Layout } from "./layout.ts";
+import type { MachineUser } from "./machine-users.ts";
 import type { MemoryImage } from "./memory-image.ts";
-import type { MachineUser } from "./sandbox.ts";
 
 /** A machine's record. Written before each start, so that it is true after a crash. */
 export interface MachineRecord {

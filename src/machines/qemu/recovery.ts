@@ -5,11 +5,11 @@ import { sleeper } from "./compression.ts";
 import { nullWhereMissing } from "./files.ts";
 import { sweepImages } from "./image.ts";
 import type { MachineFiles } from "./layout.ts";
+import type { MachineUser } from "./machine-users.ts";
 import type { QemuParts } from "./parts.ts";
 import { killByMonitor, qemuProcesses } from "./process.ts";
 import { readQuarantined } from "./quarantined.ts";
 import { type MachineRecord, readsAtOnce } from "./record.ts";
-import type { MachineUser } from "./sandbox.ts";
 
 /** Runs at server startup: finds running machines and removes anything half made. */
 export async function recover(parts: QemuParts): Promise<void> {

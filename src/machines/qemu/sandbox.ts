@@ -1,27 +1,17 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, lchown, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { chmod, lchown, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { remedies } from "../../config/installed.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../core/child-environment.ts";
 import { hasEnded, kill } from "../../core/process-table.ts";
 import { ControlGroups, type GroupOptions, inGroup, maximumThreads } from "./control-groups.ts";
 import { blockConnections } from "./firewall.ts";
+import { findUsers, type MachineUser, type Users } from "./machine-users.ts";
 import { claimNewUser, claimUser, releaseUser } from "./user-claims.ts";
-
-const run = promisify(execFile);
-
-/** The user of templates' QEMUs if the server is root. Its group can read images and templates. */
-const machineUserName = "berth-vm";
-
-export interface MachineUser {
-  uid: number;
-  gid: number;
-}
 
 /** The paths that one QEMU sees in addition to /usr. */
 export interface SandboxPaths {
@@ -36,16 +26,6 @@ export interface Confined {
   memoryMiB: number;
   group: string | null;
   outlivesServer: boolean;
-}
-
-/** The users of QEMU, if the server is root. */
-interface Users {
-  template: MachineUser;
-  /** Supplementary groups of every QEMU: reading templates, and opening /dev/kvm. */
-  groups: readonly number[];
-  /** The first id for machines and their number; each machine has its own. */
-  first: number;
-  count: number;
 }
 
 /** The limit of QEMU's private memory beyond its guest's, in bytes: its translation cache, stacks and buffers. */
@@ -351,37 +331,4 @@ function foldersAbove(paths: readonly string[]): string[] {
     for (const folder of above) folders.add(folder);
   }
   return [...folders];
-}
-
-/**
- * The group that may open /dev/kvm, if that is not root's own. In a container it often has another number than the
- * container's group `kvm`.
- */
-async function groupOfKvm(): Promise<number[]> {
-  const device = await stat("/dev/kvm").catch(() => null);
-  const isForGroup = device !== null && (device.mode & 0o060) === 0o060;
-  return isForGroup && device.gid !== 0 ? [device.gid] : [];
-}
-
-async function findUsers(): Promise<Users> {
-  try {
-    const { stdout } = await run("getent", ["passwd", machineUserName], { env: childEnvironment });
-    const [, , uid, gid] = stdout.split(":");
-    const { stdout: groups } = await run("id", ["-G", machineUserName], { env: childEnvironment });
-    const range = /^berth-vm:(\d+):(\d+)$/m.exec(await readFile("/etc/subuid", "utf8"));
-    if (!range) throw new Error("no range of user ids");
-    return {
-      template: { uid: Number(uid), gid: Number(gid) },
-      groups: [...new Set([...groups.trim().split(" ").map(Number), ...(await groupOfKvm())])],
-      first: Number(range[1]),
-      count: Number(range[2]),
-    };
-  } catch (error) {
-    throw new BerthError(
-      "privilege_missing",
-      `As root, Berth runs each machine as a user of its own. The user ${machineUserName} or its range of user ids in ` +
-        `/etc/subuid is missing. Make them with: ${remedies.setup}`,
-      { cause: error },
-    );
-  }
 }
