@@ -8,7 +8,7 @@ import type { CertificateSource } from "../https/certificate-source.ts";
 import type { SecureListener } from "../https/secure-listener.ts";
 import { PendingChallenges } from "./challenges.ts";
 import { CertificateOrder } from "./order.ts";
-import { OrderError, printable } from "./order-error.ts";
+import { OrderError, printable, reasonFor } from "./order-error.ts";
 import { orderDelay, renewalOf } from "./schedule.ts";
 import type { AcmeStore, ChallengeResponse, OrderState } from "./store.ts";
 
@@ -17,9 +17,7 @@ const checkMs = 5_000;
 const orderMs = 5 * 60_000;
 /** A server that crashes keeps the others from ordering for this long. */
 const leaseMs = 60_000;
-const extendMs = 15_000;
-/** Of the reason for a failed order. */
-const mostCharacters = 1_000;
+const extendMs = 10_000;
 /** Servers' clocks may differ. */
 const clockMs = 3_600_000;
 
@@ -187,10 +185,7 @@ export class Acme implements CertificateSource {
 
   async #failed(lease: string, error: Error): Promise<void> {
     const { name, directory } = this.#config;
-    const isLate = error.name === "TimeoutError";
-    const message = isLate
-      ? `The order took more than ${orderMs / 60_000} minutes.`
-      : printable(error.message, mostCharacters);
+    const message = reasonFor(error, orderMs);
     const delay = orderDelay(error, this.failures);
     await this.#store.failed(this.#config, lease, { error: message, ...delay });
     const retryMinutes = Math.ceil(delay.delayMs / 60_000);

@@ -1,5 +1,6 @@
 /** The most of a directory's text that is shown. */
 const mostCharacters = 300;
+const mostReasonCharacters = 1_000;
 /** A week: the longest limit of Let's Encrypt. */
 const mostRetryAfterMs = 7 * 86_400_000;
 
@@ -28,6 +29,12 @@ export function printable(text: unknown, most = mostCharacters): string {
     .slice(0, most)
     .replaceAll(/[\p{C}\s]+/gu, " ")
     .trim();
+}
+
+/** Why an order failed, in one line. `orderMs`: how long an order may take. */
+export function reasonFor(error: Error, orderMs: number): string {
+  if (error.name === "TimeoutError") return `The order took more than ${orderMs / 60_000} minutes.`;
+  return printable(error.message, mostReasonCharacters);
 }
 
 /** A problem document (RFC 7807) in words, and its type without the prefix. */

@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { expect, test } from "vitest";
 import { certify, makeAuthority, makeKeys } from "../egress/authority.ts";
 import { checkKeyPair } from "../https/certificate.ts";
-import { OrderError } from "./order-error.ts";
+import { OrderError, reasonFor } from "./order-error.ts";
 import { orderDelay, renewalOf } from "./schedule.ts";
 
 const minuteMs = 60_000;
@@ -31,4 +32,11 @@ test("a delay of the directory counts where it is longer", () => {
   expect(limited(hourMs)).toEqual({ delayMs: hourMs, isLimited: true });
   expect(limited(1_000)).toEqual({ delayMs: 5 * minuteMs, isLimited: true });
   expect(limited(0)).toEqual({ delayMs: 5 * minuteMs, isLimited: false });
+});
+
+test("an order that takes too long is named so", async () => {
+  const signal = AbortSignal.any([AbortSignal.timeout(1)]);
+  if (!signal.aborted) await once(signal, "abort");
+  expect(reasonFor(signal.reason, 5 * minuteMs)).toBe("The order took more than 5 minutes.");
+  expect(reasonFor(new Error("a\nb"), 5 * minuteMs)).toBe("a b");
 });

@@ -216,6 +216,29 @@ test("a server that stops ends an order with a silent directory, and blames nobo
   await silent[Symbol.asyncDispose]();
 });
 
+test("an order ends when another server has taken its lease", async () => {
+  const began = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  directory.answers = {
+    "/taken": async ({ socket }) => {
+      began.resolve();
+      await once(socket, "close");
+      ended.resolve();
+    },
+  };
+  const taken = await ScriptedService.start(await settings("/taken"));
+  await began.promise;
+  const database = await databaseOf(taken);
+  const lease = "00000000-0000-4000-8000-000000000001";
+  await sql`update acme_certificates set lease = ${lease}, leased_until = now() + interval '1 day'`.execute(database);
+  await database.destroy();
+  await ended.promise;
+  const { body } = await taken.client.call("GET", "/readyz");
+  expect(body.checks.certificate.message).not.toContain("failed");
+  directory.answers = {};
+  await taken[Symbol.asyncDispose]();
+});
+
 test("an honest certificate is used after all failures", async () => {
   expect(await order({})).toMatch(/^berth\.example\.com, expires on/);
   expect(await serialAt(service.server.secureUrl!, directory.authority)).toMatch(issued);

@@ -1,6 +1,6 @@
 import { mkdtempDisposable, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AcmeStore } from "../../src/acme/store.ts";
 import { type Database, openDatabase } from "../../src/core/database/database.ts";
 import { dumpDatabase } from "../../src/core/database/dump.ts";
@@ -9,6 +9,7 @@ import { freePort } from "../../src/core/ports.ts";
 import { Sealer } from "../../src/core/sealing.ts";
 import { acmeName, issued, ordering, serialAt } from "../support/acme-service.ts";
 import { folderPrefix, newFolder } from "../support/config.ts";
+import { HostileDirectory } from "../support/hostile-directory.ts";
 import { newDatabase } from "../support/new-database.ts";
 import { Pebble } from "../support/pebble.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -149,5 +150,53 @@ test("a lease has one owner until it expires or is released", async () => {
     expect(await store.acquire(subject, one!, 60_000)).toBe(false);
     await store.release(subject, other!);
     expect(await store.acquire(subject, one!, 60_000)).toBe(true);
+  });
+});
+
+describe("without the database", () => {
+  test("the certificate stays in use, and no challenge is known", async () => {
+    const { databaseUrl } = await newDatabase(postgres, databaseFolder, "away");
+    const settings = ordering(pebble, "http-01");
+    await using service = await start(databaseUrl, settings);
+    await untilIssued(service);
+    const serial = await serialAt(service.server.secureUrl!, ca);
+    const waiting = await apart(ordering(pebble, "http-01", { name: "held.example.com" }));
+    await using(databaseUrl, async (database) => {
+      const row = { directory: pebble.directory, name: "held.example.com" };
+      const next = new Date(Date.now() + 86_400_000);
+      await database
+        .insertInto("acme_certificates")
+        .values({ ...row, next_order_at: next })
+        .execute();
+    });
+    await using held = await start(databaseUrl, waiting);
+    await postgres.stop();
+    await service.server.reloadCertificate!();
+    expect(await serialAt(service.server.secureUrl!, ca)).toBe(serial);
+    const { port } = waiting.https.redirect!;
+    const response = await fetch(`http://127.0.0.1:${port}/.well-known/acme-challenge/token`);
+    expect(response.status).toBe(404);
+    postgres = await startEmbeddedPostgres(databaseFolder);
+    await held.server.reloadCertificate!();
+  });
+
+  test("an issued certificate is used, and stored once the database is back", async () => {
+    const { databaseUrl } = await newDatabase(postgres, databaseFolder, "later");
+    await using directory = await HostileDirectory.start(folder.path);
+    directory.answers["/certificate"] = async (request, response) => {
+      await postgres.stop();
+      await directory.answer("/certificate", request, response);
+    };
+    const ports = { httpPort: await freePort(), tlsPort: await freePort() };
+    const settings = ordering({ directory: `${directory.url}/dir`, caFile: directory.caFile, ...ports }, "http-01");
+    await using service = await start(databaseUrl, settings);
+    await expect.poll(() => serialAt(service.server.secureUrl!, directory.authority)).toMatch(issued);
+    postgres = await startEmbeddedPostgres(databaseFolder);
+    const isStored = () =>
+      using(databaseUrl, async (database) => {
+        const row = await database.selectFrom("acme_certificates").select("pair").executeTakeFirst();
+        return row?.pair instanceof Buffer;
+      });
+    await expect.poll(isStored).toBe(true);
   });
 });

@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { mkdtempDisposable } from "node:fs/promises";
+import { chmod, mkdtempDisposable } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
+import { join } from "node:path";
 import { connect } from "node:tls";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -12,6 +13,7 @@ import { acmeName, issued, ordering, serialAt } from "../support/acme-service.ts
 import { folderPrefix } from "../support/config.ts";
 import { Pebble } from "../support/pebble.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { ServerProcess } from "../support/server-process.ts";
 
 // Against Debian's `pebble`, which validates names and issues certificates as Let's Encrypt does.
 
@@ -252,4 +254,29 @@ describe("the account", () => {
     await expect.poll(() => serialAt(service.server.secureUrl!, second)).toMatch(issued);
     expect(own.requests("/sign-me-up")).toBe(1);
   });
+});
+
+test("SIGHUP makes the server's program order now", async () => {
+  await using ownFolder = await mkdtempDisposable(`${folderPrefix}acme-`);
+  await chmod(ownFolder.path, 0o711); // The database's user enters it.
+  await using own = await Pebble.start(ownFolder.path);
+  await own.stop();
+  await using program = new ServerProcess(join(ownFolder.path, "data"), {
+    BERTH_ACME: "true",
+    BERTH_ACME_AGREE_TERMS: "true",
+    BERTH_ACME_EMAIL: "admin@example.com",
+    BERTH_ACME_DIRECTORY: own.directory,
+    BERTH_ACME_DIRECTORY_CA_FILE: own.caFile,
+    BERTH_TLS_HOST: "127.0.0.1",
+    BERTH_TLS_PORT: "0",
+    BERTH_HTTP_REDIRECT_PORT: String(own.httpPort),
+    BERTH_PUBLIC_URL: `https://${acmeName}`,
+    BERTH_IMAGE_DIR: "/nonexistent",
+  });
+  await program.line(/^berth: not ready: certificate: There is no certificate for berth\.example\.com yet/);
+  await program.line(/the certificate was not issued: The directory at .* cannot be used: connect ECONNREFUSED/);
+  await own.restart();
+  program.child.kill("SIGHUP");
+  await program.line(/an ACME account is registered/);
+  await program.line(/a TLS certificate is in use/);
 });

@@ -45,7 +45,7 @@ export class HostileDirectory implements AsyncDisposable {
       this.asked.push(path);
       const answer = this.answers[path];
       if (answer) answer(request, response);
-      else void this.#answer(path, request, response);
+      else void this.answer(path, request, response);
     });
   }
 
@@ -87,7 +87,8 @@ export class HostileDirectory implements AsyncDisposable {
     return { status: "pending", identifiers: [{ type: "dns", value: acmeName }], ...urls, ...changes };
   }
 
-  async #answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Responds honestly. */
+  async answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { url } = this;
     const say = (body: unknown, status = 200, headers = {}) =>
       HostileDirectory.saying(body, status, headers)(request, response);

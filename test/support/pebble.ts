@@ -39,6 +39,7 @@ class Lines {
   }
 
   async end(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const ended = once(this.child, "exit");
     this.child.kill("SIGKILL");
     await ended;
@@ -144,6 +145,11 @@ export class Pebble implements AsyncDisposable {
   /** How many requests it got for a path, such as `/order-plz`. */
   requests(path: string): number {
     return this.#program.all.filter((line) => line.includes(`POST ${path} `)).length;
+  }
+
+  /** Ends it until `restart`. */
+  async stop(): Promise<void> {
+    await this.#program.end();
   }
 
   /** Starts it again. It forgets all accounts. */
