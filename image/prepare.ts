@@ -9,6 +9,7 @@ import {
 } from "../src/contract/guest.ts";
 import { ClientFunctions } from "../src/guest/client-functions.ts";
 import { DemoServer } from "../src/models/demo/demo-server.ts";
+import { Approvals } from "../src/runtimes/approvals.ts";
 import { openclaw } from "../src/runtimes/openclaw.ts";
 import { clearLeftovers } from "../src/runtimes/openclaw-leftovers.ts";
 import { compileCacheOf, keepPrepared } from "../src/runtimes/openclaw-prepared.ts";
@@ -27,6 +28,7 @@ const context: StartContext = {
   proxyUrl: `http://127.0.0.1:${guestProxyPort}`,
   functionsUrl: `http://127.0.0.1:${guestFunctionsPort}/mcp`,
   runtimePort: guestRuntimePort,
+  approvals: new Approvals(),
   stateFolder: "/tmp/prepared",
   environmentFile,
   mcpServers: {},

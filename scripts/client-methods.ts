@@ -142,6 +142,13 @@ const classes: readonly ClassRow[] = [
     isOfAgent: true,
     methods: { get: "getQueue", act: "actOnQueue", change: "changeQueuedTurn" },
   },
+  { name: "Approvals", doc: "Uses of tools that wait for an answer.", methods: { list: "listOpenApprovals" } },
+  {
+    name: "AgentApprovals",
+    doc: "The approvals of an agent's turns.",
+    isOfAgent: true,
+    methods: { list: "listApprovals", answer: "answerApproval" },
+  },
   {
     name: "SnapshotsMethods",
     doc: "Snapshots of an agent.",

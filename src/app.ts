@@ -11,6 +11,7 @@ import { ticketRoutes } from "./accounts/ticket-routes.ts";
 import { userRoutes } from "./accounts/user-routes.ts";
 import { machineRoutes } from "./agents/machine-routes.ts";
 import { agentRoutes } from "./agents/routes.ts";
+import { approvalRoutes } from "./approvals/routes.ts";
 import { archiveRoutes } from "./archives/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { backupRoutes } from "./backup/routes.ts";
@@ -79,6 +80,7 @@ const plugins = [
   providerMetadataRoutes,
   dashboardRoutes,
   agentRoutes,
+  approvalRoutes,
   queueRoutes,
   snapshotRoutes,
   machineRoutes,

@@ -6,6 +6,7 @@ import { Users } from "./accounts/users.ts";
 import { Acme } from "./acme/acme.ts";
 import { openTlsAlpn } from "./acme/tls-alpn.ts";
 import { Agents } from "./agents/agents.ts";
+import { Approvals } from "./approvals/approvals.ts";
 import { Exports } from "./archives/exports.ts";
 import { ImportFolders } from "./archives/import-folders.ts";
 import { Imports } from "./archives/imports.ts";
@@ -123,6 +124,7 @@ export class AppContext extends Foundation {
   readonly leases = new GuestLeases(this);
 
   readonly agents = new Agents(this);
+  readonly approvals = new Approvals(this);
   readonly turns = new Turns(this);
   readonly asking = new Asking(this);
   readonly otherAgents = new OtherAgentsServer(this);

@@ -7,6 +7,7 @@ import { UserStore } from "./accounts/user-store.ts";
 import { AcmeStore } from "./acme/store.ts";
 import { AuthorStore } from "./agents/author-store.ts";
 import { AgentStore } from "./agents/store.ts";
+import { ApprovalStore } from "./approvals/store.ts";
 import { HistoryStore } from "./archives/history-store.ts";
 import { AuditStore } from "./audit/store.ts";
 import { fromCredits } from "./billing/credits.ts";
@@ -51,6 +52,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     acme: new AcmeStore(database, sealer),
     accounts: new AccountStore(database, startingCredits),
     agents: agentStore,
+    approvals: new ApprovalStore(database, host),
     audit: new AuditStore(database),
     authors: new AuthorStore(database),
     billing: new BillingStore(database),

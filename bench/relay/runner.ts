@@ -3,6 +3,7 @@ import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { Downloads } from "../../src/guest/downloads.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import type { Uplink } from "../../src/guest/uplink.ts";
+import { Approvals } from "../../src/runtimes/approvals.ts";
 import { relayRuntime } from "./runtime.ts";
 
 /** A machine's runner within this process, with its data in `home`. The caller makes it listen. */
@@ -19,6 +20,7 @@ export async function runner(home: string, uplink: Uplink): Promise<Server> {
       proxyUrl: "",
       functionsUrl: "",
       runtimePort: 0,
+      approvals: new Approvals(),
       environmentFile: "/dev/null",
       log: console.error,
     },

@@ -12,6 +12,7 @@ import {
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
+import { type Permissions, restrictedKind } from "../contract/permissions.ts";
 import type { Route } from "../contract/route.ts";
 import { accessTo, type ListedAccess, type Viewer } from "../core/http/access.ts";
 import { type Attempt, retriedAs } from "../core/http/attempt.ts";
@@ -110,6 +111,7 @@ export class Agents {
     if (asked.private) requireMaker(personId);
     await this.#context.stores.agents.requireFew(accountId, asked.count ?? 1);
     await this.#requireRunnable(accountId, runtime);
+    this.#requireEnforced(asked.permissions, runtime);
     await this.#context.models.check(asked.model ?? null, runtime);
     await this.#requireOthers(viewer, asked, asked.agents);
   }
@@ -127,6 +129,18 @@ export class Agents {
     await machines.requireReady();
     await ledger.requireCredits(accountId, null);
     await reserve.require();
+  }
+
+  /** Throws `permissions_not_supported` for a runtime that would use the tools all the same. */
+  #requireEnforced(permissions: Permissions | undefined, runtime: string): void {
+    const kind = permissions ? restrictedKind(permissions) : null;
+    const ability = this.#context.runtimes.find(({ name }) => name === runtime)?.abilities.permissions ?? true;
+    if (kind === null || ability === true) return;
+    throw new BerthError(
+      "permissions_not_supported",
+      `permissions: ${runtime} cannot ask for or deny \`${kind}\`; only \`allow\` is possible. ${ability.reason}`,
+      { details: { kind, runtime } },
+    );
   }
 
   async #adopt(spare: string, agent: AgentState, { moveTo }: Attempt): Promise<void> {
@@ -157,6 +171,7 @@ export class Agents {
     if (isOther || model !== undefined) {
       await this.#context.models.check(model === undefined ? agent.model : model, runtime);
     }
+    this.#requireEnforced(asked.permissions ?? agent.permissions, runtime);
     await this.#requireOthers(viewer, { ...agent, ...asked }, agents);
     if (asked.private === false) await this.#requirePublic(agents ?? agent.agents, agent.accountId);
     requireSmall({ ...agent, ...asked });

@@ -39,7 +39,10 @@ export function viewFor(caller: ViewingCaller, agent: AgentState, full: Agent): 
   if (accessTo(agent, caller) !== "all") return overseen(full);
   const { privateSource: source } = agent;
   const view = source && accessTo(source, caller) === "none" ? { ...full, forkedFrom: null } : full;
-  if (caller.credential === "agent") return { ...view, maker: null, instructions: null, mcpServers: {}, agents: [] };
+  if (caller.credential === "agent") {
+    const { instructions, mcpServers, agents, permissions } = usualSettings;
+    return { ...view, maker: null, instructions, mcpServers, agents, permissions };
+  }
   return allows(caller.role, "use") ? view : { ...view, mcpServers: {} };
 }
 

@@ -18,6 +18,7 @@ const columns = {
   mcpServers: "mcp_servers",
   agents: "agents",
   autoSnapshot: "auto_snapshot",
+  permissions: "permissions",
   private: "private",
   retold: "retold",
   conversation: "conversation",

@@ -52,6 +52,7 @@ function runtime(name: string, changes: Partial<Runtime> = {}): Runtime {
       tools: able,
       reasoning: able,
       usage: able,
+      permissions: able,
     },
     ...changes,
   };
@@ -229,6 +230,7 @@ function turn(message: string, changes: Partial<Turn> = {}): Turn {
     reply: "",
     replyTruncated: false,
     status: "completed",
+    reason: null,
     error: null,
     askedBy: null,
     createdBy: null,

@@ -12,6 +12,7 @@ const files: readonly [words: string, load: Load][] = [
   ["agents", () => import("./commands/agents.ts")],
   ["snapshots", () => import("./commands/snapshots.ts")],
   ["turns", () => import("./commands/turns.ts")],
+  ["approvals", () => import("./commands/approvals.ts")],
   ["queue", () => import("./commands/queue.ts")],
   ["files cp", () => import("./commands/files.ts")],
   ["acp", () => import("./commands/acp.ts")],

@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import type { Agent, TurnEvent, Usage } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
-  type Answer,
   agent,
   ended,
   installation,
@@ -12,6 +11,7 @@ import {
   refuse,
   ScriptedApi,
   streaming,
+  turn,
 } from "../../test/support/scripted-api.ts";
 
 let api: ScriptedApi;
@@ -29,18 +29,6 @@ async function unusedUrl(): Promise<string> {
   taken.close();
   await once(taken, "close");
   return `http://127.0.0.1:${port}`;
-}
-
-/** A stream of events, numbered from `from`. It stays open unless it contains its last event. */
-function turn(events: TurnEvent[], { from = 1, breaks = false } = {}): Answer {
-  return (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream", "x-turn-id": "t1" });
-    for (const [index, event] of events.entries()) {
-      response.write(`id: ${from + index}\ndata: ${JSON.stringify(event)}\n\n`);
-    }
-    if (breaks) response.write(": going\n\n", () => response.destroy());
-    else if (/completed|failed|cancelled/.test(events.at(-1)?.type ?? "")) response.end();
-  };
 }
 
 const delta = (text: string): TurnEvent => ({ type: "response.output_text.delta", delta: text });

@@ -33,6 +33,8 @@ export interface Config {
   idleMs: number;
   /** How long a stop of the server may take to suspend awake agents; 0: their machines keep running. */
   stopSuspendMs: number;
+  /** How long an approval waits for an answer before it is denied. */
+  approvalMs: number;
   /** The maximum number of agents awake at once. */
   maximumAwake: number;
   /** Total memory of all running machines, in MiB. */

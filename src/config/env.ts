@@ -112,6 +112,11 @@ const variables = z.object({
   ...clusterVariables,
   BERTH_IDLE_SECONDS: z.coerce.number().min(0).max(2_592_000).default(300),
   BERTH_STOP_SUSPEND_SECONDS: z.coerce.number().min(0).max(3_600).default(0),
+  BERTH_APPROVAL_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .max(20 * 86_400)
+    .default(86_400),
   BERTH_MAX_AGENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
   BERTH_MEMORY_MIB: z.coerce.number().int().min(1_024).optional(),
   BERTH_SPARES: z.coerce.number().int().min(0).max(100).optional(),
@@ -190,6 +195,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     kubernetes: pods,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,
     stopSuspendMs: values.BERTH_STOP_SUSPEND_SECONDS * 1000,
+    approvalMs: values.BERTH_APPROVAL_SECONDS * 1000,
     maximumAwake: values.BERTH_MAX_AGENTS,
     ...capacity(values, pods),
     spareLoad: values.BERTH_SPARE_LOAD,

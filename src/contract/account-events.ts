@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentStatus, Fault, QueueHeld } from "./agents.ts";
+import { Decision } from "./approval-fields.ts";
 import { EgressRefusal } from "./egress.ts";
 import { KeyKind } from "./keys.ts";
 import { RoleName } from "./workspaces.ts";
@@ -71,6 +72,21 @@ export const AccountEvent = z
         error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
       })
       .meta({ description: "Not sent for a turn that ends with its agent's deletion." }),
+    z.object({
+      type: z.literal("approval.requested"),
+      ...Place,
+      agent,
+      turnId: z.string(),
+      approvalId: z.string(),
+    }),
+    z.object({
+      type: z.literal("approval.answered"),
+      ...Place,
+      agent,
+      turnId: z.string(),
+      approvalId: z.string(),
+      decision: Decision,
+    }),
     z.object({
       type: z.literal("queue.changed"),
       ...Place,

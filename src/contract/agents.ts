@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { errorStatuses } from "./errors.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { allAllowed, Permissions } from "./permissions.ts";
 
 /** The most forks per request. */
 const maximumForks = 20;
@@ -160,6 +161,7 @@ const settings = {
     .array(z.string())
     .meta({ description: "The names of agents in the account that this agent may call as tools." }),
   autoSnapshot: AutoSnapshot,
+  permissions: Permissions,
   private: z.boolean().meta({ description: "Whether only its maker sees and uses it." }),
 };
 export type AgentSettings = z.infer<z.ZodObject<typeof settings>>;
@@ -171,6 +173,7 @@ export const usualSettings: AgentSettings = {
   mcpServers: {},
   agents: [],
   autoSnapshot: 0,
+  permissions: allAllowed,
   private: false,
 };
 
@@ -197,6 +200,7 @@ const askedSettings = {
     description: "Names of up to 16 agents in the account that this agent may call as tools.",
   }),
   autoSnapshot: AutoSnapshot.optional(),
+  permissions: Permissions.optional(),
   private: z.boolean().optional().meta({
     description:
       "Whether only its maker sees and uses the agent. Owners and admins of the workspace see its name, status and cost, and may suspend and delete it. Only its maker changes this; a fork of a private agent is private.",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Agent, AgentName, AutoSnapshot, Fault, WaitQuery } from "./agents.ts";
 import { ChangeEgress } from "./egress.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { allAllowed, Permissions } from "./permissions.ts";
 import { SecretHeader, SecretHost, SecretName } from "./secrets.ts";
 import { limitedRecord } from "./validation.ts";
 
@@ -76,6 +77,7 @@ export const ArchivedSettings = z.object({
     diskGiB: z.int().min(10).max(1024),
   }),
   autoSnapshot: AutoSnapshot.default(0),
+  permissions: Permissions.default(allAllowed),
   private: z.boolean().default(false),
   /** The replayed part of this conversation, which was held with another runtime. */
   retold: z

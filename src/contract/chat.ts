@@ -1,16 +1,20 @@
 import { z } from "zod";
 import { Fault, ListQuery } from "./agents.ts";
+import { approvalFields, Decision } from "./approval-fields.ts";
 import { CreatedBy } from "./authors.ts";
 import { safeParseValue, textOf } from "./validation.ts";
 
 /** The maximum size of a message, in bytes of UTF-8. */
 const maximumMessageBytes = 256 * 1024;
 
-const inclusions = ["status", "reasoning", "tools", "usage"] as const;
+const inclusions = ["status", "reasoning", "tools", "usage", "approvals"] as const;
 export type Inclusion = (typeof inclusions)[number];
 
 const WhenBusy = z.enum(["reject", "queue", "steer", "interrupt"]);
 export type WhenBusy = z.infer<typeof WhenBusy>;
+
+const OnAsk = z.enum(["wait", "deny"]);
+export type OnAsk = z.infer<typeof OnAsk>;
 
 export const ChatRequest = z
   .strictObject({
@@ -27,6 +31,10 @@ export const ChatRequest = z
     whenBusy: WhenBusy.default("reject").meta({
       description:
         "The treatment of the message while the agent answers another one. `reject`: 409. `queue`: wait behind the messages that wait. `interrupt`: cancel the running turn and begin next. `steer`: reach the running turn where the runtime can, otherwise as `queue`. The header `x-berth-placed` says what was done.",
+    }),
+    onAsk: OnAsk.default("wait").meta({
+      description:
+        "The treatment of tools that the agent's permissions ask about. `wait`: the turn waits for an approval. `deny`: the tool is denied.",
     }),
   })
   .meta({ id: "ChatRequest" });
@@ -103,6 +111,19 @@ export const TurnEvent = z
       arguments: z.string().meta({ description: "JSON." }),
       ...told,
     }),
+    z.object({
+      type: z
+        .literal("response.approval.requested")
+        .meta({ description: "The turn waits until the use of a tool is allowed or denied." }),
+      id: z.uuid(),
+      toolCallId: z.string().max(1_000).nullable().meta({ description: "The id of the tool call's events." }),
+      ...approvalFields,
+    }),
+    z.object({
+      type: z.literal("response.approval.resolved").meta({ description: "The runtime has the answer." }),
+      id: z.uuid(),
+      decision: Decision.nullable().meta({ description: "Null: the turn or the tool was cancelled first." }),
+    }),
     z.object({ type: z.literal("response.completed"), ...told }),
     z.object({ type: z.literal("response.failed"), error: Fault, ...told }),
     z.object({ type: z.literal("response.cancelled"), ...told }),
@@ -110,18 +131,18 @@ export const TurnEvent = z
   .meta({ id: "TurnEvent" });
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
-const TurnStatus = z.enum(["queued", "running", "completed", "failed", "cancelled"]);
+const TurnStatus = z.enum(["queued", "running", "waiting", "completed", "failed", "cancelled"]);
 export type TurnStatus = z.infer<typeof TurnStatus>;
 /** The status of a turn that has ended. */
-export type Outcome = Exclude<TurnStatus, "queued" | "running">;
+export type Outcome = Exclude<TurnStatus, "queued" | "running" | "waiting">;
 
 /** Whether a turn neither waits nor runs. */
 export function hasEnded(status: TurnStatus): status is Outcome {
-  return status !== "queued" && status !== "running";
+  return status !== "queued" && status !== "running" && status !== "waiting";
 }
 
 /** The status of a turn that runs, after an event; `running` for all but a last event. */
-export function statusAfter(event: TurnEvent): Exclude<TurnStatus, "queued"> {
+export function statusAfter(event: TurnEvent): Outcome | "running" {
   switch (event.type) {
     case "response.completed":
       return "completed";
@@ -137,6 +158,13 @@ export function statusAfter(event: TurnEvent): Exclude<TurnStatus, "queued"> {
 /** One of `response.completed`, `response.failed`, `response.cancelled`. */
 export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "response.failed" | "response.cancelled" }>;
 
+/** An event of a tool call. */
+export type ToolCallEvent = Extract<TurnEvent, { type: `response.tool_call.${string}` }>;
+
+export function isToolCall(event: TurnEvent): event is ToolCallEvent {
+  return event.type.startsWith("response.tool_call.");
+}
+
 /** The `include` word that a reader must request to receive the event; null if it is always sent. */
 export function inclusionOf(event: TurnEvent): Inclusion | null {
   switch (event.type) {
@@ -151,6 +179,9 @@ export function inclusionOf(event: TurnEvent): Inclusion | null {
     case "response.tool_call.completed":
     case "response.function_call":
       return "tools";
+    case "response.approval.requested":
+    case "response.approval.resolved":
+      return "approvals";
     default:
       return null;
   }
@@ -183,6 +214,7 @@ export const TurnRecord = z
     reply: z.string().meta({ description: "The reply's text so far, up to 65,536 characters." }),
     replyTruncated: z.boolean().meta({ description: "The reply was truncated; the turn's events have all of it." }),
     status: TurnStatus,
+    reason: z.enum(["approval"]).nullable().meta({ description: "Why the turn is `waiting`." }),
     error: Fault.nullable(),
     model: z.string().nullable().meta({ description: "The requested model; null: the runtime's default." }),
     usage: Usage,

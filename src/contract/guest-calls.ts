@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { z } from "zod";
+import { Decision } from "./approval-fields.ts";
 import { AgentFolder, Installed } from "./archives.ts";
 import {
   MachineCommand,
@@ -36,6 +37,7 @@ import {
   Quiesced,
 } from "./guest.ts";
 import { uuidPattern } from "./ids.ts";
+import { Permissions } from "./permissions.ts";
 import { PortList, PortNumber } from "./ports.ts";
 import { HostKey } from "./ssh.ts";
 
@@ -156,6 +158,20 @@ export const guestCalls = {
   /** The result of a client's function for a turn that waits for it. Fails with `function_not_waiting`. */
   answerFunction: call({
     request: z.object({ turnId, callId: z.string().max(200), output: z.string() }),
+    response: nothing,
+    timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
+  }),
+  /** The agent's permissions, before the turn's prompt. Runners of older images do not have this call. */
+  setPermissions: call({
+    request: z.object({ turnId, permissions: Permissions }),
+    response: nothing,
+    timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
+  }),
+  /** The answer to an approval that a turn waits for. Repeatable. Fails with `approval_not_waiting`. */
+  answerApproval: call({
+    request: z.object({ turnId, approvalId: z.uuid(), decision: Decision, message: z.string().nullable() }),
     response: nothing,
     timeoutMs: quickTimeoutMs,
     maximumBytes: noBytes,

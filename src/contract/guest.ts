@@ -215,6 +215,7 @@ export type ExecResult = z.infer<typeof ExecResult>;
  */
 export const GuestRefusalCode = z.enum([
   "function_not_waiting",
+  "approval_not_waiting",
   "command_not_found",
   "command_exited",
   "command_not_runnable",

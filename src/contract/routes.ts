@@ -1,6 +1,7 @@
 import { accountRoutes } from "./routes/account.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { agentRoutes } from "./routes/agents.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
 import { archiveRoutes } from "./routes/archives.ts";
 import { billingRoutes } from "./routes/billing.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
@@ -27,6 +28,7 @@ export const routes = {
   ...publicRoutes,
   ...dashboardRoutes,
   ...agentRoutes,
+  ...approvalRoutes,
   ...queueRoutes,
   ...snapshotRoutes,
   ...archiveRoutes,

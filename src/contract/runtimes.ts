@@ -2,7 +2,16 @@ import { z } from "zod";
 import { ModelProvider } from "./models.ts";
 
 /** Features that clients can use, in the same way for every runtime. */
-export const abilityNames = ["instructions", "model", "reset", "cancel", "tools", "reasoning", "usage"] as const;
+export const abilityNames = [
+  "instructions",
+  "model",
+  "reset",
+  "cancel",
+  "tools",
+  "reasoning",
+  "usage",
+  "permissions",
+] as const;
 export type AbilityName = (typeof abilityNames)[number];
 
 const Ability = z.object({

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Approvals } from "../runtimes/approvals.ts";
 import { allAbilities, type Runtime, type RuntimeContext, type StartContext } from "../runtimes/runtime.ts";
 import { ClientFunctions } from "./client-functions.ts";
 import { Conversation } from "./conversation.ts";
@@ -42,7 +43,7 @@ const counting: Runtime = {
 
 function conversationIn(journalFolder: string, runtime = counting): Conversation {
   const files = { stateFolder: folder, environmentFile: join(folder, "environment") };
-  const context = { uid: 2 ** 22, ...files, log: () => {} } as unknown as RuntimeContext;
+  const context = { uid: 2 ** 22, ...files, approvals: new Approvals(), log: () => {} } as unknown as RuntimeContext;
   const conversation = new Conversation(
     [runtime],
     context,

@@ -280,8 +280,13 @@ export class Conversation {
       journal.append(event);
     };
     const calls = this.#modelCalls();
+    const { approvals } = this.#context;
     await this.#functions.offer(prompt.turnId, prompt.functions ?? [], emit);
-    const last = await session.prompt(prompt, emit, signal).finally(() => this.#functions.withdraw());
+    approvals.begin({ turnId: prompt.turnId, emit, cancelled: signal });
+    const last = await session.prompt(prompt, emit, signal).finally(() => {
+      approvals.end();
+      this.#functions.withdraw();
+    });
     if (last.type !== "response.failed" || heard || this.#modelCalls() > calls) return last;
     return (await hasEnded(session)) ? "unheard" : last;
   }

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
+import { isToolCall, type SequencedEvent, type TurnEvent } from "../contract/chat.ts";
 import { EventLog, sizeOf } from "../contract/event-log.ts";
 import { endsWhole, JournalFile } from "./journal-file.ts";
 
@@ -97,7 +97,7 @@ export class Journal {
 
 /** Drops a tool's input or output that is too large. */
 function bounded(event: TurnEvent): TurnEvent {
-  if (!("id" in event)) return event;
+  if (!isToolCall(event)) return event;
   const told = { ...event };
   for (const part of ["input", "output"] as const) {
     const size = told[part] === undefined ? 0 : JSON.stringify(told[part]).length;

@@ -9,6 +9,7 @@ import {
   guestRuntimePort,
 } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
+import { Approvals } from "../runtimes/approvals.ts";
 import { busy } from "./activity.ts";
 import { ClientFunctions } from "./client-functions.ts";
 import { Downloads } from "./downloads.ts";
@@ -53,6 +54,7 @@ const runner = await createRunner({
     functionsUrl: `http://127.0.0.1:${guestFunctionsPort}/mcp`,
     runtimePort: guestRuntimePort,
     environmentFile,
+    approvals: new Approvals(),
     log: console.error,
   },
   machine: {

@@ -203,6 +203,16 @@ class Runner {
         this.#options.functions.answer(turnId, callId, output);
         return {};
       },
+      setPermissions: async ({ turnId, permissions }) => {
+        this.#options.context.approvals.prepare(turnId, permissions);
+        return {};
+      },
+      answerApproval: async ({ turnId, approvalId, decision, message }) => {
+        if (!this.#options.context.approvals.answer(turnId, approvalId, { decision, message })) {
+          throw new GuestError("approval_not_waiting", "the approval does not wait for an answer");
+        }
+        return {};
+      },
       enterConversation: async ({ conversation: number }) => {
         await conversation.enter(number);
         return {};

@@ -109,8 +109,9 @@ export class Idleness {
 
   /** Starts to suspend an agent that was not active after `idleSince`. False if it is needed. */
   async #suspend({ id }: AgentState, idleSince: Date): Promise<boolean> {
-    const { stores, machines, egress, hungGuests, reconciler } = this.#context;
-    const isNeeded = () => this.#open.has(id) || reconciler.isAtWork(id) || egress.moves(id);
+    const { stores, machines, egress, hungGuests, reconciler, running } = this.#context;
+    const isNeeded = () =>
+      this.#open.has(id) || reconciler.isAtWork(id) || egress.moves(id) || running.ofAgent(id)?.isCallingModel === true;
     if (isNeeded()) return false;
     // This takes a second, in which a request may arrive.
     let isBusy = true;

@@ -4,6 +4,7 @@ import { type AgentRow, agentColumns, toColumns, toState } from "../agents/rows.
 import type { Database } from "../core/database/database.ts";
 import { lockPrivacy } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
+import { lockQueue } from "../queue/order-store.ts";
 import type { SnapshotState } from "../snapshots/snapshot.ts";
 import { SnapshotStore } from "../snapshots/store.ts";
 import { retell } from "../turns/retelling-rows.ts";
@@ -86,7 +87,7 @@ export class LifecycleStore {
       .where("host", "=", this.#host)
       .where("desired", "=", "running")
       .where("status", "=", "ready")
-      .where(notAnswering)
+      .where(maySleep)
       .$if(accountId !== null, (query) => query.where("account_id", "=", accountId!))
       .orderBy("last_active_at")
       .limit(limit)
@@ -173,17 +174,24 @@ export class LifecycleStore {
   }
 
   /**
-   * Requests suspension, unless the agent has a running turn, has failed, is being deleted, or was active after
+   * Requests suspension, unless the agent has a running turn that does not wait, has failed, is being deleted, or was active after
    * `idleSince`. Returns the changed agent; null if nothing was changed.
    */
   async beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null> {
-    return this.#changeAtRest(id, (update) =>
-      update
+    return this.#database.transaction().execute(async (transaction) => {
+      await lockQueue(transaction, id);
+      const row = await transaction
+        .updateTable("agents")
         .set((agent) => ({ desired: "suspended", generation: agent("generation", "+", 1) }))
+        .where("id", "=", id)
         .where("desired", "!=", "deleted")
         .where("status", "!=", "failed")
-        .$if(idleSince !== null, (query) => query.where("last_active_at", "<=", idleSince!)),
-    );
+        .where(maySleep)
+        .$if(idleSince !== null, (query) => query.where("last_active_at", "<=", idleSince!))
+        .returning(agentColumns)
+        .executeTakeFirst();
+      return row ? toState(row, this.#host) : null;
+    });
   }
 
   /**
@@ -381,10 +389,18 @@ function booted(agent: ExpressionBuilder<Tables, "agents">) {
 }
 
 /** The condition that no turn of the agent is running. */
-function notAnswering({ not, exists, selectFrom }: ExpressionBuilder<Tables, "agents">) {
-  const running = selectFrom("turns")
+function notAnswering(agents: ExpressionBuilder<Tables, "agents">) {
+  return agents.not(agents.exists(runningTurns(agents)));
+}
+
+/** The condition that its machine may sleep: no turn is running, except one that waits for a person. */
+function maySleep(agents: ExpressionBuilder<Tables, "agents">) {
+  return agents.not(agents.exists(runningTurns(agents).where("turns.waiting", "=", false)));
+}
+
+function runningTurns({ selectFrom }: ExpressionBuilder<Tables, "agents">) {
+  return selectFrom("turns")
     .select("turns.id")
     .whereRef("turns.agent_id", "=", "agents.id")
     .where("turns.status", "=", "running");
-  return not(exists(running));
 }

@@ -179,6 +179,7 @@ export class Gateway {
     this.#rates.of(caller.id).count({ bytes: size });
     if (!body) return answer(stream, 413, wire.error(413, "A request is limited to 32 MiB."));
     const turn = caller.turn();
+    using _ = turn?.callModel();
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
     const owner = { id: caller.id, instructions: settings.instructions };
     const request = await this.#preparations.prepare(wire.path, body, owner, gone.signal);

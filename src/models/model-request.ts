@@ -26,6 +26,8 @@ export interface ModelTurn {
   readonly settings: ModelSettings;
   /** Aborted when the turn was interrupted or has failed. */
   readonly interrupted: AbortSignal;
+  /** Counts a model call until it is disposed. */
+  callModel(): Disposable;
   /** A model call has started. */
   asked(): void;
   /** The span of a model call that is about to start; null if it is not traced. `model`: `provider/name`. */

@@ -13,6 +13,7 @@ import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { functionServer } from "../contract/functions.ts";
 import type { McpServer } from "../contract/mcp-servers.ts";
+import { AcpPermissions, permissionResponse } from "./acp-permissions.ts";
 import { asText } from "./message-text.ts";
 import { killTree, spawnRuntime } from "./process.ts";
 import type { Prompt, Session, StartContext } from "./runtime.ts";
@@ -61,11 +62,17 @@ const cancelGraceMs = 5_000;
 export async function startAcp(launch: AcpLaunch, context: StartContext): Promise<Session> {
   const { child, ended } = await spawnRuntime(launch.command, launch.args, launch.env, "pipe", context);
   const listeners = new Set<(update: SessionUpdate) => void>();
+  const servers = [functionServer, ...Object.keys(context.mcpServers)];
+  const permissions = new AcpPermissions(servers, context.home);
   const connection = client({ name: "berth" })
     .onNotification(methods.client.session.update, ({ params }) => {
-      for (const listener of listeners) listener(params.update);
+      const { update } = params;
+      if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") permissions.saw(update);
+      for (const listener of listeners) listener(update);
     })
-    .onRequest(methods.client.session.requestPermission, ({ params }) => ({ outcome: allow(params.options) }))
+    .onRequest(methods.client.session.requestPermission, async ({ params }) =>
+      permissionResponse(params, await context.approvals.mayUse(permissions.useOf(params))),
+    )
     .connect(ndJsonStream(Writable.toWeb(child.stdin!), Readable.toWeb(child.stdout!) as ReadableStream<Uint8Array>));
   void ended.then(() => connection.close());
 
@@ -296,13 +303,6 @@ function eventOf(update: SessionUpdate): TurnEvent | null {
 
 function present<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {
   return value === undefined ? {} : ({ [key]: value } as { [K in Key]?: Value });
-}
-
-/** Allows every tool: the machine is the sandbox. */
-function allow(options: readonly { optionId: string; kind: string }[]) {
-  const option =
-    options.find(({ kind }) => kind === "allow_always") ?? options.find(({ kind }) => kind === "allow_once");
-  return option ? ({ outcome: "selected", optionId: option.optionId } as const) : ({ outcome: "cancelled" } as const);
 }
 
 function reasonOf(error: unknown): string {

@@ -2,10 +2,11 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { BerthError } from "../contract/errors.ts";
+import { functionServer } from "../contract/functions.ts";
 import { processor } from "../core/processor.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
-import { allAbilities, type Runtime } from "./runtime.ts";
+import { allAbilities, type Runtime, type StartContext } from "./runtime.ts";
 
 /**
  * Claude Code behind its ACP adapter. Its command `/model NAME` switches the running process's model, with everything
@@ -50,9 +51,9 @@ export const claudeCode: Runtime = {
               // Each would cost an extra model call in every turn.
               promptSuggestions: false,
               title: "agent",
-              // Tools need no approval: the machine is the sandbox.
-              permissionMode: "bypassPermissions",
-              allowDangerouslySkipPermissions: true,
+              // Its own rules, which the agent could change, allow nothing that these ask for. The runner decides.
+              settings: { permissions: { ask: askedTools(context) } },
+              allowDangerouslySkipPermissions: false,
             },
           },
         },
@@ -69,6 +70,27 @@ export const claudeCode: Runtime = {
     );
   },
 };
+
+/** Claude Code's tools. It asks for unknown ones unless a rule of its own allows them. */
+function askedTools({ mcpServers }: StartContext): string[] {
+  const servers = [functionServer, ...Object.keys(mcpServers)].map((name) => `mcp__${name}`);
+  return [...ownTools, ...servers, "mcp__*"];
+}
+
+const ownTools = [
+  "Agent",
+  "Bash",
+  "Edit",
+  "Glob",
+  "Grep",
+  "NotebookEdit",
+  "Read",
+  "Skill",
+  "Task",
+  "WebFetch",
+  "WebSearch",
+  "Write",
+];
 
 /** The demonstration model answers to any name, including the default's. */
 async function chooseModel(acp: AcpConnection, model: string | null): Promise<void> {

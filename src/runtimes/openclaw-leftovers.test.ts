@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Approvals } from "./approvals.ts";
 import { clearLeftovers } from "./openclaw-leftovers.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
@@ -24,6 +25,7 @@ async function clear(asAnother = false): Promise<string[]> {
     gatewayUrl: "",
     functionsUrl: "",
     runtimePort: 0,
+    approvals: new Approvals(),
     stateFolder: home,
   };
   await clearLeftovers(process.execPath, { home, ...own, ...files } satisfies RuntimeContext, asAnother);

@@ -28,6 +28,7 @@ export const openclaw: Runtime = {
       supported: true,
       reason: "Only of Anthropic's models that its driver knows: OpenAI's Chat Completions do not tell it.",
     },
+    permissions: { supported: false, reason: "OpenClaw asks its own clients, which Berth does not carry yet." },
   },
   memoryMiB: 3072,
   providers: ["anthropic", "openai"],

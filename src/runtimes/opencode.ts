@@ -264,8 +264,10 @@ function configuration(gatewayUrl: string) {
     share: "disabled",
     // Otherwise opencode keeps a second Git repository next to the agent's, for an undo that no user can request.
     snapshot: false,
-    // Tools need no approval: the machine is the sandbox.
-    permission: "allow",
+    // The runner decides. Each tool is named, since a rule of the agent's own configuration for one precedes `*`.
+    permission: Object.fromEntries(askedTools.map((tool) => [tool, "ask"])),
+    // Otherwise a turn ends when a tool is denied.
+    experimental: { continue_loop_on_deny: true },
     model: warm,
     small_model: warm,
     // Otherwise an extra model call in the first turn.
@@ -278,6 +280,27 @@ function configuration(gatewayUrl: string) {
     },
   };
 }
+
+const askedTools = [
+  "*",
+  "bash",
+  "codesearch",
+  "doom_loop",
+  "edit",
+  "external_directory",
+  "glob",
+  "grep",
+  "list",
+  "lsp",
+  "question",
+  "read",
+  "skill",
+  "task",
+  "todoread",
+  "todowrite",
+  "webfetch",
+  "websearch",
+];
 
 function filesOf({ home, stateFolder }: RuntimeContext) {
   const own = join(home, ".local/share/opencode");

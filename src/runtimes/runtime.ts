@@ -4,6 +4,7 @@ import type { Prompt as GuestPrompt } from "../contract/guest.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { ModelProvider } from "../contract/models.ts";
 import type { AbilityName } from "../contract/runtimes.ts";
+import type { Approvals } from "./approvals.ts";
 
 /** The environment that a runtime in a guest is started in. */
 export interface RuntimeContext {
@@ -31,6 +32,8 @@ export interface RuntimeContext {
    * read files in its folder, but only by name.
    */
   environmentFile: string;
+  /** Decides about each use of a tool that the runtime asks for. */
+  approvals: Approvals;
   /** Called with each line of the runtime's error output. */
   log: (line: string) => void;
 }
@@ -75,6 +78,7 @@ export const allAbilities: Abilities = {
   tools: true,
   reasoning: true,
   usage: true,
+  permissions: true,
 };
 
 /** Everything specific to one runtime. To add a runtime, add a file that exports one of these. */

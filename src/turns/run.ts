@@ -2,10 +2,11 @@ import type { AppContext } from "../context.ts";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
+import { restrictedKind } from "../contract/permissions.ts";
 import { pause } from "../core/retry.ts";
 import type { GuestLease } from "../lifecycle/guest-leases.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { RunningTurn } from "./running-turn.ts";
+import { isStoredFirst, type RunningTurn } from "./running-turn.ts";
 
 /** The maximum number of machines that receive a message without responding. */
 const machineTries = 3;
@@ -19,12 +20,25 @@ const reconnectDelayMs = 300;
  * turn on its disk fails it, so no message is answered twice.
  */
 export async function runTurn(running: RunningTurn, context: AppContext): Promise<void> {
-  for (let tries = machineTries; !running.over.signal.aborted && !running.ending; tries--) {
+  const { over, turn } = running;
+  for (let tries = machineTries; !over.signal.aborted && !running.ending; tries--) {
+    if (running.isWaiting && (await isAsleep(turn.agentId, context))) {
+      context.approvals.deliver(turn.id);
+      await context.leases.awake(turn.agentId, over.signal);
+      tries = machineTries;
+    }
     if ((await runOnMachine(running, context)) === "over") return;
-    if (running.seen > 0 || tries <= 1)
+    // A machine that went to sleep while the turn waited has it in memory; one that was lost has it on its disk, and fails
+    // it.
+    if ((running.seen > 0 && !running.isWaiting) || tries <= 1)
       throw new BerthError("machine_lost", "The agent's machine stopped during the turn.");
-    await pause(reconnectDelayMs, running.over.signal);
+    await pause(reconnectDelayMs, over.signal);
   }
+}
+
+/** Whether the agent's machine sleeps, or is about to. */
+async function isAsleep(agentId: string, { stores }: AppContext): Promise<boolean> {
+  return (await stores.agents.byId(agentId))?.desired === "suspended";
 }
 
 /** `lost`: the machine stopped before the turn ended. */
@@ -32,20 +46,22 @@ async function runOnMachine(running: RunningTurn, context: AppContext): Promise<
   const { turn, over } = running;
   const begun = performance.now();
   running.trace?.wants();
-  using lease = await context.leases.acquire(turn.agentId, (position) => running.queued(position));
+  const lease = await context.leases.acquire(turn.agentId, (position) => running.queued(position));
+  using wakefulness = new Wakefulness(lease, turn.agentId, context);
   const { autoSnapshot } = running.settings;
   if (autoSnapshot > 0 && !running.prompted) await context.snapshots.beforeTurn(turn.agentId, autoSnapshot);
   if (over.signal.aborted || running.ending) return "over";
   running.trace?.ready();
   running.begin(Math.round(performance.now() - begun));
+  if (running.isWaiting) context.approvals.deliver(turn.id);
   const lost = lease.lost.then(toLost);
   for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
     const outcome = await Promise.race([
-      readAnswer(running, lease, context).catch((error: unknown) => ({ error })),
+      readAnswer(running, lease, wakefulness, context).catch((error: unknown) => ({ error })),
       lost,
     ]);
     if (outcome === "ended" || over.signal.aborted) return "over";
-    if (outcome === "lost") return outcome;
+    if (outcome === "lost" || (running.isWaiting && (await isAsleep(turn.agentId, context)))) return "lost";
     if (outcome !== "cut" && outcome.error instanceof BerthError) {
       if (outcome.error.code === "machine_lost" && running.seen === 0) return "lost";
       // A guest that does not respond in time may have a runner that is restarting.
@@ -64,11 +80,17 @@ async function runOnMachine(running: RunningTurn, context: AppContext): Promise<
 const toLost = () => "lost" as const;
 
 /** Reads the guest's events from the cursor. `cut`: the stream ended before the turn did. */
-async function readAnswer(running: RunningTurn, lease: GuestLease, context: AppContext): Promise<"ended" | "cut"> {
+async function readAnswer(
+  running: RunningTurn,
+  lease: GuestLease,
+  wakefulness: Wakefulness,
+  context: AppContext,
+): Promise<"ended" | "cut"> {
   const { over } = running;
   const watch = new StallWatch(running, context);
   try {
     const guest = await lease.connect();
+    await permit(running, guest);
     running.trace?.sent();
     for await (const batch of sourceOf(running, guest)) {
       // From here on the wait is for the store, which may be down, not for the runtime.
@@ -76,9 +98,13 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, context: AppC
       await running.announced;
       if (over.signal.aborted || running.ending) return "ended";
       for (const entry of batch) {
+        const { event } = entry;
+        if (event.type === "response.approval.requested" && !running.ending)
+          await context.approvals.open(running, event.id);
         take(running, entry, context.metrics);
-        if (entry.event.type === "response.function_call") await running.announced;
+        if (isStoredFirst(event)) await running.announced;
       }
+      wakefulness.set(!running.isWaiting);
       // In the meantime, new events stay in the guest's journal on the agent's disk.
       if (!running.writer.hasRoom) await running.writer.room(over.signal);
       watch.saw();
@@ -87,6 +113,12 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, context: AppC
   } finally {
     watch.stop();
   }
+}
+
+/** Sets the turn's permissions before its prompt. Throws `upgrade_required` for an image that does not know them. */
+async function permit({ turn, settings, seen }: RunningTurn, guest: GuestClient): Promise<void> {
+  const { permissions } = settings;
+  if (seen === 0 && restrictedKind(permissions) !== null) await guest.setPermissions({ turnId: turn.id, permissions });
 }
 
 /** Prompts the guest if it has not started; otherwise reads its journal from the cursor. */
@@ -111,6 +143,29 @@ function take(running: RunningTurn, { seq, event }: SequencedEvent, metrics: Met
   running.sawTool(event);
   running.trace?.heard(event);
   running.append(event);
+}
+
+/** Keeps the machine of a turn awake, except while the turn waits for approvals. */
+class Wakefulness implements Disposable {
+  readonly #agentId: string;
+  readonly #context: AppContext;
+  #held: Disposable | null;
+
+  constructor(held: Disposable, agentId: string, context: AppContext) {
+    this.#held = held;
+    this.#agentId = agentId;
+    this.#context = context;
+  }
+
+  set(awake: boolean): void {
+    if (awake) this.#held ??= this.#context.leases.keepAwake(this.#agentId);
+    else this[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    this.#held?.[Symbol.dispose]();
+    this.#held = null;
+  }
 }
 
 /** Fails a turn that has been silent for too long while no tool is running. */
@@ -140,7 +195,7 @@ class StallWatch {
     const { turn, openTools } = this.#running;
     void hungGuests.suspect(turn.agentId);
     const message = `The runtime was silent for ${config.stallMs / 1000} s; the turn was stopped.`;
-    if (openTools.size > 0) this.saw();
+    if (openTools.size > 0 || this.#running.isWaiting) this.saw();
     else this.#running.giveUp({ code: "runtime_stalled", message });
   }
 }

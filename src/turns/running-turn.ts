@@ -3,6 +3,7 @@ import type { Fault } from "../contract/agents.ts";
 import { type LastEvent, type Outcome, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
 import { type EventLog, sizeOf } from "../contract/event-log.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
+import type { Permissions } from "../contract/permissions.ts";
 import type { Span } from "../telemetry/span.ts";
 import { storable } from "./storable.ts";
 import type { TurnTrace } from "./trace.ts";
@@ -16,6 +17,7 @@ export interface TurnSettings {
   mcpServers: McpServers;
   asksAgents: boolean;
   autoSnapshot: number;
+  permissions: Permissions;
 }
 
 /** How long the runtime has to retry or give up after a refusal it may be able to fix. */
@@ -48,6 +50,8 @@ export interface TurnProgress {
   openTools: Iterable<string>;
   /** The last function call for its client; null: none yet. */
   functionCall: FunctionCall | null;
+  /** The approvals that were requested and are not resolved. */
+  openApprovals: Iterable<string>;
 }
 
 /** An event that asks the turn's client to run a function. */
@@ -56,6 +60,8 @@ export interface FunctionCall {
   seq: number;
   callId: string;
 }
+
+const noProgress: TurnProgress = { head: null, openTools: [], functionCall: null, openApprovals: [] };
 
 /** A turn running in this server: its events and the outcome of its model calls. */
 export class RunningTurn {
@@ -80,6 +86,9 @@ export class RunningTurn {
   readonly openTools: Set<string>;
   /** The last function call for its client; null: none yet. */
   functionCall: FunctionCall | null;
+  /** The approvals that were requested and are not resolved: the runtime waits for their answers. */
+  readonly openApprovals: Set<string>;
+  #modelCalls = 0;
   #head: number | null;
   #position = 0;
   #nextSeq: number;
@@ -96,7 +105,7 @@ export class RunningTurn {
     log: EventLog,
     settings: TurnSettings,
     keeper: TurnHooks,
-    { head, openTools, functionCall }: TurnProgress = { head: null, openTools: [], functionCall: null },
+    { head, openTools, functionCall, openApprovals }: TurnProgress = noProgress,
   ) {
     this.turn = turn;
     this.log = log;
@@ -106,6 +115,7 @@ export class RunningTurn {
     this.#storedUsage = turn.usage;
     this.openTools = new Set(openTools);
     this.functionCall = functionCall;
+    this.openApprovals = new Set(openApprovals);
     this.#head = head;
     this.hasSpoken = head !== null;
     this.#keeper = keeper;
@@ -160,8 +170,8 @@ export class RunningTurn {
   /**
    * Adds a guest's event. Readers get it at once and the store soon: after a crash it can be read from the guest again.
    * The server's own events are stored first (see `announce`), so that a restart does not produce different ones. So is
-   * any last event, because its reader may send the next message, and a call of a client's function, whose result may
-   * reach the next server.
+   * any last event, because its reader may send the next message, and a call of a client's function and a request for an
+   * approval, whose answers may reach the next server.
    */
   append(event: TurnEvent): void {
     if (this.ending) return;
@@ -174,7 +184,7 @@ export class RunningTurn {
     this.ending = statusAfter(event) !== "running";
     const whole = storable(this.ending ? this.#last(event as LastEvent) : this.#withSums(event));
     this.writer.add({ seq: this.#nextSeq++, event: whole });
-    if (whole.type === "response.function_call") this.announced = this.writer.flushed();
+    if (isStoredFirst(whole)) this.announced = this.writer.flushed();
     else if (!this.ending) this.log.append(whole);
     else if (whole.type !== "response.completed") this.#interrupted.abort();
   }
@@ -197,9 +207,26 @@ export class RunningTurn {
     this.#keeper.interrupt();
   }
 
-  /** Tracks open tools and the client's functions. */
+  /** Whether it waits for approvals. Its machine may sleep, unless it also waits for a model. */
+  get isWaiting(): boolean {
+    return this.openApprovals.size > 0;
+  }
+
+  get isCallingModel(): boolean {
+    return this.#modelCalls > 0;
+  }
+
+  /** Counts a model call until it is disposed. */
+  callModel(): Disposable {
+    this.#modelCalls++;
+    return { [Symbol.dispose]: () => void this.#modelCalls-- };
+  }
+
+  /** Tracks open tools, approvals and the client's functions. */
   sawTool(event: TurnEvent): void {
     if (event.type === "response.function_call") this.functionCall = { seq: this.nextSeq, callId: event.callId };
+    if (event.type === "response.approval.requested") this.openApprovals.add(event.id);
+    if (event.type === "response.approval.resolved") this.openApprovals.delete(event.id);
     if (event.type === "response.tool_call.started" && isRemembered(event.id, this.openTools))
       this.openTools.add(event.id);
     if (event.type === "response.tool_call.completed") this.openTools.delete(event.id);
@@ -280,6 +307,11 @@ export class RunningTurn {
   #sums() {
     return { usage: toUsage(this.usage), at: new Date().toISOString() };
   }
+}
+
+/** Whether an event is stored before readers get it: its answer may reach the next server. */
+export function isStoredFirst({ type }: TurnEvent): boolean {
+  return type === "response.function_call" || type === "response.approval.requested";
 }
 
 function isOfRuntime({ code }: Fault): boolean {

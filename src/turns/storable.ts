@@ -1,4 +1,4 @@
-import type { TurnEvent } from "../contract/chat.ts";
+import { isToolCall, type TurnEvent } from "../contract/chat.ts";
 
 /** Limit on nesting depth. PostgreSQL rejects some thousands of levels. */
 const maximumDepth = 200;
@@ -12,7 +12,7 @@ export function storable(event: TurnEvent): TurnEvent {
     const delta = storableText(event.delta);
     return delta === event.delta ? event : { ...event, delta };
   }
-  if ("id" in event && depthOf(event) > maximumDepth)
+  if (isToolCall(event) && depthOf(event) > maximumDepth)
     return { ...event, input: undefined, output: "(nested too deeply to be stored)" };
   return storableValue(event);
 }

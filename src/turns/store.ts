@@ -77,6 +77,7 @@ export class TurnStore {
             asked_by: turn.asked?.byTurn ?? null,
             first_turn: turn.asked?.firstTurn ?? null,
             depth: turn.asked?.depth ?? null,
+            on_ask: turn.onAsk,
             queued_at: turn.queuedAt,
             // The same, so that a turn that never begins is recognized.
             ...(turn.queuedAt && { created_at: turn.queuedAt }),
@@ -123,7 +124,7 @@ export class TurnStore {
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
       .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
-      .select(["agents.auto_snapshot", "agents.retold"])
+      .select(["agents.auto_snapshot", "agents.permissions", "agents.retold"])
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
       .$if(turnId !== null, (query) => query.where("turns.id", "=", turnId!))
@@ -135,6 +136,7 @@ export class TurnStore {
         mcpServers: row.mcp_servers,
         agents: row.other_agents,
         autoSnapshot: row.auto_snapshot,
+        permissions: row.permissions,
         retold: row.retold,
       },
     }));
@@ -157,7 +159,8 @@ export class TurnStore {
       .select(({ fn }) => fn.countAll<string>().as("count"))
       .where("agent_id", "=", agentId)
       .$if(conversation !== null, (query) => query.where("conversation", "=", conversation!))
-      .$if(status !== null, (query) => query.where("status", "=", status!))
+      .$if(status !== null, (query) => query.where("status", "=", status === "waiting" ? "running" : status!))
+      .$if(status === "running" || status === "waiting", (query) => query.where("waiting", "=", status === "waiting"))
       .executeTakeFirstOrThrow();
     return Number(count);
   }
@@ -170,7 +173,7 @@ export class TurnStore {
     // Reads each agent's newest turns by its own index. An agent's turns end in the order in which they begin, so the
     // newest that ended before `since` ends its part of the list.
     const { rows } = await sql<RecentTurn>`
-      select turns.id, turns.agent, left(turns.message, ${summaryCharacters.message}) as message, turns.status, (${replyOf(summaryCharacters.reply)}) ->> 'text' as reply,
+      select turns.id, turns.agent, left(turns.message, ${summaryCharacters.message}) as message, turns.status, turns.waiting, (${replyOf(summaryCharacters.reply)}) ->> 'text' as reply,
         (${faultOf}) as error, ${turnAuthor} as "createdBy", turns.created_at as "createdAt", turns.finished_at as "finishedAt"
       from (
         select own.*, agents.name as agent from agents cross join lateral (
@@ -223,7 +226,7 @@ export class TurnStore {
 
   /**
    * The number of the turn's last event, the number of its `response.in_progress` (null before it), the ids of tools
-   * that have started and not completed, and the last function call for its client.
+   * that have started and not completed, the last function call for its client, and the approvals that are not resolved.
    */
   async progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>> {
     const { rows } = await sql<{ last: number } & Required<TurnProgress>>`
@@ -237,7 +240,11 @@ export class TurnStore {
       ) as "openTools", (
         select json_build_object('seq', seq, 'callId', event ->> 'callId') from turn_events
         where turn_id = ${turnId} and event ->> 'type' = 'response.function_call' order by seq desc limit 1
-      ) as "functionCall"
+      ) as "functionCall", array(
+        select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.approval.requested'
+        except
+        select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.approval.resolved'
+      ) as "openApprovals"
       from turn_events where turn_id = ${turnId}`.execute(this.#database);
     return rows[0]!;
   }
@@ -389,6 +396,8 @@ export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
     model: row.model,
     status: row.status,
     usage: row.usage,
+    onAsk: row.on_ask,
+    waiting: row.waiting,
     queuedAt: row.queued_at,
     asked: row.asked_by === null ? null : { byTurn: row.asked_by, firstTurn: row.first_turn!, depth: row.depth! },
   };

@@ -1,6 +1,6 @@
 import { toUsage } from "../billing/usage.ts";
 import type { TranscriptLine } from "../contract/archives.ts";
-import type { TurnEvent } from "../contract/chat.ts";
+import { isToolCall, type TurnEvent } from "../contract/chat.ts";
 import { errorStatuses } from "../contract/errors.ts";
 import { storable, storableValue } from "./storable.ts";
 import type { PastTurn } from "./turn.ts";
@@ -31,7 +31,7 @@ export async function* toLines(turn: FinishedTurn, events: AsyncIterable<TurnEve
   const calls = new Map<string, ToolCall>();
   for await (const event of events) {
     yield* text.add(event);
-    if (!("id" in event)) continue;
+    if (!isToolCall(event)) continue;
     const call = merged(calls.get(event.id), event);
     calls.set(event.id, call);
     if (event.type !== "response.tool_call.completed") continue;
@@ -188,5 +188,6 @@ function toTurn(
     reasoning: usage.reasoningTokens,
     microCredits: null,
   };
-  return { conversation, message, model, status, error, undone, usage: counts, queuedAt: null, createdAt, finishedAt };
+  const none = { onAsk: "deny", waiting: false, queuedAt: null } as const;
+  return { conversation, message, model, status, error, undone, usage: counts, ...none, createdAt, finishedAt };
 }

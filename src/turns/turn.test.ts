@@ -10,6 +10,7 @@ test("a summary is cut between characters", () => {
     message: longer(summaryCharacters.message),
     reply: longer(summaryCharacters.reply),
     status: "completed",
+    waiting: false,
     error: null,
     createdBy: null,
     createdAt: new Date(),

@@ -2,7 +2,7 @@ import type { AgentState } from "../agents/agent.ts";
 import { toUsage, type UsageState } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
 import type { Author } from "../contract/authors.ts";
-import { summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
+import { type OnAsk, summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 
@@ -24,6 +24,10 @@ export interface TurnState {
   model: string | null;
   status: TurnStatus;
   usage: UsageState;
+  /** The treatment of tools that the agent's permissions ask about. */
+  onAsk: OnAsk;
+  /** Whether it runs and waits for an approval. */
+  waiting: boolean;
   /** When it was queued; null: it began at once. */
   queuedAt: Date | null;
   /** The agent that started it; null: a client did. */
@@ -55,39 +59,37 @@ export interface PastTurn extends TurnState {
   finishedAt: Date | null;
 }
 
-export function toTurnView({
-  agentId: _,
-  keyId: _key,
-  personId: _person,
-  instructions: _instructions,
-  functions: _functions,
-  asked: _asked,
-  queuedAt,
-  createdAt,
-  finishedAt,
-  usage,
-  ...turn
-}: PastTurn): TurnRecord {
+export function toTurnView(past: PastTurn): TurnRecord {
+  const { id, conversation, message, reply, replyTruncated, error, model, askedBy, createdBy, undone } = past;
+  const status = shownStatus(past);
   return {
-    ...turn,
-    usage: toUsage(usage),
-    queuedAt: queuedAt?.toISOString() ?? null,
-    createdAt: createdAt.toISOString(),
-    finishedAt: finishedAt?.toISOString() ?? null,
+    ...{ id, conversation, message, reply, replyTruncated, error, model, askedBy, createdBy, undone },
+    status,
+    reason: status === "waiting" ? "approval" : null,
+    usage: toUsage(past.usage),
+    queuedAt: past.queuedAt?.toISOString() ?? null,
+    createdAt: past.createdAt.toISOString(),
+    finishedAt: past.finishedAt?.toISOString() ?? null,
   };
+}
+
+/** The status for readers: a running turn may wait for an approval. */
+export function shownStatus({ status, waiting }: Pick<TurnState, "status" | "waiting">): TurnStatus {
+  return status === "running" && waiting ? "waiting" : status;
 }
 
 /** A turn in the list of all of an account's agents. */
 export interface RecentTurn
-  extends Pick<PastTurn, "id" | "message" | "status" | "error" | "createdBy" | "createdAt" | "finishedAt"> {
+  extends Pick<PastTurn, "id" | "message" | "status" | "waiting" | "error" | "createdBy" | "createdAt" | "finishedAt"> {
   agent: string;
   /** The reply's beginning. */
   reply: string;
 }
 
-export function toTurnSummary({ message, reply, createdAt, finishedAt, ...turn }: RecentTurn): TurnSummary {
+export function toTurnSummary({ message, reply, waiting, createdAt, finishedAt, ...turn }: RecentTurn): TurnSummary {
   return {
     ...turn,
+    status: shownStatus({ status: turn.status, waiting }),
     message: message.slice(0, summaryCharacters.message).toWellFormed(),
     reply: reply.slice(0, summaryCharacters.reply).toWellFormed(),
     createdAt: createdAt.toISOString(),

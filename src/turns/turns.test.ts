@@ -6,6 +6,7 @@ import { noUsage } from "../billing/usage.ts";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
+import { allAllowed } from "../contract/permissions.ts";
 import { GuestLeases } from "../lifecycle/guest-leases.ts";
 import { RunningTurns } from "./running-turns.ts";
 import type { TurnStore } from "./store.ts";
@@ -53,12 +54,19 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
         .filter(({ status }) => status === "running")
         .map((turn) => ({
           turn,
-          agent: { instructions: null, mcpServers: {}, agents: [], autoSnapshot: 0, retold: null },
+          agent: {
+            instructions: null,
+            mcpServers: {},
+            agents: [],
+            autoSnapshot: 0,
+            permissions: allAllowed,
+            retold: null,
+          },
         })),
     events: async (id, after) => events.get(id)!.filter(({ seq }) => seq > after),
     progress: async (id) => {
       await progress;
-      return { last: events.get(id)!.at(-1)!.seq, head: null, openTools: [], functionCall: null };
+      return { last: events.get(id)!.at(-1)!.seq, head: null, openTools: [], functionCall: null, openApprovals: [] };
     },
     retelling: async () => null,
     sweepRetellings: async () => {},
@@ -124,6 +132,7 @@ const agentOf = (id: string) => ({
   conversation: 1,
   instructions: null,
   agents: [] as string[],
+  permissions: allAllowed,
 });
 
 function runningTurn(id: string, agentId: string): TurnState {
@@ -139,6 +148,8 @@ function runningTurn(id: string, agentId: string): TurnState {
     usage: noUsage,
     instructions: null,
     functions: null,
+    onAsk: "deny",
+    waiting: false,
     queuedAt: null,
     asked: null,
   };

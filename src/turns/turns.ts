@@ -5,6 +5,7 @@ import { type LastEvent, type Outcome, statusAfter, type TurnStatus, type WhenBu
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
+import { withoutAsking } from "../contract/permissions.ts";
 import type { Viewer } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { Backoff, pause } from "../core/retry.ts";
@@ -20,10 +21,13 @@ import { TurnTrace } from "./trace.ts";
 import { AgentChanged, type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "./turn.ts";
 
 /** A turn's fields of its agent. */
-export type TurnAgent = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "retold">;
+export type TurnAgent = Pick<
+  AgentState,
+  "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "permissions" | "retold"
+>;
 
 /** Optional settings of a turn, from its client or another agent. */
-interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked">> {
+interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked" | "onAsk">> {
   /** The turn follows an earlier one: it is refused if the conversation has changed since the agent was read. */
   follows?: boolean;
   /** The treatment of a message while another turn of the agent runs. Default: `reject`. */
@@ -91,10 +95,11 @@ export class Turns {
     additions: TurnAdditions = {},
   ): Promise<TurnState> {
     const { instructions = null, functions = null, asked = null, follows = false, whenBusy = "reject" } = additions;
+    const { onAsk = "deny" } = additions; // Most callers cannot show a question.
     if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
     for (let current = agent; ; current = await this.#reread(agent.id)) {
       try {
-        return await this.#begin(id, current, message, caller, { instructions, functions, asked, whenBusy });
+        return await this.#begin(id, current, message, caller, { instructions, functions, asked, onAsk, whenBusy });
       } catch (error) {
         if (!(error instanceof AgentChanged)) throw error;
         if (follows) throw new BerthError("response_not_last", "The agent's conversation has changed; try again.");
@@ -114,7 +119,7 @@ export class Turns {
     agent: AgentState,
     message: string,
     caller: Pick<Caller, "accountId" | "keyId" | "personId" | "span">,
-    additions: Pick<TurnState, "instructions" | "functions" | "asked"> & { whenBusy: WhenBusy },
+    additions: Pick<TurnState, "instructions" | "functions" | "asked" | "onAsk"> & { whenBusy: WhenBusy },
   ): Promise<TurnState> {
     await this.#context.leases.admit(agent, caller);
     const { id: agentId, conversation } = agent;
@@ -130,6 +135,7 @@ export class Turns {
       model,
       status: "running",
       usage: noUsage,
+      waiting: false,
       queuedAt: null,
       ...rest,
     };
@@ -382,6 +388,7 @@ export class Turns {
       mcpServers: agent.mcpServers,
       asksAgents: agent.agents.length > 0,
       autoSnapshot: agent.autoSnapshot,
+      permissions: turn.onAsk === "wait" ? agent.permissions : withoutAsking(agent.permissions),
     };
     let next: string | null = null;
     const running: RunningTurn = new RunningTurn(

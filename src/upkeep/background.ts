@@ -60,6 +60,7 @@ function listen(context: AppContext): Promise<void> {
       Promise.all([
         lifecycle.sweep(),
         context.turns.sweep(),
+        context.approvals.sweep(),
         context.snapshots.sweep(),
         context.imports.sweep(),
         ledger.sweep(),

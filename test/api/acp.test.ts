@@ -50,6 +50,17 @@ test("attached files go along as text, and pictures are refused", async () => {
   await expect(editor.prompt(session, picture)).rejects.toThrow("An image cannot be sent");
 });
 
+test("the editor decides about tools that the agent asks for", async () => {
+  await service.client.createAgent("asking", { permissions: { execute: "ask" } });
+  await using editor = new Editor(service.client, "asking");
+  const session = await editor.open();
+  await editor.prompt(session, "use execute make");
+  editor.choice = "allow-always";
+  await editor.prompt(session, "use execute make");
+  await editor.prompt(session, "use execute make");
+  expect([editor.said(), editor.asked]).toEqual(["not usedusedused", ["make", "make"]]);
+});
+
 test("a turn is cancelled", async () => {
   await using editor = new Editor(service.client, "bob");
   const session = await editor.open();

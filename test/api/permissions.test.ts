@@ -135,6 +135,10 @@ const expected: Readonly<Record<string, Expected>> = {
   // Its turn has ended already.
   "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),
   "PATCH /agents/{name}/turns/{turnId}": account(409, 404),
+  "GET /approvals": account(200, 200),
+  "GET /agents/{name}/turns/{turnId}/approvals": account(200, 404),
+  // The turn has asked for nothing.
+  "POST /agents/{name}/turns/{turnId}/approvals/{approvalId}": account(404, 404),
   "GET /agents/{name}/queue": account(200, 404),
   "POST /agents/{name}/queue": account(200, 404),
   "GET /v1/models": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
@@ -226,6 +230,8 @@ const viewersMay = [
   "GET /agents/{name}/turns",
   "GET /agents/{name}/turns/{turnId}",
   "GET /agents/{name}/turns/{turnId}/events",
+  "GET /approvals",
+  "GET /agents/{name}/turns/{turnId}/approvals",
   "GET /agents/{name}/queue",
   "GET /agents/{name}/snapshots",
   "GET /agents/{name}/a2a/.well-known/agent-card.json",
@@ -277,6 +283,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
   "PATCH /agents/{name}/turns/{turnId}": () => ({ position: 1 }),
   "POST /agents/{name}/queue": () => ({ action: "resume" }),
+  "POST /agents/{name}/turns/{turnId}/approvals/{approvalId}": () => ({ decision: "allow" }),
   "POST /v1/responses": ({ name }) => ({ model: name, input: "hello" }),
   "POST /v1/chat/completions": ({ name }) => ({ model: name, messages: [{ role: "user", content: "hello" }] }),
   "PUT /agents/{name}/secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),

@@ -57,6 +57,8 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     usage: noUsage,
     instructions: null,
     functions: null,
+    onAsk: "deny" as const,
+    waiting: false,
     queuedAt: null,
     asked: null,
   };

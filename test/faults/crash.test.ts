@@ -7,6 +7,7 @@ import { AgentStore } from "../../src/agents/store.ts";
 import { usualResources } from "../../src/contract/agents.ts";
 import { BerthError } from "../../src/contract/errors.ts";
 import { type GuestSecrets, noSecrets } from "../../src/contract/guest.ts";
+import { allAllowed } from "../../src/contract/permissions.ts";
 import { type Database, migrate, openDatabase } from "../../src/core/database/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { HostFileStore } from "../../src/hosts/host-file-store.ts";
@@ -240,6 +241,7 @@ function newAgent(): AgentState {
     mcpServers: {},
     agents: [],
     autoSnapshot: 0,
+    permissions: allAllowed,
     private: false,
     retold: null,
     conversation: 1,

@@ -1,6 +1,7 @@
 import { Header, type HeaderData } from "tar";
 import { type PartSources, writeArchive } from "../../src/archives/write.ts";
 import type { ArchivedSettings, Manifest } from "../../src/contract/archives.ts";
+import { allAllowed } from "../../src/contract/permissions.ts";
 import type { Answer, TestClient } from "./client.ts";
 
 // Agents' archives made by hand, to be right or wrong in every way.
@@ -58,6 +59,7 @@ const settings: ArchivedSettings = {
   agents: [],
   resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
   autoSnapshot: 0,
+  permissions: allAllowed,
   private: false,
   retold: null,
   network: { allow: ["*"], deny: [] },

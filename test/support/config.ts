@@ -58,6 +58,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     kubernetes: null,
     idleMs: 0,
     stopSuspendMs: 0,
+    approvalMs: 86_400_000,
     maximumAwake: 1_000,
     memoryMiB: 20_000,
     spares: 0,

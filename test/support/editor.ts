@@ -20,6 +20,9 @@ export class Editor implements AsyncDisposable {
   readonly agent: ClientContext;
   readonly #child: ChildProcess;
   errors = "";
+  /** The titles of the tools that it was asked about, and its answer. */
+  readonly asked: string[] = [];
+  choice = "deny";
 
   constructor({ url, key }: Pick<TestClient, "url" | "key">, name: string, options: string[] = []) {
     const env = { PATH: process.env.PATH, BERTH_URL: url, BERTH_API_KEY: key };
@@ -31,6 +34,10 @@ export class Editor implements AsyncDisposable {
     this.agent = client({ name: "editor" })
       .onNotification(methods.client.session.update, ({ params }) => {
         this.updates.push(params.update);
+      })
+      .onRequest(methods.client.session.requestPermission, ({ params }) => {
+        this.asked.push(params.toolCall.title ?? "");
+        return { outcome: { outcome: "selected" as const, optionId: this.choice } };
       })
       .connect(ndJsonStream(Writable.toWeb(this.#child.stdin!), output)).agent;
   }

@@ -63,6 +63,10 @@ export class NotedTurn implements ModelTurn {
     this.toolRuns = toolRuns;
   }
 
+  callModel(): Disposable {
+    return { [Symbol.dispose]: () => {} };
+  }
+
   asked(): void {}
 
   called(): null {

@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { Agent, InstallStatus } from "@berth/client";
+import type { Agent, InstallStatus, TurnEvent } from "@berth/client";
+import { allAllowed } from "../../src/contract/permissions.ts";
 
 // For tests: the real tool against a scripted service.
 
@@ -102,6 +103,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     mcpServers: {},
     agents: [],
     autoSnapshot: 0,
+    permissions: allAllowed,
     private: false,
     status: "ready",
     createdAt: "2026-01-02T03:04:05.678Z",
@@ -132,6 +134,18 @@ export function installation(status: InstallStatus["status"], running: string | 
 }
 
 /** Streams events, such as an installation's states, and ends. */
+/** A stream of events, numbered from `from`. It stays open unless it contains its last event. */
+export function turn(events: TurnEvent[], { from = 1, breaks = false } = {}): Answer {
+  return (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream", "x-turn-id": "t1" });
+    for (const [index, event] of events.entries()) {
+      response.write(`id: ${from + index}\ndata: ${JSON.stringify(event)}\n\n`);
+    }
+    if (breaks) response.write(": going\n\n", () => response.destroy());
+    else if (/completed|failed|cancelled/.test(events.at(-1)?.type ?? "")) response.end();
+  };
+}
+
 export function streaming(...events: unknown[]): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });

@@ -14,6 +14,7 @@ import { listenEgressProxy } from "../../src/guest/egress-proxy.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
+import { Approvals } from "../../src/runtimes/approvals.ts";
 import type { Runtime } from "../../src/runtimes/runtime.ts";
 import { spliceProgram } from "./splice-program.ts";
 
@@ -83,6 +84,7 @@ export class ScriptedGuest {
         proxyUrl: urlOf(proxy),
         functionsUrl: `${urlOf(functionServer)}/mcp`,
         runtimePort: await freePort(),
+        approvals: new Approvals(),
         environmentFile,
         log: logLine,
       },

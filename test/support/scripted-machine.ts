@@ -9,6 +9,7 @@ import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { Downloads } from "../../src/guest/downloads.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
+import { Approvals } from "../../src/runtimes/approvals.ts";
 import { scriptedRuntime } from "./scripted-runtime.ts";
 import { spliceProgram } from "./splice-program.ts";
 
@@ -75,6 +76,7 @@ const runner = await createRunner({
     proxyUrl: "",
     functionsUrl,
     runtimePort: 0,
+    approvals: new Approvals(),
     environmentFile: "/dev/null",
     log: console.error,
   },

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { LastEvent, TurnEvent } from "../../src/contract/chat.ts";
 import { agentsPath } from "../../src/contract/guest.ts";
+import type { PermissionKind } from "../../src/contract/permissions.ts";
 import {
   allAbilities,
   type Prompt,
@@ -32,6 +33,8 @@ import {
  *   consult-all MESSAGE  asks all agents that it may at the same moment, and says their answers
  *   consult-later NAME MESSAGE  the same once the turn is over; the answer is then a message of the conversation
  *   list-agents    says what the list of other agents has
+ *   use KIND SUBJECT  uses a tool that the agent's permissions decide about, and says `used` or `not used`
+ *   uses KIND N SUBJECT  the same N times at once, each with its number after the subject
  *   ask [PATH]     calls the gateway at PATH (`/anthropic/v1/messages`) and says the response's status and body
  *   anything else  is repeated, word by word
  */
@@ -39,7 +42,11 @@ export function scriptedRuntime(name: string): Runtime {
   return {
     name,
     package: "openclaw",
-    abilities: { ...allAbilities, reasoning: { supported: false, reason: "It does not think." } },
+    abilities: {
+      ...allAbilities,
+      reasoning: { supported: false, reason: "It does not think." },
+      ...(name === "openclaw" && { permissions: { supported: false, reason: "It uses every tool." } }),
+    },
     memoryMiB: 1536,
     providers: ["anthropic", "openai"],
     defaultModels: ["anthropic/claude-sonnet", "openai/"],
@@ -169,6 +176,15 @@ class ScriptedSession implements Session {
       case "list-agents":
         say(await this.#call("agents", "list_agents", {}, emit, signal));
         break;
+      case "use":
+        say(await this.#use(words[0]!, words.slice(1).join(" "), emit));
+        break;
+      case "uses": {
+        const [kind = "", times, ...rest] = words;
+        const used = numbersTo(times).map((n) => this.#use(kind, `${rest.join(" ")} ${n}`, emit));
+        say((await Promise.all(used)).join(", "));
+        break;
+      }
       case "ask": {
         const answer = await this.#ask(words[0] ?? "/anthropic/v1/messages", message, model, signal);
         if (!answer) break;
@@ -182,6 +198,24 @@ class ScriptedSession implements Session {
         for (const word of deltasOf(message)) say(word);
     }
     return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
+  }
+
+  async #use(kind: string, subject: string, emit: (event: TurnEvent) => void): Promise<string> {
+    const id = `tool-${randomUUID()}`;
+    const input = { command: subject };
+    emit({ type: "response.tool_call.started", id, name: kind, input });
+    const use = {
+      kind: kind as PermissionKind,
+      subject,
+      title: subject,
+      tool: kind,
+      toolCallId: id,
+      input,
+      diff: null,
+    };
+    const said = (await this.#context.approvals.mayUse(use)) ? "used" : "not used";
+    emit({ type: "response.tool_call.completed", id, output: said });
+    return said;
   }
 
   /** Calls the gateway. Null where no answer came. */

@@ -51,6 +51,35 @@ test("cancel interrupts a running command in the machine, and the next turn is f
   expect(await service.client.ask("bea", "run: echo fine")).toContain("fine");
 });
 
+test("a command waits for its approval while the machine sleeps, and runs when the answer has woken it", async () => {
+  const { client } = service;
+  await client.call("PATCH", "/agents/bea", { permissions: { execute: "ask" } });
+  const command = "cat /dev/shm/note; echo approved > approved.txt";
+  const id = await service.machineId("bea");
+  await service.exec(id, "echo kept > /dev/shm/note");
+  const response = await client.fetch("POST", "/agents/bea/chat", {
+    message: `run: ${command}`,
+    include: ["approvals"],
+  });
+  const types: string[] = [];
+  let text = "";
+  for await (const { event } of eventsOf(response)) {
+    types.push(event.type);
+    if (event.type === "response.output_text.delta") text += event.delta;
+    if (event.type !== "response.approval.requested") continue;
+    expect(event).toMatchObject({ kind: "execute", subject: command });
+    expect((await client.call("POST", "/agents/bea/suspend")).body.status).toBe("suspended");
+    const { body } = await client.call("GET", "/approvals");
+    expect(body.data).toMatchObject([{ id: event.id, agent: "bea", status: "open" }]);
+    const path = `/agents/bea/turns/${body.data[0].turnId}/approvals/${event.id}`;
+    expect((await client.call("POST", path, { decision: "allow" })).status).toBe(200);
+  }
+  expect(types.at(-1)).toBe("response.completed");
+  expect(text).toContain("kept");
+  expect((await service.exec(id, "cat ~agent/approved.txt")).stdout).toBe("approved\n");
+  await client.call("PATCH", "/agents/bea", { permissions: {} });
+});
+
 test("QEMU runs with as little privilege as can be had, and its files are closed to others", async () => {
   const id = await service.machineId("ada");
   const status = await readFile(`/proc/${await service.pid(id)}/status`, "utf8");

@@ -16,6 +16,7 @@ import { DeleteAgent } from "./DeleteAgent.tsx";
 import { Machine } from "./Machine.tsx";
 import { McpServers } from "./McpServers.tsx";
 import { OtherAgents } from "./OtherAgents.tsx";
+import { Permissions } from "./Permissions.tsx";
 import { SettingRow } from "./SettingRow.tsx";
 import { Tab } from "./Tab.tsx";
 
@@ -27,6 +28,7 @@ export function Settings() {
         {(agent) => (
           <>
             <Behaviour key={agent.name} agent={agent} />
+            <Permissions key={`may ${agent.name}`} agent={agent} />
             <OtherAgents key={`asks ${agent.name}`} agent={agent} />
             <McpServers name={agent.name} servers={agent.mcpServers} />
             <Machine agent={agent} />

@@ -4,6 +4,7 @@ import { Badge, type Tone } from "../ui/Badge.tsx";
 const tones: Readonly<Record<Turn["status"], Tone>> = {
   queued: "neutral",
   running: "accent",
+  waiting: "warn",
   completed: "good",
   failed: "bad",
   cancelled: "neutral",

@@ -36,6 +36,7 @@ const abilityWords: Readonly<Record<keyof Runtime["abilities"], string>> = {
   tools: "Shows its tools",
   reasoning: "Shows its reasoning",
   usage: "Counts its tokens",
+  permissions: "Asks before it acts",
 };
 
 interface CardProps {

@@ -83,6 +83,12 @@ export function agentQuery(name: string) {
   });
 }
 
+/** The approvals that wait for an answer, the oldest first. */
+export const approvalsQuery = queryOptions({
+  queryKey: ["approvals"],
+  queryFn: async () => (await berth.approvals.list().take(listPage)).data,
+});
+
 function isWaiting({ queuePosition }: Agent): boolean {
   return queuePosition !== null;
 }

@@ -2,7 +2,16 @@ import type { AccountEvent } from "@berth/client";
 import type { QueryKey } from "@tanstack/react-query";
 
 /** First parts of the keys of queries that read the whole account and have events. */
-const ofAccount: readonly unknown[] = ["billing", "invitations", "keys", "me", "members", "recent turns", "refused"];
+const ofAccount: readonly unknown[] = [
+  "approvals",
+  "billing",
+  "invitations",
+  "keys",
+  "me",
+  "members",
+  "recent turns",
+  "refused",
+];
 
 /** Whether an event has changed the data of a query. The keys are in `queries.ts`. */
 export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey): boolean {
@@ -15,8 +24,14 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "turn.started":
     case "turn.ended":
       return (
-        isOfAgents || first === "recent turns" || (first === "agents" && agent === event.agent && what === undefined)
+        isOfAgents ||
+        first === "recent turns" ||
+        first === "approvals" ||
+        (first === "agents" && agent === event.agent && what === undefined)
       );
+    case "approval.requested":
+    case "approval.answered":
+      return first === "approvals" || first === "recent turns";
     case "queue.changed":
       return isOfAgents || (first === "agents" && agent === event.agent && (what === undefined || what === "queue"));
     case "host.refused":

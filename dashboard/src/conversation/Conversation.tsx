@@ -10,7 +10,7 @@ import { useMay } from "../workspace/use-may.ts";
 import { Composer } from "./Composer.tsx";
 import { useStoredState } from "./stored-state.ts";
 import { TurnView } from "./TurnView.tsx";
-import { useTurns } from "./turn-list.ts";
+import { isUnderWay, useTurns } from "./turn-list.ts";
 import { useSender } from "./use-sender.ts";
 import { useTurnScroll } from "./use-turn-scroll.ts";
 
@@ -24,7 +24,7 @@ function ConversationWith({ name }: { name: string }) {
   const { query, turns, begun, ended } = useTurns(name);
   const [draft, setDraft] = useStoredState(`draft ${name}`, "");
   const mayUse = useMay("use");
-  const running = turns.findLast(({ status }) => status === "running");
+  const running = turns.findLast(isUnderWay);
   const sender = useSender(name, {
     isRunning: running !== undefined,
     onBegun: begun,

@@ -9,12 +9,14 @@ import { Notice } from "../ui/Notice.tsx";
 import { duration, Time } from "../ui/Time.tsx";
 import { useAuthor } from "../workspace/use-author.ts";
 import { useMay } from "../workspace/use-may.ts";
+import { ApprovalCard } from "./ApprovalCard.tsx";
 import { FunctionCall } from "./FunctionCall.tsx";
 import { useLiveTurn } from "./live-turns.ts";
 import { PlainMarkdown } from "./PlainMarkdown.tsx";
 import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { ToolCall } from "./ToolCall.tsx";
+import { isUnderWay } from "./turn-list.ts";
 import { type FunctionPart, isOver, type Part, type Phase } from "./turn-state.ts";
 
 /** Asked for as soon as a conversation is, and not in its way. */
@@ -42,18 +44,19 @@ export const TurnView = memo(
     const mayUse = useMay("use");
     const author = useAuthor()(turn.createdBy);
     const stays = useStays(isPassing);
-    const { state, isBroken, error, readAgain } = useLiveTurn(agent, turn.id, turn.status === "running", stays);
-    const hasJustEnded = isOver(state.phase) && turn.status === "running";
+    const { state, isBroken, error, readAgain } = useLiveTurn(agent, turn.id, isUnderWay(turn), stays);
+    const hasJustEnded = isOver(state.phase) && isUnderWay(turn);
     const tellEnd = useEffectEvent(() => onEnded(turn.id));
     useEffect(() => {
       if (hasJustEnded) tellEnd();
     }, [hasJustEnded]);
-    const isRunning = turn.status === "running" && !isOver(state.phase);
+    const isRunning = isUnderWay(turn) && !isOver(state.phase);
     // Events that stopped in the middle are less than the list's content.
     const isPartial = state.parts.length === 0 || (error !== null && !isRunning);
     const parts: readonly Part[] = isPartial && turn.reply !== "" ? [{ kind: "text", text: turn.reply }] : state.parts;
     const reply = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
     const waitsFor = parts.find((part) => part.kind === "function" && part.isWaiting) as FunctionPart | undefined;
+    const isAsking = parts.some((part) => part.kind === "approval" && part.status === "open");
     const phase = isOver(state.phase) ? state.phase : phaseOf(turn, state.phase);
     return (
       <article aria-label={`Turn: ${turn.message.slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
@@ -64,6 +67,7 @@ export const TurnView = memo(
             // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
             key={at}
             agent={agent}
+            turnId={turn.id}
             part={part}
             isPlain={!stays}
             isStreaming={isRunning && at === parts.length - 1}
@@ -72,11 +76,7 @@ export const TurnView = memo(
         {isRunning && (
           <p className="flex items-center gap-2 text-sm text-muted" role="status">
             <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
-            {isBroken
-              ? "The connection broke. Reconnecting…"
-              : waitsFor
-                ? `waiting for the result of ${waitsFor.name}…`
-                : phaseWords(phase, isAsleep, parts.length > 0)}
+            {runningText({ isBroken, isAsking, waitsFor }) ?? phaseWords(phase, isAsleep, parts.length > 0)}
           </p>
         )}
         {error && (
@@ -93,6 +93,19 @@ export const TurnView = memo(
   (before, after) => before.turn === after.turn && before.isAsleep === after.isAsleep,
 );
 
+interface Waits {
+  isBroken: boolean;
+  isAsking: boolean;
+  waitsFor: FunctionPart | undefined;
+}
+
+/** Why a running turn does not continue; null: it does. */
+function runningText({ isBroken, isAsking, waitsFor }: Waits): string | null {
+  if (isBroken) return "The connection broke. Reconnecting…";
+  if (isAsking) return "waiting for your answer…";
+  return waitsFor ? `waiting for the result of ${waitsFor.name}…` : null;
+}
+
 /** Whether it is to be shown in full: at once, or when it has not passed by. */
 function useStays(isPassing: boolean): boolean {
   const [stays, setStays] = useState(!isPassing);
@@ -107,7 +120,7 @@ function useStays(isPassing: boolean): boolean {
 /** The list's content, until the events have arrived. */
 function phaseOf({ status, error }: Turn, live: Phase): Phase {
   if (status === "failed") return { name: "failed", code: error?.code ?? "", message: error?.message ?? "" };
-  return status === "running" || status === "queued" ? live : { name: status };
+  return status === "running" || status === "waiting" || status === "queued" ? live : { name: status };
 }
 
 /** `onEdit`: null for a person who may only read. */
@@ -132,12 +145,14 @@ function Message({ text, onEdit }: { text: string; onEdit: (() => void) | null }
 
 interface PartProps {
   agent: string;
+  turnId: string;
   part: Part;
   isPlain: boolean;
   isStreaming: boolean;
 }
 
-function PartView({ agent, part, isPlain, isStreaming }: PartProps) {
+function PartView({ agent, turnId, part, isPlain, isStreaming }: PartProps) {
+  if (part.kind === "approval") return <ApprovalCard agent={agent} turnId={turnId} part={part} />;
   if (part.kind === "function") return <FunctionCall agent={agent} call={part} />;
   if (part.kind === "tool") return <ToolCall tool={part} />;
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;

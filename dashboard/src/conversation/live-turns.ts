@@ -4,7 +4,7 @@ import { berth, reachability } from "../api/client.ts";
 import { messageOf } from "../ui/message.ts";
 import { emptyTurn, isOver, reduceTurn, type TurnState } from "./turn-state.ts";
 
-const include = ["status", "reasoning", "tools", "usage"] as const;
+const include = ["status", "reasoning", "tools", "usage", "approvals"] as const;
 /** How many turns of the past are read at once: the service has a limit for streams. */
 const atOnce = 4;
 /** How many turns that are over are remembered. */

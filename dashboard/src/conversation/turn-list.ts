@@ -60,8 +60,13 @@ function merged(known: Pages, fresh: readonly Turn[]): Pages {
   return { ...known, pages: [{ ...first, data: [...byId.values(), ...first.data] }, ...rest] };
 }
 
-function isOver({ status }: Turn): boolean {
-  return status !== "running" && status !== "queued";
+function isOver(turn: Turn): boolean {
+  return turn.status !== "queued" && !isUnderWay(turn);
+}
+
+/** Whether it has begun and not ended. */
+export function isUnderWay({ status }: Pick<Turn, "status">): boolean {
+  return status === "running" || status === "waiting";
 }
 
 /** Those that have begun, in that order. A message that left the queue before it began is in the list of turns alone. */
@@ -82,6 +87,7 @@ function justBegun(id: string, message: string, conversation: number): Turn {
     reply: "",
     replyTruncated: false,
     status: "running",
+    reason: null,
     error: null,
     askedBy: null,
     createdBy: null,

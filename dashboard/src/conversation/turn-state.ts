@@ -25,8 +25,17 @@ export interface FunctionPart {
   output: unknown;
 }
 
+type ApprovalRequest = Extract<TurnEvent, { type: "response.approval.requested" }>;
+
+/** A use of a tool that a person allows or denies. `closed`: the turn ended without an answer. */
+export interface ApprovalPart {
+  kind: "approval";
+  request: ApprovalRequest;
+  status: "open" | "allow" | "allow-always" | "deny" | "closed";
+}
+
 /** A piece of a reply, in the order in which it was said. */
-export type Part = { kind: "text" | "reasoning"; text: string } | ToolPart | FunctionPart;
+export type Part = { kind: "text" | "reasoning"; text: string } | ToolPart | FunctionPart | ApprovalPart;
 
 export type Phase =
   | { name: "sent" }
@@ -70,6 +79,10 @@ export function reduceTurn(state: TurnState, event: TurnEvent, now: number | nul
       return { ...state, parts: withTool(state.parts, event, now) };
     case "response.function_call":
       return { ...state, parts: withFunction(state.parts, event) };
+    case "response.approval.requested":
+      return { ...state, parts: [...state.parts, { kind: "approval", request: event, status: "open" }] };
+    case "response.approval.resolved":
+      return { ...state, parts: resolved(state.parts, event.id, event.decision ?? "closed") };
     case "response.completed":
     case "response.cancelled": {
       const name = event.type === "response.completed" ? "completed" : "cancelled";
@@ -83,7 +96,16 @@ export function reduceTurn(state: TurnState, event: TurnEvent, now: number | nul
 }
 
 function ended({ parts, usage }: TurnState, phase: Phase, last: Usage | undefined): TurnState {
-  return { phase, parts: noneWaiting(parts), usage: last ?? usage };
+  return { phase, parts: resolved(noneWaiting(parts), null, "closed"), usage: last ?? usage };
+}
+
+/** Sets the status of an open approval; `id`: null for all. */
+function resolved(parts: readonly Part[], id: string | null, status: ApprovalPart["status"]): Part[] {
+  return parts.map((part) =>
+    part.kind === "approval" && part.status === "open" && (id === null || part.request.id === id)
+      ? { ...part, status }
+      : part,
+  );
 }
 
 function withText(before: readonly Part[], kind: "text" | "reasoning", delta: string): Part[] {

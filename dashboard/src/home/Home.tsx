@@ -1,12 +1,21 @@
-import type { AccountConnection, Agent, Billing, Key, TurnSummary } from "@berth/client";
+import type { AccountConnection, Agent, Approval, Billing, Key, TurnSummary } from "@berth/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CircleAlert, CircleCheck, Clock, Coins, Hourglass, KeyRound, ShieldX } from "lucide-react";
+import { CircleAlert, CircleCheck, Clock, Coins, Hand, Hourglass, KeyRound, ShieldX } from "lucide-react";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { TurnBadge } from "../agent/TurnBadge.tsx";
 import { useIsClosed } from "../agents/Private.tsx";
 import { inWorkspace } from "../api/client.ts";
-import { agentsQuery, billingQuery, keysQuery, recentTurnsQuery, refusedQuery } from "../api/queries.ts";
+import {
+  agentsQuery,
+  approvalsQuery,
+  billingQuery,
+  keysQuery,
+  recentTurnsQuery,
+  refusedQuery,
+} from "../api/queries.ts";
+import { ApprovalButtons, approvalVerbs, visible } from "../conversation/ApprovalCard.tsx";
+import { isUnderWay } from "../conversation/turn-list.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
 import { Loaded } from "../ui/Loaded.tsx";
@@ -55,18 +64,21 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
   const turns = useInfiniteQuery(recentTurnsQuery(looked));
   const mayUse = useMay("use");
   const isClosed = useIsClosed();
+  const approvals = useQuery(approvalsQuery);
   const refused = useQuery({ ...refusedQuery(looked), enabled: mayUse });
   const billing = useQuery({ ...billingQuery, enabled: mayUse });
   const keys = useQuery({ ...keysQuery, enabled: mayUse });
   const known = turns.data?.pages.flatMap(({ data }) => data) ?? [];
   const ended = grouped(
-    known.filter(({ status }) => status !== "running" && status !== "queued"),
+    known.filter((turn) => turn.status !== "queued" && !isUnderWay(turn)),
     ({ agent, status }) => `${agent} ${status}`,
   );
   const refusals = grouped(refused.data ?? [], ({ agent, host }) => `${agent} ${host}`);
-  const isKnown = turns.isSuccess && (!mayUse || (refused.isSuccess && billing.isSuccess && keys.isSuccess));
+  const isKnown =
+    turns.isSuccess && approvals.isSuccess && (!mayUse || (refused.isSuccess && billing.isSuccess && keys.isSuccess));
   const open = agents.filter((agent) => !isClosed(agent));
   const needs = [
+    ...(approvals.data ?? []).map((approval) => <ApprovalNeed key={approval.id} approval={approval} />),
     ...creditNeeds(billing.data),
     ...open.filter(({ status }) => status === "failed").map(failedNeed),
     ...open.filter(({ queuePosition }) => queuePosition !== null).map(waitingNeed),
@@ -78,6 +90,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
   return (
     <>
       <Failure query={turns} />
+      <Failure query={approvals} />
       <Failure query={refused} />
       <Failure query={billing} />
       <Failure query={keys} />
@@ -154,6 +167,19 @@ function Need({ icon, at = null, children }: { icon: ReactNode; at?: string | nu
   );
 }
 
+function ApprovalNeed({ approval }: { approval: Approval }) {
+  const { agent, turnId, requestedAt, id } = approval;
+  return (
+    <Need icon={<Hand className="size-5 text-warn" aria-hidden />} at={requestedAt}>
+      <p className="wrap-anywhere">
+        <AgentLink name={agent} /> wants to {approvalVerbs[approval.kind]}{" "}
+        <code className="text-[13px]">{visible(approval.subject ?? approval.title)}</code>
+      </p>
+      <ApprovalButtons agent={agent} turnId={turnId} id={id} hasSubject={approval.subject !== null} />
+    </Need>
+  );
+}
+
 function creditNeeds(billing: Billing | undefined): ReactNode[] {
   if (!billing) return [];
   const balance = Number(billing.balance);
@@ -219,7 +245,7 @@ function endedNeed({ key, newest, count }: Group<TurnSummary>): ReactNode {
       at={finishedAt}
     >
       <p className="truncate">
-        <AgentLink name={name} /> {status !== "running" && status !== "queued" && endedWords[status]}:{" "}
+        <AgentLink name={name} /> {endedWords[status as keyof typeof endedWords]}:{" "}
         <Link to="/agents/$name/turns/$turnId" params={{ name, turnId: id }} className="hover:underline">
           {message}
         </Link>

@@ -1,7 +1,7 @@
 import { AgentCommands } from "./commands.ts";
 import type { Connection, Query, RequestOptions } from "./connection.ts";
 import { AgentFiles } from "./files.ts";
-import { AgentMethods, AgentNetwork, AgentQueue, AgentSecrets } from "./generated/methods.gen.ts";
+import { AgentApprovals, AgentMethods, AgentNetwork, AgentQueue, AgentSecrets } from "./generated/methods.gen.ts";
 import type { AgentLog, InstallStatus, LogEvent } from "./generated/types.gen.ts";
 import { AgentPorts } from "./ports.ts";
 import { type ChatOptions, Reply } from "./reply.ts";
@@ -12,6 +12,7 @@ import { Terminal, type TerminalOptions } from "./terminal.ts";
 /** One agent, by its name. The first call finds out whether it exists. Every method throws as `Connection.call`. */
 export class AgentHandle extends AgentMethods {
   readonly name: string;
+  readonly approvals: AgentApprovals;
   readonly commands: AgentCommands;
   readonly files: AgentFiles;
   readonly network: AgentNetwork;
@@ -24,6 +25,7 @@ export class AgentHandle extends AgentMethods {
   constructor(connection: Connection, name: string) {
     super(connection, { name });
     this.name = name;
+    this.approvals = new AgentApprovals(connection, this.path);
     this.commands = new AgentCommands(connection, this.path);
     this.files = new AgentFiles(connection, name);
     this.network = new AgentNetwork(connection, this.path);

@@ -3,6 +3,7 @@ import { type Bytes, Connection, type ConnectionOptions, type Query, type Reques
 import {
   Admin,
   AgentsMethods,
+  Approvals,
   BerthMethods,
   BillingAccount,
   Keys,
@@ -16,6 +17,7 @@ export class Berth extends BerthMethods {
   /** Calls any operation by its name in the OpenAPI document. */
   declare readonly connection: Connection;
   readonly agents: Agents;
+  readonly approvals: Approvals;
   readonly keys: Keys;
   readonly programs: Programs;
   readonly workspaces: Workspaces;
@@ -25,6 +27,7 @@ export class Berth extends BerthMethods {
   constructor(options: ConnectionOptions) {
     super(new Connection(options));
     this.agents = new Agents(this.connection);
+    this.approvals = new Approvals(this.connection);
     this.keys = new Keys(this.connection);
     this.programs = new Programs(this.connection);
     this.workspaces = new Workspaces(this.connection);

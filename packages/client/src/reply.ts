@@ -12,6 +12,8 @@ export interface ChatOptions {
   include?: readonly Inclusion[];
   /** The treatment of the message while the agent answers another one. Default: `reject`. */
   whenBusy?: ChatRequest["whenBusy"];
+  /** The treatment of tools that the agent's permissions ask about. Default: `wait`. */
+  onAsk?: ChatRequest["onAsk"];
   /** When aborted, waiting ends. The turn continues; see `Reply.cancel`. */
   signal?: AbortSignal | undefined;
   /** Called when the connection breaks, before the client reconnects. */
@@ -115,8 +117,9 @@ export class Reply implements AsyncIterable<TurnEvent> {
       const path = { name: this.#agent, turnId: this.#turnId };
       return this.#connection.request("getTurnEvents", { path, query, signal, once: again });
     }
-    const { whenBusy } = this.#options;
-    const body = { message: "message" in turn ? turn.message : "", include, ...(whenBusy ? { whenBusy } : {}) };
+    const { whenBusy, onAsk } = this.#options;
+    const message = "message" in turn ? turn.message : "";
+    const body = { message, include, ...(whenBusy && { whenBusy }), ...(onAsk && { onAsk }) };
     const response = await this.#connection.request("chat", { path: { name: this.#agent }, body, signal });
     this.#turnId = response.headers.get("x-turn-id");
     if (this.#turnId === null) throw new NotBerthError("The server there is not Berth: its response names no turn.");

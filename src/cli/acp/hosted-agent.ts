@@ -6,15 +6,17 @@ import {
   PROTOCOL_VERSION,
   type PromptResponse,
   RequestError,
+  type RequestPermissionRequest,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { type AgentHandle, ApiError, ClientError, type Inclusion, isLast, type Reply, type Turn } from "@berth/client";
+import type { ApprovalRequest } from "../approval-text.ts";
 import { textOfPrompt } from "./prompt-text.ts";
 import { remark, updateOf, userMessage } from "./session-updates.ts";
 
 /** The last turns of a conversation that a replay shows. */
 const replayedTurns = 50;
-const include: readonly Inclusion[] = ["reasoning", "tools"];
+const include: readonly Inclusion[] = ["reasoning", "tools", "approvals"];
 
 interface HostedOptions {
   agent: AgentHandle;
@@ -105,9 +107,10 @@ class HostedAgent {
       signal: this.#options.gone,
       whenBusy: "queue",
     });
-    const last = await this.#follow(reply, (update) =>
-      client.notify(methods.client.session.update, { sessionId, update }),
-    );
+    const show = (update: SessionUpdate) => client.notify(methods.client.session.update, { sessionId, update });
+    const last = await this.#follow(reply, show, (request) => {
+      this.#decide(reply, request, { client, sessionId }).catch((error: Error) => this.#options.note(error.message));
+    });
     if (last?.type === "response.cancelled") return { stopReason: "cancelled" };
     if (last?.type !== "response.failed") return { stopReason: "end_turn" };
     throw new RequestError(internalError, last.error.message, { code: last.error.code });
@@ -118,12 +121,38 @@ class HostedAgent {
     await this.#reply?.cancel().catch((error: Error) => this.#options.note(error.message));
   }
 
-  async #follow(reply: Reply, show: (update: SessionUpdate) => Promise<void>) {
+  /** Asks the editor, and passes its answer on. Another's answer wins if it comes first. */
+  async #decide(
+    reply: Reply,
+    { id, toolCallId, title, input }: ApprovalRequest,
+    { client, sessionId }: { client: AgentContext; sessionId: string },
+  ): Promise<void> {
+    const params: RequestPermissionRequest = {
+      sessionId,
+      toolCall: { toolCallId: toolCallId ?? id, title, rawInput: input },
+      options: permissionOptions.map(({ decision: _, ...option }) => option),
+    };
+    const { outcome } = await client.request(methods.client.session.requestPermission, params);
+    if (outcome.outcome !== "selected") return;
+    const { decision } =
+      permissionOptions.find(({ optionId }) => optionId === outcome.optionId) ?? permissionOptions[2];
+    const turnId = await reply.turnId;
+    await this.#options.agent.approvals.answer(turnId, id, { decision }).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.statusCode === 409)) throw error;
+    });
+  }
+
+  async #follow(
+    reply: Reply,
+    show: (update: SessionUpdate) => Promise<void>,
+    ask: (request: ApprovalRequest) => void = () => {},
+  ) {
     this.#reply = reply;
     try {
       for await (const event of reply) {
         const update = updateOf(event);
         if (update) await show(update);
+        if (event.type === "response.approval.requested") ask(event);
         if (isLast(event)) return event;
       }
       return null;
@@ -156,6 +185,12 @@ class HostedAgent {
 }
 
 const internalError = -32_603;
+
+const permissionOptions = [
+  { optionId: "allow", kind: "allow_once", name: "Allow", decision: "allow" },
+  { optionId: "allow-always", kind: "allow_always", name: "Always allow this", decision: "allow-always" },
+  { optionId: "deny", kind: "reject_once", name: "Deny", decision: "deny" },
+] as const;
 
 function sessionIdOf(conversation: number): string {
   return `conversation-${conversation}`;

@@ -123,7 +123,7 @@ export class ChatView {
     const left = room - input.rows.length - waiting.length - below.length - 3;
     const above = [[], ...this.#statusLines(state.running, Math.max(0, left)), ...waiting];
     if (state.question !== null) {
-      const asked = cut(`${state.question} [y/N] `, width - 1);
+      const asked = cut(`${state.question} `, width - 1);
       return { lines: [...above, [plain(asked)]], cursor: { row: above.length, column: asked.length } };
     }
     const rows = input.rows.map((row, index) => [plain(index === 0 ? "> " : "  ", "bold"), plain(row)]);

@@ -32,6 +32,12 @@ export class LiveReply {
         this.phase = "writing";
         this.#text.add(event.delta);
         break;
+      case "response.approval.requested":
+        this.phase = "waiting for your answer";
+        break;
+      case "response.approval.resolved":
+        this.phase = "working";
+        break;
       case "response.tool_call.started":
       case "response.tool_call.updated":
       case "response.tool_call.completed":
@@ -59,7 +65,7 @@ export class LiveReply {
     return [...text, ...gap, ...calls].slice(-maximum);
   }
 
-  #takeCall(event: Extract<TurnEvent, { id: string }>): void {
+  #takeCall(event: Extract<TurnEvent, { type: `response.tool_call.${string}` }>): void {
     if (event.type === "response.tool_call.started") this.#printText(this.#text.takeAll());
     const known = this.#calls.get(event.id);
     const call: ToolCall = {

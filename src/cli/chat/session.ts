@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Key } from "node:readline";
 import { type AgentHandle, type Berth, isLast, type LastEvent, type Reply, type Turn, type Usage } from "@berth/client";
+import { type ApprovalRequest, approvalText, decisionKeys, decisionOf } from "../approval-text.ts";
 import { faultText } from "../errors.ts";
 import { adviceOn } from "../report.ts";
 import { ChatView } from "./chat-view.ts";
@@ -20,6 +21,11 @@ interface SessionOptions {
   showsPast: boolean;
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
+}
+
+interface Question {
+  text: string;
+  answer: (yes: boolean) => void;
 }
 
 /** A running reply. */
@@ -49,7 +55,9 @@ export class ChatSession {
   #lastUsage: Usage | null = null;
   /** A line below the input. */
   #hint = "";
-  #question: { text: string; answer: (yes: boolean) => void } | null = null;
+  #question: Question | null = null;
+  /** Approvals that wait for the user's answer, and their turn's reply. */
+  #approvals: { reply: Reply; request: ApprovalRequest }[] = [];
   readonly #actions: Readonly<Record<string, () => void>> = {
     "ctrl-d": () => this.#leave(0),
     return: () => this.#enter(),
@@ -68,7 +76,7 @@ export class ChatSession {
     this.#view = new ChatView(options.output, () => ({
       running: this.#running,
       waiting: this.#waiting,
-      question: this.#question?.text ?? null,
+      question: this.#question?.text ?? this.#approvalQuestion,
       input: (width, maximumRows) => this.#editor.view(width, maximumRows),
       hint: this.#hint,
     }));
@@ -123,7 +131,7 @@ export class ChatSession {
 
   #showPast({ id, message, reply, replyTruncated, status, error }: Turn): void {
     this.#view.print({ kind: "message", text: message });
-    if (status === "running" || status === "queued") {
+    if (status === "running" || status === "waiting" || status === "queued") {
       void this.#follow(this.#agent.reply(id, this.#chatOptions));
       return;
     }
@@ -135,6 +143,7 @@ export class ChatSession {
   #take(input: Input): void {
     if (this.#gone.signal.aborted) return;
     if (this.#question) this.#answer(input);
+    else if (this.#approvals.length > 0 && this.#decide(input)) return;
     else if (input.kind === "paste") this.#paste(input.text);
     else this.#press(input.key, input.text);
     this.#view.schedule();
@@ -164,6 +173,26 @@ export class ChatSession {
     const { answer } = this.#question!;
     this.#question = null;
     answer(input.key.name === "y");
+  }
+
+  get #approvalQuestion(): string | null {
+    const [first] = this.#approvals;
+    return first ? `Allow ${this.#options.name} to ${first.request.kind}? ${decisionKeys}` : null;
+  }
+
+  /** Answers the first approval. False: the key is for something else. */
+  #decide(input: Input): boolean {
+    if (input.kind === "paste") return true;
+    const chord = chordOf(input.key);
+    if (chord === "ctrl-c" || chord === "ctrl-d") return false;
+    const decision = decisionOf(input.key.name);
+    if (decision === null) return true;
+    const { reply, request } = this.#approvals.shift()!;
+    this.#tell(`${decision}: ${approvalText(request)}`);
+    void reply.turnId
+      .then((turnId) => this.#agent.approvals.answer(turnId, request.id, { decision }))
+      .catch((error: unknown) => this.#tellError(error));
+    return true;
   }
 
   /** Ctrl-C: interrupts the reply; leaves if that was requested already, or if pressed twice while there is none. */
@@ -233,7 +262,7 @@ export class ChatSession {
   #ask(text: string): Promise<boolean> {
     this.#question?.answer(false);
     return new Promise((answer) => {
-      this.#question = { text, answer };
+      this.#question = { text: `${text} [y/N]`, answer };
       this.#view.schedule();
     });
   }
@@ -259,7 +288,7 @@ export class ChatSession {
       this.#hint = "The connection was lost; reconnecting.";
       this.#view.schedule();
     };
-    return { include: ["status", "tools", "usage"] as const, onBroken, signal: this.#gone.signal };
+    return { include: ["status", "tools", "usage", "approvals"] as const, onBroken, signal: this.#gone.signal };
   }
 
   /** Shows a reply to its end, then sends the queued messages. */
@@ -275,6 +304,7 @@ export class ChatSession {
     if (last?.type === "response.failed") this.#tell(faultText(last.error), "red");
     if (last?.type === "response.cancelled") this.#tell("interrupted");
     this.#running = null;
+    this.#approvals = [];
     this.#hint = "";
     if (last?.type !== "response.completed") this.#takeBackWaiting();
     const next = this.#waiting.shift();
@@ -286,6 +316,13 @@ export class ChatSession {
   async #read(reply: Reply, live: LiveReply): Promise<LastEvent | null> {
     for await (const event of reply) {
       live.take(event);
+      if (event.type === "response.approval.requested") {
+        this.#approvals.push({ reply, request: event });
+        this.#tell(`${this.#options.name} wants to ${approvalText(event)}`, "bold");
+      }
+      if (event.type === "response.approval.resolved") {
+        this.#approvals = this.#approvals.filter(({ request }) => request.id !== event.id);
+      }
       this.#view.schedule();
       if (!isLast(event)) continue;
       live.end();

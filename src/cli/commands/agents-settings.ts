@@ -9,6 +9,7 @@ import { textOf } from "../streams.ts";
 import { printable, writeJson } from "../terminal.ts";
 
 type McpServers = Agent["mcpServers"];
+type Permissions = NonNullable<ChangeAgent["permissions"]>;
 
 /** The options shared by both commands. */
 interface SettingOptions extends InstallOptions {
@@ -18,6 +19,7 @@ interface SettingOptions extends InstallOptions {
   mcpServers?: McpServers;
   agents?: string[];
   autoSnapshot?: number;
+  permissions?: Permissions;
   private?: boolean;
 }
 
@@ -45,6 +47,7 @@ export function addCreate(agents: ToolCommand): void {
     .option(...mcpServersOption)
     .option(...agentsOption)
     .option(...autoSnapshotOption)
+    .option(...permissionsOption)
     .option("--private", "only you see and use it in this workspace")
     .option("--from <agent>", "start with another agent's files, running programs and conversation")
     .option("--snapshot <snapshot>", "with --from: the state at this snapshot, by name or id")
@@ -69,6 +72,7 @@ export function addUpdate(agents: ToolCommand): void {
     .option(...mcpServersOption)
     .option(...agentsOption)
     .option(...autoSnapshotOption)
+    .option(...permissionsOption)
     .option("--private", "only you, its maker, see and use it in this workspace")
     .option("--no-private", "the workspace's members see and use it")
     .option("--no-wait", "with --runtime: do not wait until the agent is ready")
@@ -90,7 +94,7 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --private or --no-private.",
+      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --private or --no-private.",
       2,
     );
   }
@@ -115,14 +119,14 @@ async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
 }
 
 async function settingsOf(options: SettingOptions) {
-  const { runtime, model, instructions, mcpServers, agents, autoSnapshot, private: isPrivate } = options;
+  const { runtime, model, instructions, mcpServers, agents, autoSnapshot, permissions, private: isPrivate } = options;
   const text = instructions === undefined ? undefined : await textOf(instructions);
-  return { runtime, model, instructions: text, mcpServers, agents, autoSnapshot, private: isPrivate };
+  return { runtime, model, instructions: text, mcpServers, agents, autoSnapshot, permissions, private: isPrivate };
 }
 
 /** The changed fields with the agent's current values. */
 function changedText(change: ChangeAgent, agent: Agent): string {
-  const { model, instructions, mcpServers, agents, autoSnapshot } = agent;
+  const { model, instructions, mcpServers, agents, autoSnapshot, permissions } = agent;
   const texts: { [Field in keyof ChangeAgent]: string } = {
     model: model === null ? "its runtime's default model" : `the model ${printable(model)}`,
     instructions: instructions === null ? "no instructions" : "the new instructions",
@@ -130,6 +134,7 @@ function changedText(change: ChangeAgent, agent: Agent): string {
     agents: agents.length === 0 ? "no agents to call" : `the agents ${agents.join(" and ")} to call`,
     autoSnapshot:
       autoSnapshot === 0 ? "no snapshots from before turns" : `snapshots from before its last ${autoSnapshot} turns`,
+    permissions: `the permissions ${permissionsText(permissions)}`,
   };
   const changed = Object.entries(texts).filter(([field]) => field in change);
   return changed.map(([, text]) => text).join(" and ");
@@ -157,6 +162,28 @@ const mcpServersOption = [
   'MCP servers by name, as JSON: {"github": {"url": "https://…", "headers": {…}}, "files": {"command": "npx", "args": […]}}',
   parseMcpServers,
 ] as const;
+
+const permissionsOption = [
+  "--permissions <json>",
+  'what its tools may do, as JSON: {"execute": "ask", "fetch": "deny", "rules": [{"kind": "execute", "pattern": "git *", "decision": "allow"}]}; {}: everything',
+  parsePermissions,
+] as const;
+
+function parsePermissions(text: string): Permissions {
+  try {
+    return JSON.parse(text) as Permissions;
+  } catch {
+    throw new InvalidArgumentError("Not valid JSON.");
+  }
+}
+
+/** The kinds that are not always allowed, and the number of rules. */
+export function permissionsText({ rules, ...kinds }: Agent["permissions"]): string {
+  const limited = Object.entries(kinds).filter(([, decision]) => decision !== "allow");
+  const texts = limited.map(([kind, decision]) => `${decision} ${kind}`);
+  if (rules.length > 0) texts.push(rules.length === 1 ? "1 rule" : `${rules.length} rules`);
+  return texts.join(", ") || "allow everything";
+}
 
 /** Parses the form in which clients of MCP write their servers, with or without the key `mcpServers`. */
 function parseMcpServers(text: string): McpServers {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Berth, type ChatRequest, type Inclusion, isLast, type LastEvent } from "@berth/client";
 import { Option } from "commander";
+import { ApprovalPrompts } from "../approval-prompts.ts";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
@@ -13,6 +14,7 @@ import { writeText } from "../terminal.ts";
 
 interface ChatOptions extends CommonOptions {
   whenBusy: WhenBusy;
+  onAsk: OnAsk;
   usage?: true;
   history: boolean;
 }
@@ -23,11 +25,14 @@ interface Chat {
   agent: string;
   include: readonly Inclusion[];
   whenBusy: WhenBusy;
+  onAsk: OnAsk;
   json: boolean;
 }
 
 type WhenBusy = NonNullable<ChatRequest["whenBusy"]>;
 const whenBusy: WhenBusy[] = ["reject", "queue", "steer", "interrupt"];
+type OnAsk = NonNullable<ChatRequest["onAsk"]>;
+const onAsk: OnAsk[] = ["wait", "deny"];
 
 export function register(program: ToolCommand): void {
   program
@@ -40,6 +45,11 @@ export function register(program: ToolCommand): void {
         .choices(whenBusy)
         .default("queue" satisfies WhenBusy),
     )
+    .addOption(
+      new Option("--on-ask <how>", "what to do when the agent's permissions say `ask`: wait for an answer, or deny")
+        .choices(onAsk)
+        .default("wait" satisfies OnAsk),
+    )
     .addOption(jsonOption())
     .option("--no-history", "start a conversation without showing the earlier messages")
     .after("Ctrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys.")
@@ -48,9 +58,10 @@ export function register(program: ToolCommand): void {
       if (message === undefined) return converse(client, agent, options);
       // With --json, the events are those that a script has always got.
       const include: Inclusion[] = ["tools"];
-      if (!options.json) include.push("status");
+      if (!options.json) include.push("status", "approvals");
       if (options.usage) include.push("usage");
-      const chat = { client, agent, include, whenBusy: options.whenBusy, json: options.json ?? false };
+      const { whenBusy, onAsk, json = false } = options;
+      const chat = { client, agent, include, whenBusy, onAsk, json };
       using interrupts = new Interrupts();
       requireCompleted(await say(chat, await textOf(message), interrupts), interrupts);
     });
@@ -81,7 +92,7 @@ async function converse(client: Berth, name: string, { json, history }: ChatOpti
 
 /** Sends a message and shows the turn's events up to the last. */
 async function say(
-  { client, agent, include, whenBusy, json }: Chat,
+  { client, agent, include, whenBusy, onAsk, json }: Chat,
   message: string,
   interrupts: Interrupts,
 ): Promise<LastEvent> {
@@ -90,6 +101,7 @@ async function say(
   const reply = client.agent(agent).chat(message, {
     include,
     whenBusy,
+    onAsk,
     signal: quit,
     onBroken: () => view.note("The connection was lost; reconnecting."),
   });
@@ -97,13 +109,16 @@ async function say(
     view.interrupted();
     reply.cancel().catch((error: Error) => view.note(error.message));
   });
+  const approvals = new ApprovalPrompts(client.agent(agent), reply, view);
   try {
     for await (const event of reply) {
+      approvals.take(event);
       if (json) writeText(process.stdout, `${JSON.stringify(event)}\n`);
       else view.show(event);
       if (isLast(event)) return event;
     }
   } finally {
+    approvals.end();
     view.endLine();
   }
   throw new CliError("The reply ended early.");

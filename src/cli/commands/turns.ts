@@ -9,11 +9,12 @@ import { columnsOf, cut, printable, type Style, writeText } from "../terminal.ts
 import { localTime } from "../time.ts";
 import { usageText } from "../usage-text.ts";
 
-const inclusions: Inclusion[] = ["status", "reasoning", "tools", "usage"];
+const inclusions: Inclusion[] = ["status", "reasoning", "tools", "usage", "approvals"];
 
 const statusStyles: Record<Turn["status"], Style> = {
   queued: "dim",
   running: "blue",
+  waiting: "magenta",
   completed: "green",
   failed: "red",
   cancelled: "yellow",

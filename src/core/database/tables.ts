@@ -14,12 +14,14 @@ import type {
   QueueHeld,
   Resources,
 } from "../../contract/agents.ts";
+import type { Decision } from "../../contract/approval-fields.ts";
 import type { EntryKind } from "../../contract/billing.ts";
-import type { TurnEvent, TurnStatus } from "../../contract/chat.ts";
+import type { OnAsk, TurnEvent, TurnStatus } from "../../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../../contract/egress.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import type { Credential } from "../../contract/keys.ts";
 import type { McpServers } from "../../contract/mcp-servers.ts";
+import type { Permissions } from "../../contract/permissions.ts";
 import type { Role } from "../../contract/workspaces.ts";
 import type { ResponseRequest } from "../../protocols/openai/stored-responses.ts";
 
@@ -131,6 +133,7 @@ export interface Tables {
     mcp_servers: ColumnType<McpServers, string | undefined, string>;
     agents: ColumnType<string[], string | undefined, string>;
     auto_snapshot: Generated<number>;
+    permissions: ColumnType<Permissions, string | undefined, string>;
     retold: string | null;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
@@ -225,11 +228,25 @@ export interface Tables {
     depth: number | null;
     created_at: Generated<Date>;
     finished_at: Date | null;
+    on_ask: Generated<OnAsk>;
+    waiting: Generated<boolean>;
     place: number | null;
     interrupts: Generated<boolean>;
     queued_at: Date | null;
     /** Measured by the clean-up, some time after the end. */
     bytes: Generated<string | null>;
+  };
+  approvals: {
+    turn_id: string;
+    id: string;
+    seq: number;
+    requested_at: Generated<Date>;
+    expires_at: Date;
+    decision: Decision | null;
+    message: string | null;
+    decided_at: Date | null;
+    key_id: string | null;
+    person_id: string | null;
   };
   snapshots: {
     id: string;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RunCommand } from "../../contract/commands.ts";
+import { Approvals } from "../../runtimes/approvals.ts";
 import type { RuntimeContext } from "../../runtimes/runtime.ts";
 import { startProcess } from "./command-process.ts";
 import { PreparedShells, type ShellStart } from "./prepared-shells.ts";
@@ -23,6 +24,7 @@ beforeEach(async () => {
     proxyUrl: "http://127.0.0.1:1",
     functionsUrl: "http://127.0.0.1:1/mcp",
     runtimePort: 1,
+    approvals: new Approvals(),
     environmentFile: join(folder, "environment"),
     log: () => {},
   };

@@ -1,6 +1,6 @@
 import { type Message, type Part, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import { type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../../contract/chat.ts";
-import type { PastTurn, TurnState } from "../../turns/turn.ts";
+import { type PastTurn, shownStatus, type TurnState } from "../../turns/turn.ts";
 import { queuedText } from "../queued-text.ts";
 
 /** The one artifact of a task: the agent's reply. */
@@ -9,6 +9,7 @@ const replyId = "reply";
 const states: Readonly<Record<TurnStatus, TaskState>> = {
   queued: TaskState.TASK_STATE_SUBMITTED,
   running: TaskState.TASK_STATE_WORKING,
+  waiting: TaskState.TASK_STATE_INPUT_REQUIRED,
   completed: TaskState.TASK_STATE_COMPLETED,
   failed: TaskState.TASK_STATE_FAILED,
   cancelled: TaskState.TASK_STATE_CANCELED,
@@ -32,7 +33,7 @@ export function statusOf(state: TaskState): TurnStatus | undefined {
 
 /** A turn as a task: the message in its history, the reply as its artifact. */
 export function taskOf(turn: PastTurn, { historyLength = 1, withReply = true } = {}): Task {
-  const { id, status, reply, replyTruncated, error, createdAt, finishedAt } = turn;
+  const { id, reply, replyTruncated, error, createdAt, finishedAt } = turn;
   const contextId = contextIdOf(turn.conversation);
   const note = replyTruncated ? { truncated: true } : undefined;
   const artifacts = withReply && reply !== "" ? [{ ...artifactOf(reply), metadata: note }] : [];
@@ -40,7 +41,7 @@ export function taskOf(turn: PastTurn, { historyLength = 1, withReply = true } =
     id,
     contextId,
     status: {
-      state: states[status],
+      state: states[shownStatus(turn)],
       message: error ? saidByAgent(turn, `${error.code}: ${error.message}`) : undefined,
       timestamp: (finishedAt ?? createdAt).toISOString(),
     },
@@ -85,11 +86,12 @@ function statusUpdateOf(turn: TurnState, event: TurnEvent): StreamResponse | nul
   const said = remarkOf(event);
   const status = statusAfter(event);
   if (said === null && status === "running") return null;
+  const shown = event.type === "response.approval.requested" ? "waiting" : status;
   const ids = { taskId: turn.id, contextId: contextIdOf(turn.conversation) };
   const message = said ? saidByAgent(turn, said) : undefined;
   const value = {
     ...ids,
-    status: { state: states[status], message, timestamp: new Date().toISOString() },
+    status: { state: states[shown], message, timestamp: new Date().toISOString() },
     metadata: undefined,
   };
   return { payload: { $case: "statusUpdate", value } };
@@ -99,7 +101,10 @@ function statusUpdateOf(turn: TurnState, event: TurnEvent): StreamResponse | nul
 function remarkOf(event: TurnEvent): string | null {
   switch (event.type) {
     case "response.in_progress":
+    case "response.approval.resolved":
       return "";
+    case "response.approval.requested":
+      return `Waits for an approval: ${event.title}`;
     case "response.queued":
       return queuedText(event);
     case "response.tool_call.started":

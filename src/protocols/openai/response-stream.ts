@@ -1,4 +1,4 @@
-import type { SequencedEvent, TurnEvent } from "../../contract/chat.ts";
+import type { SequencedEvent, ToolCallEvent, TurnEvent } from "../../contract/chat.ts";
 import { isOfClient } from "../../contract/functions.ts";
 import { hexOf } from "../../contract/ids.ts";
 import { KeptText } from "./kept-text.ts";
@@ -13,7 +13,6 @@ export interface ResponseEvent {
   [field: string]: unknown;
 }
 
-type ToolEvent = Extract<TurnEvent, { id: string }>;
 type FunctionCallEvent = Extract<TurnEvent, { type: "response.function_call" }>;
 
 /** The current text item: a message or reasoning. */
@@ -156,7 +155,7 @@ export class ResponseStream {
   }
 
   /** The runtime's own tools, which need no answer: shown like those of a server that the model has called. */
-  #tool(event: ToolEvent): void {
+  #tool(event: ToolCallEvent): void {
     const known = this.#tools.get(event.id);
     // A call that started in an earlier response lacks only the name. The client's own calls have an event of their
     // own.
@@ -176,7 +175,7 @@ export class ResponseStream {
     this.#closeItem(tool, failed ? "failed" : "completed");
   }
 
-  #openTool({ id, name }: ToolEvent) {
+  #openTool({ id, name }: ToolCallEvent) {
     const fields = { server_label: "agent", name, arguments: "{}", output: null, error: null };
     const tool = this.#addItem("mcp_call", "mcp", fields);
     this.#tools.set(id, tool);

@@ -455,6 +455,41 @@ export class AgentQueue {
   }
 }
 
+/** Uses of tools that wait for an answer. Every method throws as `Connection.call`. */
+export class Approvals {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the approvals that wait for an answer. */
+  list(query: Filter<"listOpenApprovals"> = {}, options: RequestOptions = {}): Pages<types.Approval> {
+    return this.connection.pages("listOpenApprovals", { query, ...options });
+  }
+}
+
+/** The approvals of an agent's turns. Every method throws as `Connection.call`. */
+export class AgentApprovals {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** List a turn's approvals. */
+  list(turnId: string, options: RequestOptions = {}): Pages<types.Approval> {
+    return this.connection.pages("listApprovals", { path: { ...this.path, turnId }, ...options });
+  }
+
+  /** Allow or deny the use of a tool. */
+  answer(turnId: string, approvalId: string, body: Sendable<types.AnswerApproval>, options: RequestOptions = {}): Promise<types.Approval> {
+    return this.connection.call("answerApproval", { path: { ...this.path, turnId, approvalId }, body, ...options });
+  }
+}
+
 /** Snapshots of an agent. Every method throws as `Connection.call`. */
 export class SnapshotsMethods {
   protected readonly connection: Connection;

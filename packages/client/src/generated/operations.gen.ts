@@ -19,6 +19,9 @@ export const operations = {
   getLog: { method: "GET", path: "/agents/{name}/logs" },
   resetConversation: { method: "POST", path: "/agents/{name}/conversation/reset" },
   getInstallStatus: { method: "GET", path: "/agents/{name}/install-status" },
+  listOpenApprovals: { method: "GET", path: "/approvals" },
+  listApprovals: { method: "GET", path: "/agents/{name}/turns/{turnId}/approvals" },
+  answerApproval: { method: "POST", path: "/agents/{name}/turns/{turnId}/approvals/{approvalId}" },
   getQueue: { method: "GET", path: "/agents/{name}/queue" },
   actOnQueue: { method: "POST", path: "/agents/{name}/queue" },
   changeQueuedTurn: { method: "PATCH", path: "/agents/{name}/turns/{turnId}" },
@@ -138,6 +141,9 @@ export interface Operations {
   getLog: { data: types.GetLogData; answer: types.AgentLog; event: types.LogEvent };
   resetConversation: { data: types.ResetConversationData; answer: types.Agent; event: null };
   getInstallStatus: { data: types.GetInstallStatusData; answer: types.InstallStatus; event: types.InstallStatus };
+  listOpenApprovals: { data: types.ListOpenApprovalsData; answer: types.ApprovalList; event: null };
+  listApprovals: { data: types.ListApprovalsData; answer: types.ApprovalList; event: null };
+  answerApproval: { data: types.AnswerApprovalData; answer: types.Approval; event: null };
   getQueue: { data: types.GetQueueData; answer: types.Queue; event: null };
   actOnQueue: { data: types.ActOnQueueData; answer: types.Queue; event: null };
   changeQueuedTurn: { data: types.ChangeQueuedTurnData; answer: types.Queue; event: null };

@@ -186,6 +186,33 @@ export type AccountEvent = {
      */
     error: Fault | null;
 } | {
+    type: 'approval.requested';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    turnId: string;
+    approvalId: string;
+} | {
+    type: 'approval.answered';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    turnId: string;
+    approvalId: string;
+    decision: 'allow' | 'allow-always' | 'deny';
+} | {
     type: 'queue.changed';
     /**
      * The event's position in the stream, for resuming later. It increases, with gaps.
@@ -367,6 +394,7 @@ export type Agent = {
      * How many automatic snapshots to keep, one before each turn, 0 to 20. 0 turns them off.
      */
     autoSnapshot: number;
+    permissions: Permissions;
     /**
      * Whether only its maker sees and uses it.
      */
@@ -481,6 +509,71 @@ export type AguiRun = {
      */
     tools?: Array<unknown>;
     [key: string]: unknown;
+};
+
+export type AnswerApproval = {
+    /**
+     * `allow-always` also adds a rule to the agent's permissions that allows exactly this command, path, host or tool.
+     */
+    decision: 'allow' | 'allow-always' | 'deny';
+    /**
+     * A reason for the agent, for `deny`.
+     */
+    message?: string;
+};
+
+export type Approval = {
+    id: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    turnId: string;
+    kind: 'read' | 'edit' | 'execute' | 'fetch' | 'mcp' | 'other';
+    title: string;
+    /**
+     * The command, path, host or tool that rules are compared with; null: none.
+     */
+    subject: string | null;
+    /**
+     * The tool's name in the runtime.
+     */
+    tool: string | null;
+    /**
+     * The tool's input.
+     */
+    input: unknown;
+    /**
+     * The changes of files, where the runtime shows them; null: none, or more than 128 KiB.
+     */
+    diff: Array<Diff> | null;
+    /**
+     * `open`: the turn waits for the answer. `closed`: the turn ended without one.
+     */
+    status: 'open' | 'answered' | 'closed';
+    decision: 'allow' | 'allow-always' | 'deny' | null;
+    /**
+     * The reason that the agent was given.
+     */
+    message: string | null;
+    /**
+     * Null: nobody, or it was denied because nobody answered in time.
+     */
+    decidedBy: Author | null;
+    decidedAt: string | null;
+    requestedAt: string;
+    /**
+     * When it is denied if nobody has answered.
+     */
+    expiresAt: string;
+};
+
+/**
+ * Oldest first.
+ */
+export type ApprovalList = {
+    data: Array<Approval>;
+    nextCursor: string | null;
 };
 
 export type AuditEntry = {
@@ -671,6 +764,7 @@ export type ChangeAgent = {
      * How many automatic snapshots to keep, one before each turn, 0 to 20. 0 turns them off.
      */
     autoSnapshot?: number;
+    permissions?: PermissionsInput;
     /**
      * Whether only its maker sees and uses the agent. Owners and admins of the workspace see its name, status and cost, and may suspend and delete it. Only its maker changes this; a fork of a private agent is private.
      */
@@ -719,11 +813,15 @@ export type ChatRequest = {
     /**
      * Event types to add to the reply's text and its end.
      */
-    include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
+    include?: Array<'status' | 'reasoning' | 'tools' | 'usage' | 'approvals'>;
     /**
      * The treatment of the message while the agent answers another one. `reject`: 409. `queue`: wait behind the messages that wait. `interrupt`: cancel the running turn and begin next. `steer`: reach the running turn where the runtime can, otherwise as `queue`. The header `x-berth-placed` says what was done.
      */
     whenBusy?: 'reject' | 'queue' | 'steer' | 'interrupt';
+    /**
+     * The treatment of tools that the agent's permissions ask about. `wait`: the turn waits for an approval. `deny`: the tool is denied.
+     */
+    onAsk?: 'wait' | 'deny';
 };
 
 export type Command = {
@@ -835,6 +933,7 @@ export type CreateAgent = {
      * How many automatic snapshots to keep, one before each turn, 0 to 20. 0 turns them off.
      */
     autoSnapshot?: number;
+    permissions?: PermissionsInput;
     /**
      * Whether only its maker sees and uses the agent. Owners and admins of the workspace see its name, status and cost, and may suspend and delete it. Only its maker changes this; a fork of a private agent is private.
      */
@@ -1352,6 +1451,15 @@ export type DeletedWorkspaceList = {
     data: Array<DeletedWorkspace>;
 };
 
+export type Diff = {
+    path: string;
+    /**
+     * Null: a new file.
+     */
+    oldText: string | null;
+    newText: string;
+};
+
 export type Error = {
     statusCode: number;
     message: string;
@@ -1362,7 +1470,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -1370,7 +1478,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -1821,6 +1929,47 @@ export type OrphanList = {
     data: Array<Orphan>;
 };
 
+export type PermissionRule = {
+    kind: 'read' | 'edit' | 'execute' | 'fetch' | 'mcp' | 'other';
+    /**
+     * Compared with the whole command (`execute`), absolute path (`read`, `edit`), host (`fetch`), `server/tool` (`mcp`) or name of the tool (`other`). `*` stands for any characters, `?` for one, and `\` before a character for that character.
+     */
+    pattern: string;
+    decision: 'allow' | 'ask' | 'deny';
+};
+
+/**
+ * For each kind of tool: `allow`, `ask` (the turn waits for an approval) or `deny`. The runtime enforces this in the machine; egress rules and secrets are the boundaries.
+ */
+export type Permissions = {
+    read: 'allow' | 'ask' | 'deny';
+    edit: 'allow' | 'ask' | 'deny';
+    execute: 'allow' | 'ask' | 'deny';
+    fetch: 'allow' | 'ask' | 'deny';
+    mcp: 'allow' | 'ask' | 'deny';
+    other: 'allow' | 'ask' | 'deny';
+    /**
+     * The first rule that matches decides; without one, the kind's decision.
+     */
+    rules: Array<PermissionRule>;
+};
+
+/**
+ * For each kind of tool: `allow`, `ask` (the turn waits for an approval) or `deny`. The runtime enforces this in the machine; egress rules and secrets are the boundaries.
+ */
+export type PermissionsInput = {
+    read?: 'allow' | 'ask' | 'deny';
+    edit?: 'allow' | 'ask' | 'deny';
+    execute?: 'allow' | 'ask' | 'deny';
+    fetch?: 'allow' | 'ask' | 'deny';
+    mcp?: 'allow' | 'ask' | 'deny';
+    other?: 'allow' | 'ask' | 'deny';
+    /**
+     * The first rule that matches decides; without one, the kind's decision.
+     */
+    rules?: Array<PermissionRule>;
+};
+
 export type Person = {
     id: string;
     name: string;
@@ -2110,6 +2259,13 @@ export type Runtime = {
              */
             reason: string | null;
         };
+        permissions: {
+            supported: boolean;
+            /**
+             * Why it is unsupported, or how it is limited.
+             */
+            reason: string | null;
+        };
     };
 };
 
@@ -2314,7 +2470,11 @@ export type Turn = {
      * The reply was truncated; the turn's events have all of it.
      */
     replyTruncated: boolean;
-    status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+    status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+    /**
+     * Why the turn is `waiting`.
+     */
+    reason: 'approval' | null;
     error: Fault | null;
     /**
      * The requested model; null: the runtime's default.
@@ -2396,6 +2556,44 @@ export type TurnEvent = {
      */
     at?: string;
 } | {
+    /**
+     * The turn waits until the use of a tool is allowed or denied.
+     */
+    type: 'response.approval.requested';
+    id: string;
+    /**
+     * The id of the tool call's events.
+     */
+    toolCallId: string | null;
+    kind: 'read' | 'edit' | 'execute' | 'fetch' | 'mcp' | 'other';
+    title: string;
+    /**
+     * The command, path, host or tool that rules are compared with; null: none.
+     */
+    subject: string | null;
+    /**
+     * The tool's name in the runtime.
+     */
+    tool: string | null;
+    /**
+     * The tool's input.
+     */
+    input: unknown;
+    /**
+     * The changes of files, where the runtime shows them; null: none, or more than 128 KiB.
+     */
+    diff: Array<Diff> | null;
+} | {
+    /**
+     * The runtime has the answer.
+     */
+    type: 'response.approval.resolved';
+    id: string;
+    /**
+     * Null: the turn or the tool was cancelled first.
+     */
+    decision: 'allow' | 'allow-always' | 'deny' | null;
+} | {
     type: 'response.completed';
     /**
      * Usage of the turn so far. Sent when `include` has `usage`.
@@ -2446,7 +2644,7 @@ export type TurnSummary = {
      * The first 400 characters of the reply so far.
      */
     reply: string;
-    status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+    status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
     error: Fault | null;
     createdBy: Author | null;
     /**
@@ -3207,6 +3405,131 @@ export type GetInstallStatusResponses = {
 
 export type GetInstallStatusResponse = GetInstallStatusResponses[keyof GetInstallStatusResponses];
 
+export type ListOpenApprovalsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The page size, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The previous page's `nextCursor`.
+         */
+        cursor?: string;
+        /**
+         * Only approvals of this agent.
+         */
+        agent?: string;
+    };
+    url: '/approvals';
+};
+
+export type ListOpenApprovalsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListOpenApprovalsError = ListOpenApprovalsErrors[keyof ListOpenApprovalsErrors];
+
+export type ListOpenApprovalsResponses = {
+    /**
+     * Default Response
+     */
+    200: ApprovalList;
+};
+
+export type ListOpenApprovalsResponse = ListOpenApprovalsResponses[keyof ListOpenApprovalsResponses];
+
+export type ListApprovalsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The turn's id, as in the `x-turn-id` header.
+         */
+        turnId: string;
+    };
+    query?: {
+        /**
+         * The page size, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The previous page's `nextCursor`.
+         */
+        cursor?: string;
+    };
+    url: '/agents/{name}/turns/{turnId}/approvals';
+};
+
+export type ListApprovalsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListApprovalsError = ListApprovalsErrors[keyof ListApprovalsErrors];
+
+export type ListApprovalsResponses = {
+    /**
+     * Default Response
+     */
+    200: ApprovalList;
+};
+
+export type ListApprovalsResponse = ListApprovalsResponses[keyof ListApprovalsResponses];
+
+export type AnswerApprovalData = {
+    body: AnswerApproval;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The turn's id, as in the `x-turn-id` header.
+         */
+        turnId: string;
+        /**
+         * The approval's id, as in `response.approval.requested`.
+         */
+        approvalId: string;
+    };
+    query?: never;
+    url: '/agents/{name}/turns/{turnId}/approvals/{approvalId}';
+};
+
+export type AnswerApprovalErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type AnswerApprovalError = AnswerApprovalErrors[keyof AnswerApprovalErrors];
+
+export type AnswerApprovalResponses = {
+    /**
+     * Default Response
+     */
+    200: Approval;
+};
+
+export type AnswerApprovalResponse = AnswerApprovalResponses[keyof AnswerApprovalResponses];
+
 export type GetQueueData = {
     body?: never;
     path: {
@@ -3694,7 +4017,7 @@ export type GetTurnEventsData = {
         /**
          * As in the chat request, separated by commas.
          */
-        include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
+        include?: Array<'status' | 'reasoning' | 'tools' | 'usage' | 'approvals'>;
     };
     url: '/agents/{name}/turns/{turnId}/events';
 };

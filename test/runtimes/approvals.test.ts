@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TurnEvent } from "../../src/contract/chat.ts";
+import { DemoServer } from "../../src/models/demo/demo-server.ts";
+import { runtimes } from "../../src/runtimes/all.ts";
+import { eventsOf, type TestClient } from "../support/client.ts";
+import { guestPackages } from "../support/guest-packages.ts";
+import { ModelProxy } from "../support/model-proxy.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// The real runtimes that can ask, each as a process of this host.
+
+let provider: DemoServer;
+let proxy: ModelProxy;
+let service: ScriptedService;
+let client: TestClient;
+
+beforeAll(async () => {
+  provider = await DemoServer.start(["claude-sonnet-4-5"]);
+  proxy = await new ModelProxy(provider.url).listen();
+  service = await ScriptedService.start(
+    { anthropic: { baseUrl: proxy.url, apiKey: "the-key" } },
+    { runtimes, packages: await guestPackages() },
+  );
+  client = service.client;
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+  provider[Symbol.dispose]();
+});
+
+/** The answer of a model that uses a tool, as Anthropic's API streams it. */
+function toolUse(name: string, input: object): string {
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+  const block = { type: "tool_use", id: `toolu_${randomUUID().replaceAll("-", "")}`, name, input: {} };
+  return [
+    {
+      type: "message_start",
+      message: { ...message, stop_sequence: null, usage: { input_tokens: 9, output_tokens: 1 } },
+    },
+    { type: "content_block_start", index: 0, content_block: block },
+    { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: JSON.stringify(input) } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 9 } },
+    { type: "message_stop" },
+  ]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join("");
+}
+
+const all = { read: "ask", edit: "ask", execute: "ask", fetch: "ask", mcp: "ask", other: "ask" };
+
+/** The tools of each runtime: their input with a path, and what an approval says. */
+const tools: Record<string, [tool: string, input: object, kind: string, subject: string][]> = {
+  "claude-code": [
+    ["Read", { file_path: "PATH/secret.txt" }, "read", "PATH/secret.txt"],
+    ["Write", { file_path: "PATH/new.txt", content: "new" }, "edit", "PATH/new.txt"],
+    ["WebFetch", { url: "https://example.com/a?b", prompt: "?" }, "fetch", "example.com"],
+    ["Bash", { command: "true; ls" }, "execute", "true; ls"],
+  ],
+  opencode: [
+    ["read", { filePath: "PATH/secret.txt" }, "read", "PATH/secret.txt"],
+    ["write", { filePath: "PATH/new.txt", content: "new" }, "edit", "PATH/new.txt"],
+    ["webfetch", { url: "https://example.com/a?b", format: "text" }, "fetch", "example.com"],
+    ["bash", { command: "true; ls", description: "?" }, "execute", "true; ls"],
+  ],
+};
+
+describe.each(Object.entries(tools))("%s", (runtime, ofRuntime) => {
+  const agent = `asking-${runtime}`;
+  let home: string;
+
+  beforeAll(async () => {
+    const model = "anthropic/claude-sonnet-4-5";
+    const before = await service.server.machines.list();
+    await client.createAgent(agent, { runtime, model, permissions: all });
+    const made = (await service.server.machines.list()).find(({ id }) => before.every((each) => each.id !== id));
+    home = join(service.config.dataFolder, "machines", made!.id);
+    await writeFile(join(home, "secret.txt"), "canary");
+  });
+
+  async function say(message: string, decision: "allow" | "deny") {
+    const response = await client.fetch("POST", `/agents/${agent}/chat`, { message, include: ["approvals", "tools"] });
+    const turnId = response.headers.get("x-turn-id");
+    const events: TurnEvent[] = [];
+    for await (const { event } of eventsOf(response)) {
+      events.push(event);
+      if (event.type !== "response.approval.requested") continue;
+      const path = `/agents/${agent}/turns/${turnId}/approvals/${event.id}`;
+      expect((await client.call("POST", path, { decision })).status).toBe(200);
+    }
+    return { events, requests: events.filter((event) => event.type === "response.approval.requested") };
+  }
+
+  test("a command runs once it is allowed, and not when it is denied", async () => {
+    const command = "echo ran >> ran.txt";
+    const denied = await say(`run: ${command}`, "deny");
+    expect(denied.requests).toMatchObject([{ kind: "execute", subject: command, title: command }]);
+    expect(denied.events.at(-1)!.type).toBe("response.completed");
+    const allowed = await say(`run: ${command}`, "allow");
+    expect(allowed.requests.length).toBe(1);
+    expect(await readFile(join(home, "ran.txt"), "utf8")).toBe("ran\n");
+  });
+
+  test.each(ofRuntime)("%s is asked about, with what it would do", async (tool, input, kind, subject) => {
+    const inHome = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value).replaceAll("PATH", home));
+    const answer = {
+      status: 200,
+      headers: { "content-type": "text/event-stream" },
+      text: toolUse(tool, inHome(input)),
+    };
+    let left = 1;
+    proxy.fault = ({ body }) => (Array.isArray(body.tools) && body.tools.length > 0 && left-- > 0 ? answer : null);
+    const denied = await say("Do it.", "deny");
+    expect(denied.requests).toMatchObject([{ kind, subject: inHome(subject) }]);
+    expect(denied.events.at(-1)!.type).toBe("response.completed");
+    expect(JSON.stringify(denied.events)).not.toContain("canary");
+    expect(existsSync(join(home, "new.txt"))).toBe(false);
+  });
+
+  test("the agent's own settings allow nothing", async () => {
+    const claude = { permissions: { allow: ["Bash", "Bash(echo:*)"], defaultMode: "bypassPermissions" } };
+    const opencode = { permission: { "*": "allow", bash: { "*": "allow" } } };
+    await mkdir(join(home, ".claude"), { recursive: true });
+    await mkdir(join(home, ".config/opencode"), { recursive: true });
+    for (const name of ["settings.json", "settings.local.json"]) {
+      await writeFile(join(home, ".claude", name), JSON.stringify(claude));
+    }
+    for (const file of ["opencode.json", ".config/opencode/opencode.json"]) {
+      await writeFile(join(home, file), JSON.stringify(opencode));
+    }
+    await client.call("POST", `/agents/${agent}/restart`);
+    const denied = await say("run: echo bypassed > bypassed.txt", "deny");
+    expect(denied.requests.length).toBe(1);
+    expect(existsSync(join(home, "bypassed.txt"))).toBe(false);
+  });
+});
