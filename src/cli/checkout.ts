@@ -8,7 +8,15 @@ const checkout = new URL("../../", import.meta.url);
 export const isPackaged = fileURLToPath(checkout) === "/usr/lib/berth/";
 
 /** The command that starts the server on this host. */
-export const startCommand = isPackaged && existsSync("/run/systemd/system") ? "systemctl start berth" : "berth up";
+export const startCommand = startOfServer();
+
+function startOfServer(): string {
+  const has = (path: string) => existsSync(new URL(path, checkout));
+  if (isPackaged && has("start")) return "podman-compose up -d (or docker compose up -d)";
+  if (isPackaged && existsSync("/run/systemd/system")) return "systemctl start berth";
+  // The npm package of the server has the checkout's scripts/up and no Makefile.
+  return has("scripts/up") && !has("Makefile") ? "npx @berth/server@latest up" : "berth up";
+}
 
 /**
  * The path of one of the service's programs; `name` is its file in `src`. Throws `CliError` if the tool is installed

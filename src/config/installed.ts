@@ -21,6 +21,10 @@ export const remedies = {
     image: "systemctl start berth-image",
     setup: "apt install --reinstall berth",
   },
-  npm: { imageBuilder: "berth-server up", image: "npx @berth/server image", setup: "npx @berth/server up" },
+  npm: {
+    imageBuilder: "berth-server up",
+    image: "npx @berth/server@latest image",
+    setup: "npx @berth/server@latest up",
+  },
   checkout: { imageBuilder: "make up", image: "make image", setup: "make setup" },
 }[wayOfInstallation()];

@@ -75,7 +75,7 @@ test("it installs its version once, and serves the dashboard with the Node that 
     const script = await fetch(new URL(asset, url), { headers: { "accept-encoding": "br" } });
     expect([script.status, script.headers.get("content-encoding")]).toEqual([200, "br"]);
     const ready = (await (await fetch(new URL("/readyz", url))).json()) as { checks: { image: { message: string } } };
-    expect(ready.checks.image.message).toContain("npx @berth/server image");
+    expect(ready.checks.image.message).toContain("npx @berth/server@latest image");
   } finally {
     server.kill("SIGTERM");
     expect((await exit)[0]).toBe(0);
