@@ -4,7 +4,7 @@
 // everything else is a command of the tool.
 "use strict";
 const { spawn, spawnSync } = require("node:child_process");
-const { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } = require("node:fs");
+const { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } = require("node:fs");
 const { homedir } = require("node:os");
 const { join } = require("node:path");
 
@@ -13,7 +13,7 @@ const isRoot = process.getuid && process.getuid() === 0;
 const programs =
   process.env.BERTH_PROGRAM_DIR || (isRoot ? "/usr/local/lib/berth" : join(homedir(), ".local/lib/berth"));
 
-const fault = faultOfHost();
+const fault = faultOfHost() || newerVersion();
 if (fault) fail(fault);
 run(install(), process.argv.slice(2));
 
@@ -23,6 +23,17 @@ function faultOfHost() {
   if (major < 18) return `Node 18 or later is needed to begin (found: ${process.version}). Berth brings its own.`;
   const host = `${process.platform} ${process.arch}`;
   return host === "linux x64" ? null : `Berth runs on Linux on x86-64 (found: ${host}).`;
+}
+
+/** Refuses a version that cannot use the database of a newer one: npx keeps those that it has downloaded. */
+function newerVersion() {
+  const installed = existsSync(programs) ? readdirSync(programs).filter((name) => /^\d/.test(name)) : [];
+  const newer = installed.find((name) => name.localeCompare(version, "en", { numeric: true }) > 0);
+  if (!newer) return null;
+  return (
+    `Berth ${newer} is installed in ${programs}, and this is the earlier version ${version}. ` +
+    `Use npx @berth/server@latest, or remove ${join(programs, newer)} to go back.`
+  );
 }
 
 function fail(message) {

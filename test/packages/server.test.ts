@@ -58,6 +58,17 @@ test("an installation that fails says so and leaves nothing", async () => {
   });
 });
 
+test("an earlier version than an installed one is refused", async () => {
+  const programs = join(folder, "newer");
+  await mkdir(join(programs, "999.10.0"), { recursive: true });
+  const env = { ...environment, BERTH_PROGRAM_DIR: programs };
+  await expect(run(program(), ["up"], { env })).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^berth: Berth 999\.10\.0 is installed in .*newer, and this is the earlier version/),
+  });
+  expect(await readdir(programs)).toEqual(["999.10.0"]);
+});
+
 test("it installs its version once, and serves the dashboard with the Node that it pins", {
   timeout: installMs,
 }, async () => {
