@@ -187,7 +187,12 @@ test("a reply is streamed as it came and ends with a line feed", async () => {
   const tool: TurnEvent = { type: "response.tool_call.started", id: "1", name: "Bash" };
   api.answers["POST /agents/ada/chat"] = [turn([delta("Hello\x1b[1m"), tool, delta(" there"), completed])];
   expect(await api.berth(["chat", "ada", "Hi"])).toEqual({ code: 0, stdout: "Hello\x1b[1m there\n", stderr: "" });
-  expect(JSON.parse(api.seen[0]!.body)).toEqual({ message: "Hi", include: ["tools", "status"], whenBusy: "queue" });
+  expect(JSON.parse(api.seen[0]!.body)).toEqual({
+    message: "Hi",
+    include: ["tools", "status", "approvals"],
+    whenBusy: "queue",
+    onAsk: "wait",
+  });
   const { stdout } = await api.berth(["chat", "ada", "-", "--json"], { input: "from stdin" });
   expect(JSON.parse(api.seen[1]!.body).message).toBe("from stdin");
   expect(
@@ -200,7 +205,7 @@ test("a reply is streamed as it came and ends with a line feed", async () => {
 
 test("resumes a reply when its stream breaks", async () => {
   api.answers["POST /agents/ada/chat"] = [turn([delta("one ")], { from: 3, breaks: true })];
-  api.answers["GET /agents/ada/turns/t1/events?after=3&include=tools,status"] = [
+  api.answers["GET /agents/ada/turns/t1/events?after=3&include=tools,status,approvals"] = [
     refuse(503, "Not now.", "shutting_down"),
     turn([delta("two"), completed], { from: 4 }),
   ];
@@ -225,7 +230,7 @@ test("reports a turn's usage on stderr across lost connections, and as its event
     credits: "0.6",
   };
   api.answers["POST /agents/ada/chat"] = [turn([delta("Hello")], { breaks: true })];
-  api.answers["GET /agents/ada/turns/t1/events?after=1&include=tools,status,usage"] = [
+  api.answers["GET /agents/ada/turns/t1/events?after=1&include=tools,status,approvals,usage"] = [
     turn([{ ...completed, usage }], { from: 2 }),
   ];
   api.answers["GET /agents/ada/turns/t1/events?after=1&include=tools,usage"] = [
@@ -233,7 +238,7 @@ test("reports a turn's usage on stderr across lost connections, and as its event
   ];
   const stderr = "tokens: 1,200 in (1,000 cached), 34 out; credits: 0.6\n";
   expect(await api.berth(["chat", "ada", "Hi", "--usage"])).toEqual({ code: 0, stdout: "Hello\n", stderr });
-  expect(JSON.parse(api.seen[0]!.body).include).toEqual(["tools", "status", "usage"]);
+  expect(JSON.parse(api.seen[0]!.body).include).toEqual(["tools", "status", "approvals", "usage"]);
   const { stdout } = await api.berth(["chat", "ada", "Hi", "--usage", "--json"]);
   expect(stdout).toBe(`${JSON.stringify(delta("Hello"))}\n${JSON.stringify({ ...completed, usage })}\n`);
 });

@@ -132,7 +132,7 @@ test("what was said before is shown, of this conversation only, and a reply unde
   ];
   const turn = new Turn();
   const followed: Answer = (response, seen) => turn.answer(response, { ...seen, body: '{"message":""}' });
-  api.answers["GET /agents/ada/turns/t1/events?after=0&include=status,tools,usage"] = [followed];
+  api.answers["GET /agents/ada/turns/t1/events?after=0&include=status,tools,usage,approvals"] = [followed];
   await using terminal = await chat();
   await turn.say("half and whole");
   await turn.complete();
