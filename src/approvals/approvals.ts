@@ -3,14 +3,17 @@ import type { AppContext } from "../context.ts";
 import type { Decision } from "../contract/approval-fields.ts";
 import { maximumApprovals, maximumOpenApprovals } from "../contract/approvals.ts";
 import { BerthError } from "../contract/errors.ts";
+import { sizeOf } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
 import { ruleFor } from "../contract/permissions.ts";
 import type { AuthorIds } from "../core/database/authors.ts";
 import { Backoff, pause } from "../core/retry.ts";
 import type { RunningTurn } from "../turns/running-turn.ts";
 import type { TurnState } from "../turns/turn.ts";
-import type { ApprovalState } from "./store.ts";
+import type { ApprovalRequest, ApprovalState } from "./store.ts";
 
+/** The largest request, in characters of JSON. Runners send up to half of it. */
+const maximumRequest = 1024 * 1024;
 const leastRetryMs = 300;
 const mostRetryMs = 30_000;
 
@@ -29,9 +32,13 @@ export class Approvals {
 
   /**
    * Stores an approval that a running turn asks for, before its event. Throws `runtime_failed` if the turn asks too
-   * often.
+   * often or for too much: a machine may send any events.
    */
-  async open({ turn, openApprovals, nextSeq, over }: RunningTurn, id: string): Promise<void> {
+  async open({ turn, openApprovals, nextSeq, over }: RunningTurn, event: ApprovalRequest): Promise<void> {
+    const { id } = event;
+    if (sizeOf(event) > maximumRequest) {
+      throw new BerthError("runtime_failed", `An approval is limited to ${maximumRequest / 1024} KiB.`);
+    }
     const { stores, config, log } = this.#context;
     const isOver =
       openApprovals.size >= maximumOpenApprovals || (await stores.approvals.count(turn.id)) >= maximumApprovals;

@@ -10,10 +10,10 @@ import type { Tables } from "../core/database/tables.ts";
 import type { Viewer } from "../core/http/access.ts";
 import { lockQueueOf } from "../queue/order-store.ts";
 
-type Requested = Extract<TurnEvent, { type: "response.approval.requested" }>;
+export type ApprovalRequest = Extract<TurnEvent, { type: "response.approval.requested" }>;
 
 /** An approval with its event's fields and its agent's name. */
-export interface ApprovalState extends Omit<Requested, "type" | "toolCallId"> {
+export interface ApprovalState extends Omit<ApprovalRequest, "type" | "toolCallId"> {
   agent: string;
   turnId: string;
   status: Approval["status"];
@@ -176,7 +176,7 @@ type ApprovalRow = Selectable<Tables["approvals"]> & {
 };
 
 function toState({ event, turnStatus, ...row }: ApprovalRow): ApprovalState {
-  const { type: _, toolCallId: _call, ...fields } = event as Requested;
+  const { type: _, toolCallId: _call, ...fields } = event as ApprovalRequest;
   const { decision } = row;
   return {
     ...fields,

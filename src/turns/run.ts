@@ -100,7 +100,7 @@ async function readAnswer(
       for (const entry of batch) {
         const { event } = entry;
         if (event.type === "response.approval.requested" && !running.ending)
-          await context.approvals.open(running, event.id);
+          await context.approvals.open(running, event);
         take(running, entry, context.metrics);
         if (isStoredFirst(event)) await running.announced;
       }

@@ -26,3 +26,12 @@ test("values nested too deeply are left out", () => {
   const deep: unknown = JSON.parse("[".repeat(50_000) + "]".repeat(50_000));
   expect(storable(completed(deep))).toEqual(completed("(nested too deeply to be stored)"));
 });
+
+test("the input of an approval that is nested too deeply is left out", () => {
+  let input: unknown = "end";
+  for (let depth = 0; depth < 10_000; depth++) input = [input];
+  const fields = { id: crypto.randomUUID(), toolCallId: null, kind: "execute", title: "a", subject: "a\0b" } as const;
+  const event = { type: "response.approval.requested", ...fields, tool: null, input, diff: null } as const;
+  expect(storable(event)).toMatchObject({ input: "(nested too deeply to be stored)" });
+  expect(storable({ ...event, input: {} })).toMatchObject({ subject: "a␀b" });
+});

@@ -3,6 +3,8 @@ import { isToolCall, type TurnEvent } from "../contract/chat.ts";
 /** Limit on nesting depth. PostgreSQL rejects some thousands of levels. */
 const maximumDepth = 200;
 
+const tooDeep = "(nested too deeply to be stored)";
+
 /**
  * The event in a form that can be stored, which is also what readers see. PostgreSQL's jsonb rejects null characters,
  * which a command's output may contain, and lone surrogates. The former become `␀`, the latter U+FFFD.
@@ -12,8 +14,9 @@ export function storable(event: TurnEvent): TurnEvent {
     const delta = storableText(event.delta);
     return delta === event.delta ? event : { ...event, delta };
   }
-  if (isToolCall(event) && depthOf(event) > maximumDepth)
-    return { ...event, input: undefined, output: "(nested too deeply to be stored)" };
+  if (isToolCall(event) && depthOf(event) > maximumDepth) return { ...event, input: undefined, output: tooDeep };
+  if (event.type === "response.approval.requested" && depthOf(event) > maximumDepth)
+    return { ...event, input: tooDeep };
   return storableValue(event);
 }
 

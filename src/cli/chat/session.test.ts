@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TurnEvent } from "@berth/client";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Answer, agent, json, refuse, ScriptedApi } from "../../../test/support/scripted-api.ts";
 import { keys, ScriptedTerminal } from "../../../test/support/scripted-terminal.ts";
 
@@ -391,4 +391,66 @@ test("without a terminal a message is required, and an unknown agent is reported
   });
   expect(await terminal.exited).toBe(1);
   expect(terminal.screen()).toBe("berth: There is no agent ada.");
+});
+
+describe("a tool that the agent asks for", () => {
+  const id = "7f1cdb32-5b1e-4d5e-8c52-0d5a0a2b7d10";
+  const request: TurnEvent = {
+    type: "response.approval.requested",
+    id,
+    toolCallId: null,
+    kind: "execute",
+    title: "make",
+    subject: "make all",
+    tool: "Bash",
+    input: {},
+    diff: null,
+  };
+  const answers = () =>
+    api.seen.filter(({ path }) => path.endsWith(`/approvals/${id}`)).map(({ body }) => JSON.parse(body));
+
+  beforeEach(() => {
+    api.answers[`POST /agents/ada/turns/t1/approvals/${id}`] = [json({})];
+  });
+
+  test("is allowed by a key, and other keys do nothing", async () => {
+    const turn = scriptTurn();
+    await using terminal = await chat();
+    terminal.type(`Build it${keys.enter}`);
+    await turn.send(request);
+    await terminal.shows("ada wants to execute: make all");
+    await terminal.shows("Allow ada to execute? [y: allow, n: deny, a: always allow]");
+    terminal.type("xa");
+    await terminal.hides("Allow ada to execute?");
+    await expect.poll(answers).toEqual([{ decision: "allow-always" }]);
+    await turn.send({ type: "response.approval.resolved", id, decision: "allow-always" });
+    await turn.complete();
+  });
+
+  test("is no longer asked about when it was answered elsewhere", async () => {
+    const turn = scriptTurn();
+    await using terminal = await chat();
+    terminal.type(`Build it${keys.enter}`);
+    await turn.send(request);
+    await terminal.shows("Allow ada to execute?");
+    await turn.send({ type: "response.approval.resolved", id, decision: "deny" });
+    await terminal.hides("Allow ada to execute?");
+    terminal.type("yes");
+    await terminal.shows("> yes");
+    expect(answers()).toEqual([]);
+    await turn.complete();
+  });
+
+  test("is asked about by a single message on a terminal, too", async () => {
+    const turn = scriptTurn();
+    const environment = { BERTH_URL: api.url, BERTH_API_KEY: "berth_sk_test" };
+    await using terminal = await ScriptedTerminal.run(["chat", "ada", "Build it"], environment, {});
+    await turn.send(request);
+    await terminal.shows("[y: allow, n: deny, a: always allow]");
+    terminal.type(`n${keys.enter}`);
+    await expect.poll(answers).toEqual([{ decision: "deny" }]);
+    await turn.send({ type: "response.approval.resolved", id, decision: "deny" });
+    await turn.complete();
+    expect(await terminal.exited).toBe(0);
+  });
 });
