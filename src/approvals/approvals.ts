@@ -59,8 +59,14 @@ export class Approvals {
     throw new BerthError("approval_not_found", `The turn has no approval ${isUuid(id) ? id : "with this id"}.`);
   }
 
+  /** The turn's approvals that wait, the oldest first. */
+  async openOf({ id }: TurnState): Promise<ApprovalState[]> {
+    const all = await this.#context.stores.approvals.ofTurn(id, maximumApprovals, null);
+    return all.filter(({ status }) => status === "open");
+  }
+
   /**
-   * Answers an approval. The first answer wins. Throws `approval_answered`, with the first answer in `details`,
+   * Answers an approval. The first answer wins; a retried request may repeat it. Throws `approval_answered`, with the first answer in `details`,
    * `approval_not_waiting` if the turn has ended, and `agent_elsewhere`.
    */
   async answer(
@@ -69,6 +75,7 @@ export class Approvals {
     id: string,
     { decision, message = null }: { decision: Decision; message?: string | null | undefined },
     author: AuthorIds,
+    isRetried = false,
   ): Promise<ApprovalState> {
     requireHere(agent);
     const approval = await this.find(turn, id);
@@ -78,7 +85,7 @@ export class Approvals {
     }
     const isFirst = await this.#context.stores.approvals.answer(approval, { decision, message }, author);
     const answered = await this.find(turn, id);
-    if (!isFirst) refuseSecond(answered);
+    if (!isFirst && !(isRetried && answered.decision === decision)) refuseSecond(answered);
     this.deliver(turn.id);
     return answered;
   }

@@ -34,7 +34,8 @@ export function approvalRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.answerApproval, async (request) => {
       const { agent, turn } = await find(request);
       const { body, caller, params, log } = request;
-      const answered = await approvals.answer(agent, turn, params.approvalId, body, caller);
+      const isRetried = request.attempt.earlier !== "none";
+      const answered = await approvals.answer(agent, turn, params.approvalId, body, caller, isRetried);
       log.info({ turnId: turn.id, agentId: agent.id, decision: body.decision }, "approval answered");
       return toView(answered);
     });

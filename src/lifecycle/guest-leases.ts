@@ -56,7 +56,7 @@ export class GuestLeases {
    * machine waits for a slot. Rejects with the fault of a failed agent, or with `no_capacity`, `agent_deleted`.
    */
   async acquire(agentId: string, queued: (position: number) => void = () => {}): Promise<GuestLease> {
-    const { machines, lifecycle, idleness } = this.#context;
+    const { lifecycle, idleness } = this.#context;
     const open = idleness.keepOpen(agentId);
     try {
       await lifecycle.ready(agentId, queued);
@@ -64,11 +64,20 @@ export class GuestLeases {
       open[Symbol.dispose]();
       throw error;
     }
+    return { ...this.#connections(agentId), [Symbol.dispose]: () => open[Symbol.dispose]() };
+  }
+
+  /** A lease on a running machine that does not keep it awake. */
+  attend(agentId: string): GuestLease {
+    return { ...this.#connections(agentId), [Symbol.dispose]: () => {} };
+  }
+
+  #connections(agentId: string): Omit<GuestLease, typeof Symbol.dispose> {
+    const { machines } = this.#context;
     return {
       connect: () => machines.guest(agentId),
       openDownload: (download) => machines.openDownload(agentId, download),
       lost: machines.ended(agentId),
-      [Symbol.dispose]: () => open[Symbol.dispose](),
     };
   }
 

@@ -23,7 +23,7 @@ export async function runTurn(running: RunningTurn, context: AppContext): Promis
   const { over, turn } = running;
   for (let tries = machineTries; !over.signal.aborted && !running.ending; tries--) {
     if (running.isWaiting && (await isAsleep(turn.agentId, context))) {
-      context.approvals.deliver(turn.id);
+      context.approvals.deliver(turn.id); // Wakes it if there is an answer.
       await context.leases.awake(turn.agentId, over.signal);
       tries = machineTries;
     }
@@ -41,13 +41,21 @@ async function isAsleep(agentId: string, { stores }: AppContext): Promise<boolea
   return (await stores.agents.byId(agentId))?.desired === "suspended";
 }
 
+/** A turn that waits for a person does not wake its machine. One that does not run and does not sleep was lost. */
+async function leaseFor(running: RunningTurn, { leases, machines }: AppContext): Promise<GuestLease> {
+  const { agentId } = running.turn;
+  if (running.isWaiting && (await machines.isRunning(agentId))) return leases.attend(agentId);
+  return leases.acquire(agentId, (position) => running.queued(position));
+}
+
 /** `lost`: the machine stopped before the turn ended. */
 async function runOnMachine(running: RunningTurn, context: AppContext): Promise<"over" | "lost"> {
   const { turn, over } = running;
   const begun = performance.now();
   running.trace?.wants();
-  const lease = await context.leases.acquire(turn.agentId, (position) => running.queued(position));
+  const lease = await leaseFor(running, context);
   using wakefulness = new Wakefulness(lease, turn.agentId, context);
+  wakefulness.set(!running.isWaiting);
   const { autoSnapshot } = running.settings;
   if (autoSnapshot > 0 && !running.prompted) await context.snapshots.beforeTurn(turn.agentId, autoSnapshot);
   if (over.signal.aborted || running.ending) return "over";

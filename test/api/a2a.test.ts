@@ -72,6 +72,22 @@ async function read(stream: AsyncIterable<StreamResponse>) {
   return { text, task, states, remarks };
 }
 
+test("a task that waits for an approval is answered by a message to it", async () => {
+  await owner.createAgent("asking", { permissions: { execute: "ask" } });
+  const client = await connect("asking");
+  const asks = (await client.sendMessage(request("use execute make"))) as Task;
+  expect(asks.status).toMatchObject({ state: TaskState.TASK_STATE_INPUT_REQUIRED });
+  expect((await client.getTask({ tenant: "", id: asks.id, historyLength: 0 })).status?.state).toBe(
+    TaskState.TASK_STATE_INPUT_REQUIRED,
+  );
+  await expect(client.sendMessage(request("maybe", { taskId: asks.id }))).rejects.toThrow(
+    "Its text is one of allow, allow-always, deny.",
+  );
+  const done = (await client.sendMessage(request(" Allow ", { taskId: asks.id }))) as Task;
+  expect([done.id, done.status?.state, replyIn(done)]).toEqual([asks.id, TaskState.TASK_STATE_COMPLETED, "used"]);
+  await expect(client.sendMessage(request("allow", { taskId: asks.id }))).rejects.toThrow("waits for no approval");
+});
+
 test("a message is a task, whose artifact is the reply", async () => {
   const client = await connect("ada");
   const task = (await client.sendMessage(request("hello there"))) as Task;
@@ -149,7 +165,7 @@ test("what an agent cannot take is refused in the protocol's own words", async (
   const client = await connect("ada");
   const send = (given: SendMessageRequest) => expect(client.sendMessage(given)).rejects;
   await send(request("hello", { contextId: "conversation-7" })).toThrow("currently conversation-1");
-  await send(request("hello", { taskId: randomUUID() })).toThrow("without a taskId");
+  await send(request("hello", { taskId: randomUUID() })).toThrow("The agent has no turn");
   await send(request("hello", { messageId: "" })).toThrow("messageId");
   await send(request("")).toThrow("must not be empty");
   await send(request("x".repeat(300_000))).toThrow("256 KiB");

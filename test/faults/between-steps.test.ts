@@ -229,6 +229,100 @@ test("a function's result", { timeout: 600_000 }, async () => {
   expect(steps).toBeGreaterThan(3);
 });
 
+test("a turn that asks for an approval", { timeout: 600_000 }, async () => {
+  await client.createAgent("shy", { permissions: { execute: "ask" } });
+  const steps = await killAtEachStep("ask", {
+    act: async (_, headers) => {
+      const body = { message: "use execute make", whenBusy: "reject" };
+      const response = await client.fetch("POST", "/agents/shy/chat", body, headers);
+      void response.text().catch(() => {});
+      // Steps follow until the approval can be read.
+      await expect.poll(async () => (await get("/approvals?agent=shy")).data.length, { timeout: 30_000 }).toBe(1);
+      return { status: response.status, headers: response.headers, body: null } as unknown as Answer;
+    },
+    found: async () => {},
+    done: async (_, { status, headers }) => {
+      expect(status).toBe(200);
+      const turnId = headers.get("x-turn-id");
+      const { data } = await get("/approvals?agent=shy");
+      expect(data).toMatchObject([{ turnId, subject: "make", status: "open" }]);
+      await answerOf(data[0], "allow");
+      await expect.poll(async () => (await get(`/agents/shy/turns/${turnId}`)).status).toBe("completed");
+      expect(await get(`/agents/shy/turns/${turnId}`)).toMatchObject({ reply: "used" });
+    },
+  });
+  expect(steps).toBeGreaterThan(3);
+});
+
+test("an approval's answer", { timeout: 600_000 }, async () => {
+  await client.createAgent("sly", { permissions: { execute: "ask" } });
+  let open: OpenApproval;
+  const steps = await killAtEachStep("answer", {
+    prepare: async () => {
+      const response = await client.fetch("POST", "/agents/sly/chat", { message: "use execute make" });
+      void response.text().catch(() => {});
+      await expect.poll(async () => (await get("/approvals?agent=sly")).data.length).toBe(1);
+      [open] = (await get("/approvals?agent=sly")).data;
+    },
+    act: async (_, headers) => {
+      const answer = await answerOf(open, "allow", headers);
+      // Steps follow until the turn has ended.
+      await expect
+        .poll(async () => (await get(`/agents/sly/turns/${open.turnId}`)).status, { timeout: 30_000 })
+        .toBe("completed");
+      return answer;
+    },
+    found: async () => {
+      const { data } = await get(`/agents/sly/turns/${open.turnId}/approvals`);
+      expect(data).toHaveLength(1);
+    },
+    done: async (_, answer) => {
+      expect([answer.status, answer.body.decision]).toEqual([200, "allow"]);
+      expect(await get(`/agents/sly/turns/${open.turnId}`)).toMatchObject({ status: "completed", reply: "used" });
+    },
+  });
+  expect(steps).toBeGreaterThan(5);
+});
+
+test("a queue that continues", { timeout: 600_000 }, async () => {
+  await client.createAgent("que");
+  const turns = async () => (await get("/agents/que/turns?limit=2")).data;
+  const steps = await killAtEachStep("queue", {
+    act: async (name) => {
+      const sent = ["count 5 20", name].map(async (message, index) => {
+        const headers = { "idempotency-key": `${name} ${index}` };
+        const response = await client.fetch("POST", "/agents/que/chat", { message, whenBusy: "queue" }, headers);
+        void response.text().catch(() => {});
+        return response;
+      });
+      const [first] = await Promise.all(sent);
+      // Steps follow until both have ended.
+      await expect
+        .poll(async () => (await turns()).map(({ status }: { status: string }) => status), { timeout: 30_000 })
+        .toEqual(["completed", "completed"]);
+      return { status: first!.status, headers: first!.headers, body: null } as unknown as Answer;
+    },
+    found: async () => {},
+    done: async (name, { status }) => {
+      expect(status).toBe(200);
+      const messages = (await turns()).map(({ message }: { message: string }) => message);
+      expect(messages.toSorted()).toEqual(["count 5 20", name]);
+      expect(await get("/agents/que/queue")).toEqual({ held: null, data: [] });
+    },
+  });
+  expect(steps).toBeGreaterThan(5);
+});
+
+interface OpenApproval {
+  id: string;
+  agent: string;
+  turnId: string;
+}
+
+function answerOf({ id, agent, turnId }: OpenApproval, decision: string, headers = {}): Promise<Answer> {
+  return client.call("POST", `/agents/${agent}/turns/${turnId}/approvals/${id}`, { decision }, headers);
+}
+
 const asked = { model: "fun", tools: [weather] };
 
 /** The request that gives the response's function its result. */

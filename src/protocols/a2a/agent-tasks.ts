@@ -5,6 +5,7 @@ import type {
   GetTaskRequest,
   ListTasksRequest,
   ListTasksResponse,
+  Message,
   SendMessageRequest,
   StreamResponse,
   SubscribeToTaskRequest,
@@ -21,6 +22,7 @@ import {
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import type { AgentState } from "../../agents/agent.ts";
+import type { Approvals } from "../../approvals/approvals.ts";
 import { hasEnded } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { Route } from "../../contract/route.ts";
@@ -31,7 +33,7 @@ import { fromCursor, pageOf, timedKey, timedPattern } from "../../core/http/pagi
 import type { TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
 import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";
-import { messageFor } from "./messages.ts";
+import { decisionIn, messageFor } from "./messages.ts";
 import { conversationOf, statusOf, taskOf, updatesOf } from "./tasks.ts";
 
 /** The JSON-RPC code of refusals for which A2A has no error. The message begins with the service's own code. */
@@ -43,6 +45,7 @@ const pushes = "Push notifications are not supported: stream, or subscribe to th
 
 interface TaskParts {
   turns: Turns;
+  approvals: Approvals;
   operations: CarriedOperations;
   carrier: Carrier;
   agent: AgentState;
@@ -59,14 +62,14 @@ export class AgentTasks implements A2ARequestHandler {
   }
 
   async sendMessage(request: SendMessageRequest): Promise<Task> {
-    const turn = await this.#begin(request);
+    const turn = await this.#beginOrAnswer(request);
     const { historyLength, returnImmediately } = request.configuration ?? {};
-    if (!returnImmediately) for await (const _ of this.#events(turn));
+    if (!returnImmediately) await this.#untilOverOrAsking(turn);
     return this.#task(turn, historyLength);
   }
 
   async *sendMessageStream(request: SendMessageRequest): AsyncGenerator<StreamResponse, void, undefined> {
-    const turn = await this.#begin(request);
+    const turn = await this.#beginOrAnswer(request);
     yield* this.#stream(turn, request.configuration?.historyLength);
   }
 
@@ -142,6 +145,33 @@ export class AgentTasks implements A2ARequestHandler {
     throw new PushNotificationNotSupportedError(pushes);
   }
 
+  /** Begins a turn; a message to a task answers its oldest approval. */
+  #beginOrAnswer(request: SendMessageRequest): Promise<TurnState> {
+    const taskId = request.message?.taskId ?? "";
+    return taskId === "" ? this.#begin(request) : this.#answer(taskId, request.message!);
+  }
+
+  #answer(taskId: string, message: Message): Promise<TurnState> {
+    const { approvals, carrier, agent } = this.#parts;
+    return this.#perform(routes.answerApproval, async (operation) => {
+      const turn = await this.#find(operation, taskId);
+      const decision = decisionIn(message);
+      const [first] = await approvals.openOf(turn);
+      if (!first)
+        throw new UnsupportedOperationError("The task waits for no approval: begin another one without a taskId.");
+      await approvals.answer(agent, turn, first.id, { decision }, carrier.request.caller);
+      return turn;
+    });
+  }
+
+  async #untilOverOrAsking(turn: TurnState): Promise<void> {
+    for await (const batch of this.#events(turn)) {
+      const asks = batch.some(({ event }) => event.type === "response.approval.requested");
+      // One that is answered by now waits no more.
+      if (asks && (await this.#parts.turns.find(turn.agentId, turn.id)).waiting) return;
+    }
+  }
+
   /** Starts a turn, or finds the one that the same message of this client has started. */
   #begin(request: SendMessageRequest): Promise<TurnState> {
     const { turns, carrier } = this.#parts;
@@ -151,7 +181,7 @@ export class AgentTasks implements A2ARequestHandler {
       const text = messageFor(agent.conversation, request);
       const id = turnIdOf(agent.id, caller, request.message!.messageId);
       try {
-        const turn = await turns.begin(id, agent, text, caller);
+        const turn = await turns.begin(id, agent, text, caller, { onAsk: "wait" });
         log.info({ turnId: id, agentId: agent.id }, "turn begun");
         return turn;
       } catch (error) {

@@ -1,25 +1,36 @@
-import { type Part, Role, type SendMessageRequest } from "@a2a-js/sdk";
+import { type Message, type Part, Role, type SendMessageRequest } from "@a2a-js/sdk";
 import {
   ContentTypeNotSupportedError,
   PushNotificationNotSupportedError,
   RequestMalformedError,
-  UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
+import { Decision } from "../../contract/approval-fields.ts";
 import { problemOfMessage } from "../../contract/chat.ts";
 import { contextIdOf } from "./tasks.ts";
+
+/** The answers to a task that waits for an approval: the message's whole text. */
+const answers: readonly Decision[] = Decision.options;
+
+/** The answer of a message to a task that waits. Throws A2A's error for any other text. */
+export function decisionIn({ parts }: Message): Decision {
+  const text = parts.map(textOf).join("").trim().toLowerCase();
+  const found = answers.find((answer) => answer === text);
+  if (found) return found;
+  throw new RequestMalformedError(
+    `A message to a task answers its approval. Its text is one of ${answers.join(", ")}.`,
+  );
+}
 
 /** The text of a request's message, for the agent's conversation. Throws A2A's errors for unsupported content. */
 export function messageFor(conversation: number, { message, configuration }: SendMessageRequest): string {
   if (!message) throw new RequestMalformedError("A message is required.");
-  const { messageId, contextId, taskId, parts, role } = message;
+  const { messageId, contextId, parts, role } = message;
   if (role !== Role.ROLE_USER) throw new RequestMalformedError("A client's message must have the role ROLE_USER.");
   // Without one, all messages would look like the same message.
   if (messageId === "") throw new RequestMalformedError("A message must have a messageId chosen by the client.");
   const current = contextIdOf(conversation);
   if (contextId !== "" && contextId !== current)
     throw new RequestMalformedError(`The agent has one context, currently ${current}: use that, or none.`);
-  if (taskId !== "")
-    throw new UnsupportedOperationError("A task is one message and its reply: send the next message without a taskId.");
   if (configuration?.taskPushNotificationConfig)
     throw new PushNotificationNotSupportedError(
       "Push notifications are not supported: stream, or subscribe to the task.",

@@ -14,7 +14,7 @@ import { type CardFacts, cardOf } from "./card.ts";
 
 /** `/agents/{name}/a2a`: an agent by the Agent2Agent protocol, JSON-RPC, and its card. */
 export function a2aRoutes(context: AppContext): FastifyPluginAsync {
-  const { agents, turns, operations, streams } = context;
+  const { agents, approvals, turns, operations, streams } = context;
   return async (app) => {
     handle(app, routes.getA2aCard, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -26,7 +26,14 @@ export function a2aRoutes(context: AppContext): FastifyPluginAsync {
       const agent = await findAgent(agents, request, request.params.name);
       // Each request counts as a stream until it is answered: any may wait.
       using _ = streams.enter(request);
-      const tasks = new AgentTasks({ turns, operations, carrier: { request, reply }, agent, gone: goneOf(reply) });
+      const tasks = new AgentTasks({
+        turns,
+        approvals,
+        operations,
+        carrier: { request, reply },
+        agent,
+        gone: goneOf(reply),
+      });
       const version = request.headers[A2A_VERSION_HEADER.toLowerCase()] ?? request.query[A2A_VERSION_HEADER] ?? "";
       return await answer(request, reply, String(version), new JsonRpcTransportHandler(tasks));
     });
