@@ -59,15 +59,14 @@ export class Approvals {
     throw new BerthError("approval_not_found", `The turn has no approval ${isUuid(id) ? id : "with this id"}.`);
   }
 
-  /** The turn's approvals that wait, the oldest first. */
-  async openOf({ id }: TurnState): Promise<ApprovalState[]> {
-    const all = await this.#context.stores.approvals.ofTurn(id, maximumApprovals, null);
-    return all.filter(({ status }) => status === "open");
+  /** The turn's oldest open approval; null: none waits. */
+  firstOpen({ id }: TurnState): Promise<ApprovalState | null> {
+    return this.#context.stores.approvals.firstOpen(id);
   }
 
   /**
-   * Answers an approval. The first answer wins; a retried request may repeat it. Throws `approval_answered`, with the first answer in `details`,
-   * `approval_not_waiting` if the turn has ended, and `agent_elsewhere`.
+   * Answers an approval. The first answer wins; a retried request may repeat it. Throws `approval_answered`, with the
+   * first answer in `details`, `approval_not_waiting` if the turn has ended, and `agent_elsewhere`.
    */
   async answer(
     agent: AgentState,

@@ -2,7 +2,8 @@ import { type Selectable, sql } from "kysely";
 import type { Decision } from "../contract/approval-fields.ts";
 import type { Approval } from "../contract/approvals.ts";
 import type { TurnEvent } from "../contract/chat.ts";
-import { type Permissions, ruleFor, withRule } from "../contract/permissions.ts";
+import { BerthError } from "../contract/errors.ts";
+import { type Rule, ruleFor, withRule } from "../contract/permissions.ts";
 import { type AuthorIds, authorColumns, authorOf, nobody } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import { visibleTo } from "../core/database/private-agents.ts";
@@ -28,8 +29,6 @@ export interface ApprovalState extends Omit<ApprovalRequest, "type" | "toolCallI
 /** An answer that the machine may not have yet. */
 export interface StoredAnswer {
   id: string;
-  turnId: string;
-  agentId: string;
   decision: Decision;
   message: string | null;
 }
@@ -84,7 +83,7 @@ export class ApprovalStore {
       if (rows.length === 0) return false;
       await markWaiting(transaction, turnId);
       const rule = decision === "allow-always" ? ruleFor({ kind, subject }) : null;
-      if (rule) await changePermissions(transaction, turnId, (before) => withRule(before, rule));
+      if (rule) await addRule(transaction, turnId, rule);
       return true;
     });
   }
@@ -105,9 +104,7 @@ export class ApprovalStore {
   async answers(turnId: string): Promise<StoredAnswer[]> {
     const rows = this.#database
       .selectFrom("approvals")
-      .innerJoin("turns", "turns.id", "approvals.turn_id")
-      .select(["approvals.id", "approvals.turn_id as turnId", "turns.agent_id as agentId", "decision"])
-      .select("approvals.message")
+      .select(["id", "decision", "message"])
       .where("turn_id", "=", turnId)
       .where("decision", "is not", null);
     return (await rows.execute()) as StoredAnswer[];
@@ -121,6 +118,12 @@ export class ApprovalStore {
     return row ? toState(row) : null;
   }
 
+  /** The turn's oldest open approval; null: none waits. */
+  async firstOpen(turnId: string): Promise<ApprovalState | null> {
+    const rows = openIn(this.#database).where("approvals.turn_id", "=", turnId);
+    return (await pageOf(rows, 1, null))[0] ?? null;
+  }
+
   /** Up to `limit` approvals of a turn after `after`, oldest first. */
   async ofTurn(turnId: string, limit: number, after: string | null): Promise<ApprovalState[]> {
     const rows = approvalsIn(this.#database).where("approvals.turn_id", "=", turnId);
@@ -129,11 +132,9 @@ export class ApprovalStore {
 
   /** Up to `limit` open approvals of the agents that the caller sees, or of the one named `agent`, oldest first. */
   async listOpen(viewer: Viewer, agent: string | null, limit: number, after: string | null): Promise<ApprovalState[]> {
-    const rows = approvalsIn(this.#database)
+    const rows = openIn(this.#database)
       .where("agents.account_id", "=", viewer.accountId)
       .where(visibleTo(viewer, "all"))
-      .where("turns.status", "=", "running")
-      .where("approvals.decision", "is", null)
       .$if(agent !== null, (query) => query.where("agents.name", "=", agent!));
     return pageOf(rows, limit, after);
   }
@@ -150,6 +151,10 @@ function approvalsIn(database: Database) {
     .selectAll("approvals")
     .select(["agents.name as agent", "turn_events.event", "turns.status as turnStatus"])
     .select(authorOf("approvals").as("decidedBy"));
+}
+
+function openIn(database: Database) {
+  return approvalsIn(database).where("turns.status", "=", "running").where("approvals.decision", "is", null);
 }
 
 async function pageOf(rows: ReturnType<typeof approvalsIn>, limit: number, after: string | null) {
@@ -198,17 +203,18 @@ async function markWaiting(database: Database, turnId: string): Promise<void> {
     where id = ${turnId}`.execute(database);
 }
 
-async function changePermissions(
-  transaction: Database,
-  turnId: string,
-  change: (before: Permissions) => Permissions,
-): Promise<void> {
+/** Throws `request_invalid` if the agent has too many rules. */
+async function addRule(transaction: Database, turnId: string, rule: Rule): Promise<void> {
   const agent = await transaction
     .selectFrom("agents")
     .select(["id", "permissions"])
     .where("id", "=", ({ selectFrom }) => selectFrom("turns").select("agent_id").where("id", "=", turnId))
     .executeTakeFirst();
   if (!agent) return;
-  const permissions = JSON.stringify(change(agent.permissions));
-  await transaction.updateTable("agents").set({ permissions }).where("id", "=", agent.id).execute();
+  const permissions = withRule(agent.permissions, rule);
+  if (!permissions) {
+    throw new BerthError("request_invalid", "decision: the agent has as many rules as are allowed; use allow or deny.");
+  }
+  const json = JSON.stringify(permissions);
+  await transaction.updateTable("agents").set({ permissions: json }).where("id", "=", agent.id).execute();
 }

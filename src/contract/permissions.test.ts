@@ -80,10 +80,11 @@ test("the first rule that matches decides, for its kind only", () => {
 test("the rule for a use allows exactly that use, before all others", () => {
   const subject = "rm -rf *; echo \\?";
   const rule = ruleFor({ kind: "execute", subject })!;
-  const permissions = withRule(Permissions.parse({ execute: "deny" }), rule);
+  const permissions = withRule(Permissions.parse({ execute: "deny" }), rule)!;
   expect(decide(permissions, { kind: "execute", subject })).toBe("allow");
   expect(decide(permissions, { kind: "execute", subject: "rm -rf a; echo \\?" })).toBe("deny");
   expect(ruleFor({ kind: "fetch", subject: null })).toBeNull();
+  expect(withRule(Permissions.parse({ rules: Array(200).fill(rule) }), rule)).toBeNull();
   expect(ruleFor({ kind: "execute", subject: "a".repeat(4_001) })).toBeNull();
 });
 

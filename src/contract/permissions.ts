@@ -27,7 +27,7 @@ const Rule = z
     decision: PermissionDecision,
   })
   .meta({ id: "PermissionRule" });
-type Rule = z.infer<typeof Rule>;
+export type Rule = z.infer<typeof Rule>;
 
 const decision = PermissionDecision.default("allow");
 
@@ -88,9 +88,10 @@ export function ruleFor({ kind, subject }: ToolUse): Rule | null {
   return Rule.safeParse(rule).success ? rule : null;
 }
 
-/** The permissions with a rule that precedes the others. The oldest rule that allows is dropped when there are too many. */
-export function withRule(permissions: Permissions, rule: Rule): Permissions {
-  return { ...permissions, rules: [rule, ...permissions.rules].slice(0, maximumRules) };
+/** The permissions with a rule that precedes the others; null if there are too many rules. */
+export function withRule(permissions: Permissions, rule: Rule): Permissions | null {
+  if (permissions.rules.length >= maximumRules) return null;
+  return { ...permissions, rules: [rule, ...permissions.rules] };
 }
 
 /** With one of these, a command may be several: a pattern could match the first and miss the rest. */

@@ -281,8 +281,9 @@ export class Conversation {
     };
     const calls = this.#modelCalls();
     const { approvals } = this.#context;
-    await this.#functions.offer(prompt.turnId, prompt.functions ?? [], emit);
-    approvals.begin({ turnId: prompt.turnId, emit, cancelled: signal });
+    const { turnId, functions = [] } = prompt;
+    await this.#functions.offer(turnId, functions, emit);
+    approvals.begin({ turnId, emit, cancelled: signal, functions: functions.map(({ name }) => name) });
     const last = await session.prompt(prompt, emit, signal).finally(() => {
       approvals.end();
       this.#functions.withdraw();

@@ -174,7 +174,7 @@ export class LifecycleStore {
   }
 
   /**
-   * Requests suspension, unless the agent has a running turn that does not wait, has failed, is being deleted, or was active after
+   * Requests suspension, unless a running turn does not wait, or the agent has failed, is being deleted, or was active after
    * `idleSince`. Returns the changed agent; null if nothing was changed.
    */
   async beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null> {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Decision, type Diff, maximumShown, maximumTitle } from "../contract/approval-fields.ts";
 import type { TurnEvent } from "../contract/chat.ts";
-import { isOfClient } from "../contract/functions.ts";
+import { functionServer } from "../contract/functions.ts";
 import { allAllowed, decide, type Permissions, ruleFor, type ToolUse, withRule } from "../contract/permissions.ts";
 
 /** A use of a tool that a runtime has not begun. */
@@ -24,22 +24,27 @@ interface AskingTurn {
   emit: (event: TurnEvent) => void;
   /** Aborted when the turn is cancelled. */
   cancelled: AbortSignal;
+  /** The names of its client's functions, which the client has allowed. */
+  functions: readonly string[];
 }
 
 /** Decides which tools a turn may use, by the agent's permissions, and asks where they say so. */
 export class Approvals {
-  #permissions: { turnId: string; permissions: Permissions } | null = null;
+  #prepared: { turnId: string; permissions: Permissions } | null = null;
+  /** Of the last turn: what a runtime does after it is bound by them, too. */
+  #permissions = allAllowed;
   #turn: AskingTurn | null = null;
   readonly #open = new Map<string, (answer: Answer | null) => void>();
   readonly #answered = new Set<string>();
 
   /** The permissions for a turn that is about to begin. Any other turn may use all tools. */
   prepare(turnId: string, permissions: Permissions): void {
-    this.#permissions = { turnId, permissions };
+    this.#prepared = { turnId, permissions };
   }
 
   begin(turn: AskingTurn): void {
     this.#answered.clear();
+    this.#permissions = this.#prepared?.turnId === turn.turnId ? this.#prepared.permissions : allAllowed;
     this.#turn = turn;
   }
 
@@ -56,19 +61,17 @@ export class Approvals {
     return this.#answered.has(id);
   }
 
-  /** Whether the runtime may use the tool. Waits for the answer where a person decides. */
+  /** Whether the runtime may use the tool. Waits for the answer where a person decides; after a turn, nobody does. */
   async mayUse(use: ProposedUse): Promise<boolean> {
     const turn = this.#turn;
-    const permissions = this.#permissions;
-    const current = turn && permissions?.turnId === turn.turnId ? permissions.permissions : allAllowed;
-    if (use.tool !== null && isOfClient(use.tool)) return true;
-    const decision = decide(current, use);
+    if (use.kind === "mcp" && turn?.functions.some((name) => use.subject === `${functionServer}/${name}`)) return true;
+    const decision = decide(this.#permissions, use);
     if (decision !== "ask") return decision === "allow";
     if (!turn || turn.cancelled.aborted || !isShowable(use)) return false;
     const answer = await this.#ask(turn, use);
     if (answer?.decision === "allow-always") {
       const rule = ruleFor(use);
-      if (rule) permissions!.permissions = withRule(permissions!.permissions, rule);
+      this.#permissions = (rule && withRule(this.#permissions, rule)) ?? this.#permissions;
     }
     return answer !== null && answer.decision !== "deny";
   }

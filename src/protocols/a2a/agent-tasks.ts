@@ -156,7 +156,7 @@ export class AgentTasks implements A2ARequestHandler {
     return this.#perform(routes.answerApproval, async (operation) => {
       const turn = await this.#find(operation, taskId);
       const decision = decisionIn(message);
-      const [first] = await approvals.openOf(turn);
+      const first = await approvals.firstOpen(turn);
       if (!first)
         throw new UnsupportedOperationError("The task waits for no approval: begin another one without a taskId.");
       await approvals.answer(agent, turn, first.id, { decision }, carrier.request.caller);
