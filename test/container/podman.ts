@@ -84,7 +84,7 @@ export class Podman implements AsyncDisposable {
     const { volumes, cap_drop, cap_add, security_opt, stop_grace_period } = this.#service;
     await this.run(
       ...["run", "--detach", "--name", name, "--stop-timeout", stop_grace_period.replace("s", "")],
-      ...(await limits()),
+      ...Object.entries(await limits()).flatMap(([name, limit]) => ["--ulimit", `${name}=${limit}:${limit}`]),
       ...(storage ?? volumes.flatMap((volume) => ["--volume", volume])),
       ...cap_drop.flatMap((each) => ["--cap-drop", each]),
       // A host that has dropped a capability cannot give it.
@@ -108,10 +108,9 @@ export class Podman implements AsyncDisposable {
 }
 
 /** Limits that this host can give: podman's own are beyond the hard limits of some. */
-async function limits(): Promise<string[]> {
+export async function limits(): Promise<Record<string, string>> {
   const text = await readFile("/proc/self/limits", "utf8");
-  const files = /^Max open files +\S+ +(\S+)/m.exec(text)![1]!;
-  return ["--ulimit", `nofile=${files}:${files}`, "--ulimit", "nproc=4096:4096"];
+  return { nofile: /^Max open files +\S+ +(\S+)/m.exec(text)![1]!, nproc: "4096" };
 }
 
 /** In the order of capability.h, as far as the compose file needs them. */
@@ -133,7 +132,8 @@ const numbers: Record<string, number> = {
   SETFCAP: 31,
 };
 
-async function available(names: readonly string[]): Promise<string[]> {
+/** The capabilities among `names` that this host has. */
+export async function available(names: readonly string[]): Promise<string[]> {
   const [, mask] = /^CapBnd:\s+(\S+)/m.exec(await readFile("/proc/self/status", "utf8"))!;
   return names.filter((name) => (BigInt(`0x${mask}`) >> BigInt(numbers[name]!)) & 1n);
 }

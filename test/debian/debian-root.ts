@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { vi } from "vitest";
 import { freePort } from "../../src/core/ports.ts";
@@ -13,7 +13,10 @@ const run = promisify(execFile);
 const endsWithUs = ["--pdeathsig", "KILL"];
 const patience = { timeout: 60_000 };
 
-/** Makes the root's mounts and waits: ends when its input does, and with it what it has mounted. */
+/**
+ * Makes the root's mounts, makes it the root of its namespace, as containers in it need, and waits: ends when its input
+ * does, and with it what it has mounted.
+ */
 const holder = `
 mount --make-rprivate /
 mount --bind "$1" "$1"
@@ -31,17 +34,24 @@ mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
 ln -s pts/ptmx "$1/dev/ptmx"
 mount -t tmpfs tmpfs "$1/run"
 mount --bind "$2" "$1/mnt"
+cd "$1"
+mkdir .old
+pivot_root . .old
+umount --lazy .old
+rmdir .old
 echo ready
 cat >/dev/null`;
 
-/** Starts systemd as the first process of namespaces of its own. */
+/** Starts systemd as the first process of namespaces of its own, `$3` among them. */
 const starter = `
 echo $$ >"$2/cgroup.procs"
-exec unshare --cgroup --pid --fork --kill-child sh -ec '
-  mount -t proc proc "$1/proc"
-  mount -t cgroup2 cgroup2 "$1/sys/fs/cgroup"
-  exec chroot "$1" env -i container=berth-test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd
-' sh "$1"`;
+exec nsenter --target "$1" --mount unshare --cgroup --pid $3 --fork --kill-child sh -ec '
+  mount -t proc proc /proc
+  [ -z "$1" ] || mount -t sysfs sysfs /sys
+  mount -t cgroup2 cgroup2 /sys/fs/cgroup
+  ip link set lo up
+  exec env -i container=berth-test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd
+' sh "$3"`;
 
 /** A Debian root that has never seen Berth, with mounts and processes of its own. It shares the host's network. */
 export class DebianRoot implements AsyncDisposable {
@@ -93,37 +103,43 @@ export class DebianRoot implements AsyncDisposable {
       ...variables,
     };
     const assignments = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-    const command = ["chroot", this.#folder, "env", "-i", ...assignments, "bash", "-ec", script];
-    const namespaces = this.#system ? ["--mount", "--pid", "--cgroup"] : ["--mount"];
+    const command = ["env", "-i", ...assignments, "bash", "-ec", script];
+    const namespaces = this.#system ? ["--mount", "--pid", "--cgroup", "--net"] : ["--mount"];
     const options = { maxBuffer: 16 * 1024 * 1024 };
     const running = run("nsenter", ["--target", this.#first, ...namespaces, ...command], options);
     return (await running.catch(withOutput)).stdout;
   }
 
-  /** Starts systemd, and with it the units that are enabled. */
-  async boot(): Promise<void> {
+  /** Makes a user `ann` who may do anything with sudo. */
+  async addUser(): Promise<void> {
+    await this.run(`echo "127.0.0.1 $(uname --nodename)" >>/etc/hosts
+      useradd --create-home --shell /bin/bash ann
+      printf 'ann ALL=(ALL) NOPASSWD: ALL\nDefaults env_keep += "BERTH_PORT DEBIAN_FRONTEND"\n' >/etc/sudoers.d/ann`);
+  }
+
+  /** Runs a script as `ann` in `folder` of her home. Returns all output; fails at the first error. */
+  runAsUser(script: string, folder = "."): Promise<string> {
+    const sudo = "exec sudo --user=ann --preserve-env=BERTH_PORT,DEBIAN_FRONTEND";
+    return this.run(`cd "/home/ann/$FOLDER" && ${sudo} bash -ec "$SCRIPT" 2>&1`, { SCRIPT: script, FOLDER: folder });
+  }
+
+  /** Starts systemd, and with it the units that are enabled. `network`: "own" is one of loopback alone. */
+  async boot(network: "host" | "own" = "host"): Promise<void> {
     await mkdir(this.#controlGroup);
-    const child = spawn(
-      "setpriv",
-      [
-        ...endsWithUs,
-        "nsenter",
-        "--target",
-        this.#first,
-        "--mount",
-        "sh",
-        "-ec",
-        starter,
-        "sh",
-        this.#folder,
-        this.#controlGroup,
-      ],
-      { stdio: ["ignore", "inherit", "inherit"] },
-    );
+    const namespace = network === "own" ? "--net" : "";
+    const command = ["sh", "-ec", starter, "sh", this.#first, this.#controlGroup, namespace];
+    const child = spawn("setpriv", [...endsWithUs, ...command], { stdio: ["ignore", "inherit", "inherit"] });
     this.#system = child;
     this.#first = await childOf(child.pid!);
     // Fails where units of the root itself do, such as those that load kernel modules.
     await this.run("until [ -S /run/systemd/private ]; do sleep 0.1; done; systemctl is-system-running --wait || true");
+  }
+
+  /** Writes a file; `path` is relative to the root. */
+  async write(path: string, text: string): Promise<void> {
+    const file = join(this.#folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
   }
 
   /** Links the complete guest images of a cache on this host into the root's own, which spares it their build. */
