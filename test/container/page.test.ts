@@ -128,7 +128,8 @@ test("agents, asleep and awake, keep their memory over an upgrade", hours, async
 test("a removal leaves no process, volume or image", hours, async () => {
   await page.run(host, "podman volume rm berth_data berth_cache", folder);
   expect(await host.run("ps -eo args")).not.toMatch(/qemu-system|src\/main\.ts/);
-  expect(await host.run("podman volume ls --quiet; podman ps --all --quiet; podman images --quiet")).toBe("");
+  const left = `podman volume ls --quiet; podman ps --all --quiet; podman images --quiet localhost/berth:${version}`;
+  expect(await host.run(left)).toBe("");
 });
 
 test("no command of the page was left out", () => {
