@@ -25,7 +25,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   agents: "BERTH_MAX_AGENTS_PER_ACCOUNT",
   api_keys: "clean-up",
   audit_entries: "clean-up",
-  approvals: "go with their turns, each of which has up to 2,000",
+  approvals: "up to 2,000 for each turn, removed with it",
   begun_requests: "clean-up",
   credit_entries: "each is paid for, by minutes and turns",
   credit_holds: "one for each running turn and machine",
