@@ -4,7 +4,14 @@ import type { Database } from "../core/database/database.ts";
 import type { Log } from "../core/log.ts";
 import { Backoff, isTransient, pause } from "../core/retry.ts";
 import { entryRow } from "./credit-entry-store.ts";
-import { type Hold, insufficientCredits, type ShortOf, type Spender, type TokenCounts } from "./ledger.ts";
+import {
+  type Hold,
+  insufficientCredits,
+  type NearLimit,
+  type ShortOf,
+  type Spender,
+  type TokenCounts,
+} from "./ledger.ts";
 
 /** A hold that has not been renewed for this long belongs to a server that has stopped. */
 const leaseSeconds = 60;
@@ -14,6 +21,13 @@ const leastRetryMs = 500;
 const mostRetryMs = 10_000;
 /** How long a stopping server waits for an unavailable database. */
 const closingMs = 2_000;
+
+interface HoldResult {
+  short_of: ShortOf | null;
+  limit_of: string | null;
+  left_over: string;
+  near: NearLimit[] | null;
+}
 
 /**
  * The ledger in PostgreSQL. Functions of the database (migration 9) keep its invariants, one transaction per call. This
@@ -41,7 +55,7 @@ export class LedgerStore {
    */
   async hold(spender: Spender, model: string, micro: number): Promise<Hold> {
     const asked = { id: randomUUID(), spender, model };
-    const hold = { ...asked, amount: micro, left: await this.#keepBack(asked, micro) };
+    const hold = { ...asked, amount: micro, ...(await this.#keepBack(asked, micro)) };
     this.#open.set(hold.id, hold);
     return hold;
   }
@@ -74,20 +88,28 @@ export class LedgerStore {
 
   /** Throws `insufficient_credits` if the account or the key has used up its credits or limit. */
   async requireCredits(accountId: string, keyId: string | null): Promise<void> {
-    const { rows } = await sql<{ short_of: ShortOf | null }>`
+    const { rows } = await sql<{ short_of: ShortOf | null; limit_of: string | null }>`
       select case
         when account.balance <= 0 then 'balance'
         when spent_this_month(account) >= account.monthly_limit then 'monthly_limit'
         when key.spent >= key.credit_limit then 'key_limit'
-      end as short_of
+      end as short_of, case
+        when account.balance <= 0 then null
+        when spent_this_month(account) >= account.monthly_limit then account.monthly_limit
+        else key.credit_limit
+      end as limit_of
       from accounts account left join api_keys key on key.id = ${keyId}
       where account.id = ${accountId}`.execute(this.#database);
-    const reason = rows[0]?.short_of;
-    if (reason) throw insufficientCredits(reason);
+    const { short_of: reason, limit_of: limit } = rows[0] ?? {};
+    if (reason) throw insufficientCredits(reason, limit == null ? null : Number(limit));
   }
 
-  /** Releases the holds of servers that have stopped. */
+  /** Releases the holds of servers that have stopped, and removes the sums of turns that have ended. */
   async sweep(): Promise<void> {
+    await sql`
+      delete from turn_credits where not exists (
+        select from turns where turns.id in (turn_credits.turn_id, turn_credits.first_turn) and status = 'running'
+      )`.execute(this.#database);
     const { rows } = await sql<{ account_id: string }>`
       select distinct account_id from credit_holds where leased_until < now()`.execute(this.#database);
     // Sequential: each locks its account.
@@ -105,11 +127,14 @@ export class LedgerStore {
   }
 
   /**
-   * Sets the hold's total to `amount`. Returns how much more could be held. Throws `insufficient_credits`, leaving the
-   * hold unchanged.
+   * Sets the hold's total to `amount`. Returns how much more could be held, and the limits that are four fifths
+   * spent. Throws `insufficient_credits`, leaving the hold unchanged.
    */
-  async #keepBack({ id, spender, model }: Pick<Hold, "id" | "spender" | "model">, amount: number): Promise<number> {
-    const { accountId, agentId, agentName, turnId, keyId } = spender;
+  async #keepBack(
+    { id, spender, model }: Pick<Hold, "id" | "spender" | "model">,
+    amount: number,
+  ): Promise<Pick<Hold, "left" | "near">> {
+    const { accountId, agentId, agentName, turnId, keyId, limits } = spender;
     const desired = {
       id,
       account_id: accountId,
@@ -120,14 +145,16 @@ export class LedgerStore {
       model,
       amount,
     };
-    const { rows } = await sql<{ short_of: ShortOf | null; left_over: string }>`
-      select short_of, left_over from hold_credits(
+    const { caused } = limits;
+    const { rows } = await sql<HoldResult>`
+      select short_of, limit_of, left_over, near from hold_credits(
         jsonb_populate_record(null::credit_holds, ${JSON.stringify(desired)}::jsonb),
-        make_interval(secs => ${leaseSeconds})
+        make_interval(secs => ${leaseSeconds}),
+        ${limits.turn}, ${caused?.by ?? null}, ${caused?.limit ?? null}
       )`.execute(this.#database);
-    const { short_of: reason, left_over: left } = rows[0]!;
-    if (reason) throw insufficientCredits(reason);
-    return Number(left);
+    const { short_of: reason, limit_of: limit, left_over: left, near } = rows[0]!;
+    if (reason) throw insufficientCredits(reason, Number(limit));
+    return { left: Number(left), near: near ?? [] };
   }
 
   async #write({ id, spender, model }: Hold, micro: number, tokens: TokenCounts): Promise<void> {

@@ -159,6 +159,21 @@ test("an agent is created private, shared, and marked in the list", async () => 
   expect(stdout).toBe("NAME  RUNTIME      MODEL    STATUS\nada   claude-code  default  ready, private\n");
 });
 
+test("limits of each turn are set, shown and removed", async () => {
+  const limited = agent("ada", { maxCredits: "12.5", maxToolCalls: 50 });
+  api.answers["PATCH /agents/ada"] = [json(limited), json(agent("ada"))];
+  api.answers["GET /agents/ada"] = [json(limited)];
+  const set = await api.berth(["agents", "update", "ada", "--max-credits", "12.5", "--max-tool-calls", "50"]);
+  expect(set.stdout).toBe("ada has 12.5 credits a turn and 50 tool calls a turn from its next turn on.\n");
+  expect((await api.berth(["agents", "get", "ada"])).stdout).toMatch(
+    /limits of a turn +12\.5 credits, 50 tool calls\n/,
+  );
+  const removed = await api.berth(["agents", "update", "ada", "--max-credits", "none"]);
+  expect(removed.stdout).toBe("ada has no limit of credits a turn from its next turn on.\n");
+  const bodies = api.seen.filter(({ method }) => method === "PATCH").map(({ body }) => JSON.parse(body));
+  expect(bodies).toEqual([{ maxCredits: "12.5", maxToolCalls: 50 }, { maxCredits: null }]);
+});
+
 test("a change that is refused is exit code 1 in the service's words", async () => {
   const message = "There is no model x for claude-code.";
   api.answers["PATCH /agents/ada"] = [refuse(400, message, "model_not_available")];

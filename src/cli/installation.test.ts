@@ -1,5 +1,6 @@
+import type { InstallStatus } from "@berth/client";
 import { expect, test } from "vitest";
-import { type InstallStatus, type InstallStep, installSteps } from "../contract/agents.ts";
+import { type InstallStep, installSteps } from "../contract/agents.ts";
 import { installText } from "./installation.ts";
 
 function statusWith(...statuses: InstallStep["status"][]): InstallStatus {

@@ -203,6 +203,14 @@ test("a reply is streamed as it came and ends with a line feed", async () => {
   ).toEqual([delta("Hello\x1b[1m"), tool, delta(" there"), completed]);
 });
 
+test("a message is sent with limits of its turn", async () => {
+  api.answers["POST /agents/ada/chat"] = [turn([completed])];
+  await api.berth(["chat", "ada", "Hi", "--max-credits", "5", "--max-minutes", "10", "--max-tool-calls", "50"]);
+  expect(JSON.parse(api.seen[0]!.body)).toMatchObject({ maxCredits: "5", maxMinutes: 10, maxToolCalls: 50 });
+  const bad = await api.berth(["chat", "ada", "Hi", "--max-minutes", "soon"]);
+  expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining("--max-minutes")]);
+});
+
 test("resumes a reply when its stream breaks", async () => {
   api.answers["POST /agents/ada/chat"] = [turn([delta("one ")], { from: 3, breaks: true })];
   api.answers["GET /agents/ada/turns/t1/events?after=3&include=tools,status,approvals"] = [

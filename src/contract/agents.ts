@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { errorStatuses } from "./errors.ts";
+import { askedLimits, LimitDetails, limitFields, noLimits } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { allAllowed, Permissions } from "./permissions.ts";
 
@@ -81,6 +82,7 @@ export const Fault = z
   .object({
     code: z.enum(Object.keys(errorStatuses) as [keyof typeof errorStatuses]).meta({ description: "A stable code." }),
     message: z.string().meta({ description: "The reason, as a sentence." }),
+    details: LimitDetails.optional().meta({ description: "Set when a limit is the reason." }),
   })
   .meta({ id: "Fault" });
 export type Fault = z.infer<typeof Fault>;
@@ -162,6 +164,7 @@ const settings = {
     .meta({ description: "The names of agents in the account that this agent may call as tools." }),
   autoSnapshot: AutoSnapshot,
   permissions: Permissions,
+  ...limitFields,
   private: z.boolean().meta({ description: "Whether only its maker sees and uses it." }),
 };
 export type AgentSettings = z.infer<z.ZodObject<typeof settings>>;
@@ -174,6 +177,7 @@ export const usualSettings: AgentSettings = {
   agents: [],
   autoSnapshot: 0,
   permissions: allAllowed,
+  ...noLimits,
   private: false,
 };
 
@@ -201,6 +205,7 @@ const askedSettings = {
   }),
   autoSnapshot: AutoSnapshot.optional(),
   permissions: Permissions.optional(),
+  ...askedLimits,
   private: z.boolean().optional().meta({
     description:
       "Whether only its maker sees and uses the agent. Owners and admins of the workspace see its name, status and cost, and may suspend and delete it. Only its maker changes this; a fork of a private agent is private.",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Agent, AgentName, AutoSnapshot, Fault, WaitQuery } from "./agents.ts";
 import { ChangeEgress } from "./egress.ts";
+import { limitFields } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { allAllowed, Permissions } from "./permissions.ts";
 import { SecretHeader, SecretHost, SecretName } from "./secrets.ts";
@@ -78,6 +79,9 @@ export const ArchivedSettings = z.object({
   }),
   autoSnapshot: AutoSnapshot.default(0),
   permissions: Permissions.default(allAllowed),
+  maxCredits: limitFields.maxCredits.default(null),
+  maxMinutes: limitFields.maxMinutes.default(null),
+  maxToolCalls: limitFields.maxToolCalls.default(null),
   private: z.boolean().default(false),
   /** The replayed part of this conversation, which was held with another runtime. */
   retold: z

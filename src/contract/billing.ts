@@ -1,14 +1,9 @@
 import { z } from "zod";
 import { AgentName, ListQuery } from "./agents.ts";
+import { Credits, SignedCredits } from "./credits.ts";
 import { UserName } from "./users.ts";
 
 const time = z.iso.datetime();
-
-/** The error for an invalid number of credits. */
-const creditsText =
-  "A number of credits is a decimal string with up to nine digits and six decimal places, such as 12.5.";
-const Credits = z.string().regex(/^\d{1,9}(\.\d{1,6})?$/, creditsText);
-const SignedCredits = z.string().regex(/^-?\d{1,9}(\.\d{1,6})?$/, creditsText);
 
 /**
  * Why an account's balance changed. `starting`: the initial balance. `grant`: granted or withdrawn by the operator.

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Fault, ListQuery } from "./agents.ts";
 import { approvalFields, Decision } from "./approval-fields.ts";
 import { CreatedBy } from "./authors.ts";
+import { askedLimits, Warning } from "./limits.ts";
 import { safeParseValue, textOf } from "./validation.ts";
 
 /** The maximum size of a message, in bytes of UTF-8. */
@@ -36,6 +37,7 @@ export const ChatRequest = z
       description:
         "The treatment of tools that the agent's permissions ask about. `wait`: the turn waits for an approval. `deny`: the tool is denied.",
     }),
+    ...askedLimits,
   })
   .meta({ id: "ChatRequest" });
 export type ChatRequest = z.infer<typeof ChatRequest>;
@@ -124,6 +126,12 @@ export const TurnEvent = z
       id: z.uuid(),
       decision: Decision.nullable().meta({ description: "Null: the turn or the tool was cancelled first." }),
     }),
+    z.object({
+      type: z
+        .literal("response.warning")
+        .meta({ description: "Four fifths of a limit are used, or the agent repeats a tool call." }),
+      ...Warning.shape,
+    }),
     z.object({ type: z.literal("response.completed"), ...told }),
     z.object({ type: z.literal("response.failed"), error: Fault, ...told }),
     z.object({ type: z.literal("response.cancelled"), ...told }),
@@ -171,6 +179,7 @@ export function inclusionOf(event: TurnEvent): Inclusion | null {
     case "response.created":
     case "response.queued":
     case "response.in_progress":
+    case "response.warning":
       return "status";
     case "response.reasoning_text.delta":
       return "reasoning";

@@ -98,6 +98,7 @@ export const errorStatuses = {
   machine_lost: 500,
   runtime_failed: 500,
   turn_too_large: 413,
+  limit_reached: 409,
   runtime_stalled: 500,
   template_failed: 500,
   port_not_listening: 502,

@@ -37,6 +37,7 @@ import {
   Quiesced,
 } from "./guest.ts";
 import { uuidPattern } from "./ids.ts";
+import { Warning } from "./limits.ts";
 import { Permissions } from "./permissions.ts";
 import { PortList, PortNumber } from "./ports.ts";
 import { HostKey } from "./ssh.ts";
@@ -172,6 +173,13 @@ export const guestCalls = {
   /** The answer to an approval that a turn waits for. Repeatable. Fails with `approval_not_waiting`. */
   answerApproval: call({
     request: z.object({ turnId, approvalId: z.uuid(), decision: Decision, message: z.string().nullable() }),
+    response: nothing,
+    timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
+  }),
+  /** Adds a warning to the events of a running turn. Runners of older images do not have this call. */
+  warn: call({
+    request: z.object({ turnId, warning: Warning }),
     response: nothing,
     timeoutMs: quickTimeoutMs,
     maximumBytes: noBytes,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
+import type { Warning } from "../contract/limits.ts";
 import { endRuntime, replaceFile } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext, Session } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
@@ -200,6 +201,11 @@ export class Conversation {
     }
     this.#running.cancel.abort();
     return true;
+  }
+
+  /** Adds a warning to the turn's events if it is the running one. */
+  warn(turnId: string, warning: Warning): void {
+    if (this.#running?.turnId === turnId) this.#running.journal.append({ type: "response.warning", ...warning });
   }
 
   /** Interrupts the running turn if it is not the one that the server knows. */

@@ -213,6 +213,10 @@ class Runner {
         }
         return {};
       },
+      warn: async ({ turnId, warning }) => {
+        conversation.warn(turnId, warning);
+        return {};
+      },
       enterConversation: async ({ conversation: number }) => {
         await conversation.enter(number);
         return {};

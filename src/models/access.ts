@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Spender } from "../billing/ledger.ts";
+import { type Spender, unlimited, warningOf } from "../billing/ledger.ts";
 import type { Config } from "../config/config.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
@@ -96,7 +96,8 @@ export class ModelAccess {
     /** The rest after the last hold, minus the requests since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
     return () => {
-      const turn = running.ofAgent(agentId)?.turn ?? null;
+      const current = running.ofAgent(agentId);
+      const turn = current?.turn ?? null;
       const turnId = turn?.id ?? null;
       // Programs that a turn has left running are charged to its key.
       const known = turn ? turn.keyId : running.lastKeyOf(agentId);
@@ -108,9 +109,10 @@ export class ModelAccess {
           return plenty;
         },
         hold: async (model, micro) => {
-          if (turn) await asking.requireCredits(turn);
           const keyId = known === undefined ? await stores.turns.lastKeyOf(agentId) : known;
-          const hold = await ledger.hold({ ...(await account()), agentId, turnId, keyId }, model, micro);
+          const limits = current ? asking.spendingOf(current) : unlimited;
+          const hold = await ledger.hold({ ...(await account()), agentId, turnId, keyId, limits }, model, micro);
+          for (const near of hold.near) current?.limits.warn(warningOf(near));
           seen = { keyId, left: hold.left, at: performance.now() };
           return {
             extend: (more) => ledger.extend(hold, more),

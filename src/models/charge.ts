@@ -6,6 +6,7 @@ import { tokensIn } from "./estimate.ts";
 import type { Meter } from "./meter.ts";
 import type { PreparedRequest } from "./preparation.ts";
 import type { Prices } from "./prices.ts";
+import { faultOf } from "./refusal.ts";
 
 /** Credits held for one model call. */
 export interface Payment {
@@ -115,7 +116,7 @@ export class Charge {
         const payment = await this.#payment;
         await payment.extend(this.#prices.priceOf(this.#model, { output: tokensAhead }) ?? 0);
       } catch (error) {
-        if (isShort(error)) return { code: error.code, message: error.message };
+        if (isShort(error)) return faultOf(error);
         // The answer continues while the database is unavailable; its cost is recorded at the end.
         if (!isAway(error)) throw error;
       }

@@ -84,8 +84,13 @@ export function unpriced(model: string): Refusal {
 }
 
 /** The payer has too few credits. */
-export function short({ code, message }: BerthError): Refusal {
-  return without({ code, message }, 402);
+export function short(error: BerthError): Refusal {
+  return without(faultOf(error), 402);
+}
+
+/** A turn's error for too few credits. */
+export function faultOf({ code, message, details }: BerthError): Fault {
+  return { code, message, details: details as Fault["details"] };
 }
 
 /** A refusal without an answer from the provider. */

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { AgentState } from "../agents/agent.ts";
-import { fromCredits, toCredits } from "../billing/credits.ts";
+import { fromCredits } from "../billing/credits.ts";
+import { insufficientCredits, type TurnSpending } from "../billing/ledger.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { mayCall } from "../core/http/access.ts";
 import { SerialQueue } from "../core/locks.ts";
+import type { RunningTurn } from "./running-turn.ts";
 import type { TurnState } from "./turn.ts";
 
 /** The maximum depth of a chain of agents that call each other. */
@@ -66,9 +68,14 @@ export class Asking {
     return { agent, turn };
   }
 
-  /** Throws `insufficient_credits` if the called agent's turn may make no further model call. */
-  async requireCredits({ asked }: Pick<TurnState, "asked">): Promise<void> {
-    if (asked) await this.#requireCost(asked.firstTurn);
+  /** The limits of a turn's credits: its own, and that of all turns which its client's turn has caused. */
+  spendingOf({ turn: { asked }, settings }: RunningTurn): TurnSpending {
+    const { maxCredits } = settings.limits;
+    const limit = fromCredits(this.#context.config.askedCredits);
+    return {
+      turn: maxCredits === null ? null : fromCredits(maxCredits),
+      caused: asked && { by: asked.firstTurn, limit },
+    };
   }
 
   async #requireCost(firstTurn: string): Promise<{ turns: number }> {
@@ -76,8 +83,7 @@ export class Asking {
     const maximumCost = fromCredits(config.askedCredits);
     const sum = await stores.turns.askedFor(firstTurn);
     if (sum.microCredits < maximumCost) return sum;
-    const most = `Turns caused by one message are limited to ${toCredits(maximumCost)} credits (BERTH_ASKED_CREDITS)`;
-    throw new BerthError("insufficient_credits", `${most}; they have cost ${toCredits(sum.microCredits)}.`);
+    throw insufficientCredits("caused_limit", maximumCost);
   }
 }
 

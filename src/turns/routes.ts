@@ -41,11 +41,12 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
     { attempt, body, caller, log }: FastifyRequest & { body: ChatRequest },
     agent: AgentState,
   ): Promise<TurnState> {
-    const { message, whenBusy, onAsk } = body;
+    const { message, whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = body;
     if (whenBusy === "interrupt" && caller.agentIds !== null) {
       throw new BerthError("forbidden", "An external agent key cannot interrupt turns. It may cancel its own.");
     }
-    const turn = await turns.begin(attempt.resourceId, agent, message, caller, { whenBusy, onAsk });
+    const limits = { maxCredits, maxMinutes, maxToolCalls };
+    const turn = await turns.begin(attempt.resourceId, agent, message, caller, { whenBusy, onAsk, limits });
     log.info({ turnId: turn.id, agentId: agent.id }, turn.status === "queued" ? "turn queued" : "turn begun");
     return turn;
   }

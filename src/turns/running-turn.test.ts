@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { EventLog } from "../contract/event-log.ts";
-import { RunningTurn, type TurnHooks } from "./running-turn.ts";
+import { noLimits } from "../contract/limits.ts";
+import { RunningTurn, type TurnHooks, type TurnSettings } from "./running-turn.ts";
 import type { TurnState } from "./turn.ts";
 
 test("a turn remembers 1,000 open tools, with ids of up to 1,000 characters", () => {
   const turn = new RunningTurn(
     { usage: {} } as TurnState,
     new EventLog({ older: async () => [] }),
-    {} as never,
+    { limits: noLimits } as TurnSettings,
     {} as TurnHooks,
   );
   const started = (id: string) => turn.sawTool({ type: "response.tool_call.started", id });

@@ -2,9 +2,11 @@ import { add, toUsage, type UsageState } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
 import { type LastEvent, type Outcome, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
 import { type EventLog, sizeOf } from "../contract/event-log.ts";
+import type { Limits, Warning } from "../contract/limits.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { Permissions } from "../contract/permissions.ts";
 import type { Span } from "../telemetry/span.ts";
+import { type LimitProgress, TurnLimits } from "./limits.ts";
 import { storable } from "./storable.ts";
 import type { TurnTrace } from "./trace.ts";
 import type { TurnState } from "./turn.ts";
@@ -18,6 +20,7 @@ export interface TurnSettings {
   asksAgents: boolean;
   autoSnapshot: number;
   permissions: Permissions;
+  limits: Limits;
 }
 
 /** How long the runtime has to retry or give up after a refusal it may be able to fix. */
@@ -34,6 +37,8 @@ export interface TurnHooks {
   stored: (waitedMs: number) => void;
   /** Called when storing failed; it is retried. */
   storeFailed: (error: unknown) => void;
+  /** Adds a warning to the guest's events. */
+  warn: (warning: Warning) => void;
   /** Makes the guest end the turn. */
   interrupt: () => void;
   /** Called once the turn's end is stored. */
@@ -43,7 +48,7 @@ export interface TurnHooks {
 }
 
 /** The progress of a turn that an earlier server started. */
-export interface TurnProgress {
+export interface TurnProgress extends LimitProgress {
   /** The number of its `response.in_progress`; null before it. */
   head: number | null;
   /** Tools that have started and not completed. */
@@ -61,7 +66,15 @@ export interface FunctionCall {
   callId: string;
 }
 
-const noProgress: TurnProgress = { head: null, openTools: [], functionCall: null, openApprovals: [] };
+const noProgress: TurnProgress = {
+  head: null,
+  openTools: [],
+  functionCall: null,
+  openApprovals: [],
+  toolCalls: 0,
+  warned: [],
+  activeMs: 0,
+};
 
 /** A turn running in this server: its events and the outcome of its model calls. */
 export class RunningTurn {
@@ -88,6 +101,7 @@ export class RunningTurn {
   functionCall: FunctionCall | null;
   /** The approvals that were requested and are not resolved: the runtime waits for their answers. */
   readonly openApprovals: Set<string>;
+  readonly limits: TurnLimits;
   #modelCalls = 0;
   #head: number | null;
   #position = 0;
@@ -105,8 +119,9 @@ export class RunningTurn {
     log: EventLog,
     settings: TurnSettings,
     keeper: TurnHooks,
-    { head, openTools, functionCall, openApprovals }: TurnProgress = noProgress,
+    progress: TurnProgress = noProgress,
   ) {
+    const { head, openTools, functionCall, openApprovals } = progress;
     this.turn = turn;
     this.log = log;
     this.#nextSeq = log.nextSeq;
@@ -127,7 +142,14 @@ export class RunningTurn {
       },
       failed: (error) => keeper.storeFailed(error),
     });
-    this.over.signal.addEventListener("abort", () => clearTimeout(this.#refusalTimer));
+    this.limits = new TurnLimits(settings.limits, progress, {
+      warn: (warning) => keeper.warn(warning),
+      stop: (fault) => this.giveUp(fault),
+    });
+    this.over.signal.addEventListener("abort", () => {
+      clearTimeout(this.#refusalTimer);
+      this.limits[Symbol.dispose]();
+    });
   }
 
   /** Aborted when the turn was cancelled or failed: its model calls are no longer needed. */
@@ -222,7 +244,7 @@ export class RunningTurn {
     return { [Symbol.dispose]: () => void this.#modelCalls-- };
   }
 
-  /** Tracks open tools, approvals and the client's functions. */
+  /** Tracks open tools, approvals, limits and the client's functions. */
   sawTool(event: TurnEvent): void {
     if (event.type === "response.function_call") this.functionCall = { seq: this.nextSeq, callId: event.callId };
     if (event.type === "response.approval.requested") this.openApprovals.add(event.id);
@@ -230,6 +252,8 @@ export class RunningTurn {
     if (event.type === "response.tool_call.started" && isRemembered(event.id, this.openTools))
       this.openTools.add(event.id);
     if (event.type === "response.tool_call.completed") this.openTools.delete(event.id);
+    this.limits.setWaiting(this.isWaiting);
+    this.limits.saw(event);
   }
 
   /** A model call has started. */

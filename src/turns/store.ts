@@ -78,6 +78,7 @@ export class TurnStore {
             first_turn: turn.asked?.firstTurn ?? null,
             depth: turn.asked?.depth ?? null,
             on_ask: turn.onAsk,
+            limits: turn.limits === null ? null : JSON.stringify(turn.limits),
             queued_at: turn.queuedAt,
             // The same, so that a turn that never begins is recognized.
             ...(turn.queuedAt && { created_at: turn.queuedAt }),
@@ -125,6 +126,7 @@ export class TurnStore {
       .selectAll("turns")
       .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
       .select(["agents.auto_snapshot", "agents.permissions", "agents.retold"])
+      .select(["agents.max_credits", "agents.max_minutes", "agents.max_tool_calls"])
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
       .$if(turnId !== null, (query) => query.where("turns.id", "=", turnId!))
@@ -137,6 +139,9 @@ export class TurnStore {
         agents: row.other_agents,
         autoSnapshot: row.auto_snapshot,
         permissions: row.permissions,
+        maxCredits: row.max_credits,
+        maxMinutes: row.max_minutes,
+        maxToolCalls: row.max_tool_calls,
         retold: row.retold,
       },
     }));
@@ -226,7 +231,8 @@ export class TurnStore {
 
   /**
    * The number of the turn's last event, the number of its `response.in_progress` (null before it), the ids of tools
-   * that have started and not completed, the last function call for its client, and the approvals that are not resolved.
+   * that have started and not completed, the last function call for its client, the approvals that are not resolved, and
+   * what counts for its limits.
    */
   async progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>> {
     const { rows } = await sql<{ last: number } & Required<TurnProgress>>`
@@ -244,7 +250,10 @@ export class TurnStore {
         select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.approval.requested'
         except
         select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.approval.resolved'
-      ) as "openApprovals"
+      ) as "openApprovals",
+      count(*) filter (where event ->> 'type' = 'response.tool_call.started')::integer as "toolCalls",
+      coalesce(array_agg(event ->> 'reason') filter (where event ->> 'type' = 'response.warning'), '{}') as warned,
+      coalesce((select ${activeMsOf} from turns where id = ${turnId}), 0) as "activeMs"
       from turn_events where turn_id = ${turnId}`.execute(this.#database);
     return rows[0]!;
   }
@@ -359,6 +368,13 @@ function toPast(row: PastRow): PastTurn {
   };
 }
 
+/** How long a turn has run without the time that it waited for approvals, in milliseconds. */
+const activeMsOf = sql<number>`1000 * extract(epoch from now() - turns.created_at - coalesce((
+  select sum(upper(span) - lower(span)) from (
+    select unnest(range_agg(tstzrange(requested_at, least(coalesce(decided_at, now()), now())))) as span
+    from approvals where turn_id = turns.id
+  ) spans), interval '0'))::float8`;
+
 /** Why a turn failed, from its last event. */
 const faultOf = sql<Fault | null>`(
   select event -> 'error' from turn_events
@@ -397,6 +413,7 @@ export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
     status: row.status,
     usage: row.usage,
     onAsk: row.on_ask,
+    limits: row.limits,
     waiting: row.waiting,
     queuedAt: row.queued_at,
     asked: row.asked_by === null ? null : { byTurn: row.asked_by, firstTurn: row.first_turn!, depth: row.depth! },

@@ -188,6 +188,6 @@ function toTurn(
     reasoning: usage.reasoningTokens,
     microCredits: null,
   };
-  const none = { onAsk: "deny", waiting: false, queuedAt: null } as const;
+  const none = { onAsk: "deny", limits: null, waiting: false, queuedAt: null } as const;
   return { conversation, message, model, status, error, undone, usage: counts, ...none, createdAt, finishedAt };
 }

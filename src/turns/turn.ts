@@ -5,6 +5,7 @@ import type { Author } from "../contract/authors.ts";
 import { type OnAsk, summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
+import type { AskedLimits } from "../contract/limits.ts";
 
 export interface TurnState {
   id: string;
@@ -26,6 +27,8 @@ export interface TurnState {
   usage: UsageState;
   /** The treatment of tools that the agent's permissions ask about. */
   onAsk: OnAsk;
+  /** The request's own limits; null: none. The agent's apply, too. */
+  limits: AskedLimits | null;
   /** Whether it runs and waits for an approval. */
   waiting: boolean;
   /** When it was queued; null: it began at once. */

@@ -6,6 +6,7 @@ import { noUsage } from "../billing/usage.ts";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
+import { noLimits } from "../contract/limits.ts";
 import { allAllowed } from "../contract/permissions.ts";
 import { GuestLeases } from "../lifecycle/guest-leases.ts";
 import { RunningTurns } from "./running-turns.ts";
@@ -60,13 +61,15 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
             agents: [],
             autoSnapshot: 0,
             permissions: allAllowed,
+            ...noLimits,
             retold: null,
           },
         })),
     events: async (id, after) => events.get(id)!.filter(({ seq }) => seq > after),
     progress: async (id) => {
       await progress;
-      return { last: events.get(id)!.at(-1)!.seq, head: null, openTools: [], functionCall: null, openApprovals: [] };
+      const none = { openTools: [], functionCall: null, openApprovals: [], toolCalls: 0, warned: [], activeMs: 0 };
+      return { last: events.get(id)!.at(-1)!.seq, head: null, ...none };
     },
     retelling: async () => null,
     sweepRetellings: async () => {},
@@ -133,6 +136,7 @@ const agentOf = (id: string) => ({
   instructions: null,
   agents: [] as string[],
   permissions: allAllowed,
+  ...noLimits,
 });
 
 function runningTurn(id: string, agentId: string): TurnState {
@@ -149,6 +153,7 @@ function runningTurn(id: string, agentId: string): TurnState {
     instructions: null,
     functions: null,
     onAsk: "deny",
+    limits: null,
     waiting: false,
     queuedAt: null,
     asked: null,

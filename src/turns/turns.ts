@@ -5,6 +5,7 @@ import { type LastEvent, type Outcome, statusAfter, type TurnStatus, type WhenBu
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
+import { type Limits, lowestOf, type Warning } from "../contract/limits.ts";
 import { withoutAsking } from "../contract/permissions.ts";
 import type { Viewer } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
@@ -23,11 +24,11 @@ import { AgentChanged, type PastTurn, type RecentTurn, type TurnState, turnInPro
 /** A turn's fields of its agent. */
 export type TurnAgent = Pick<
   AgentState,
-  "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "permissions" | "retold"
+  "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "permissions" | "retold" | keyof Limits
 >;
 
 /** Optional settings of a turn, from its client or another agent. */
-interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked" | "onAsk">> {
+interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked" | "onAsk" | "limits">> {
   /** The turn follows an earlier one: it is refused if the conversation has changed since the agent was read. */
   follows?: boolean;
   /** The treatment of a message while another turn of the agent runs. Default: `reject`. */
@@ -95,11 +96,12 @@ export class Turns {
     additions: TurnAdditions = {},
   ): Promise<TurnState> {
     const { instructions = null, functions = null, asked = null, follows = false, whenBusy = "reject" } = additions;
-    const { onAsk = "deny" } = additions; // Most callers cannot show a question.
+    const { limits = null, onAsk = "deny" } = additions; // Most callers cannot show a question.
+    const given = { instructions, functions, asked, onAsk, limits, whenBusy };
     if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
     for (let current = agent; ; current = await this.#reread(agent.id)) {
       try {
-        return await this.#begin(id, current, message, caller, { instructions, functions, asked, onAsk, whenBusy });
+        return await this.#begin(id, current, message, caller, given);
       } catch (error) {
         if (!(error instanceof AgentChanged)) throw error;
         if (follows) throw new BerthError("response_not_last", "The agent's conversation has changed; try again.");
@@ -119,7 +121,7 @@ export class Turns {
     agent: AgentState,
     message: string,
     caller: Pick<Caller, "accountId" | "keyId" | "personId" | "span">,
-    additions: Pick<TurnState, "instructions" | "functions" | "asked" | "onAsk"> & { whenBusy: WhenBusy },
+    additions: Pick<TurnState, "instructions" | "functions" | "asked" | "onAsk" | "limits"> & { whenBusy: WhenBusy },
   ): Promise<TurnState> {
     await this.#context.leases.admit(agent, caller);
     const { id: agentId, conversation } = agent;
@@ -389,6 +391,7 @@ export class Turns {
       asksAgents: agent.agents.length > 0,
       autoSnapshot: agent.autoSnapshot,
       permissions: turn.onAsk === "wait" ? agent.permissions : withoutAsking(agent.permissions),
+      limits: lowestOf(agent, turn.limits ?? {}),
     };
     let next: string | null = null;
     const running: RunningTurn = new RunningTurn(
@@ -404,6 +407,7 @@ export class Turns {
         stored: (waitedMs) => this.#context.metrics.stored(waitedMs / 1000),
         storeFailed: (error) =>
           this.#context.log("a turn's events could not be stored; trying again", { turnId: turn.id, error }),
+        warn: (warning) => this.#warn(turn, warning),
         interrupt: () => this.#interrupt(running),
         ended: (last) => {
           this.#ended(running, last);
@@ -414,6 +418,7 @@ export class Turns {
       progress,
     );
     this.#running.add(running);
+    running.limits.setWaiting(running.isWaiting);
     void runTurn(running, this.#context).catch((error: unknown) => {
       // A stopping server abandons its waits; the next server resumes the turn.
       if (this.#stopped) return;
@@ -445,6 +450,18 @@ export class Turns {
     this.beginQueued(turnId).catch((error: unknown) => {
       if (!this.#stopped) this.#context.log("a queued turn could not be started", { turnId, error });
     });
+  }
+
+  /** The guest numbers the turn's events, so the warning comes back as one of them. */
+  #warn({ id: turnId, agentId }: TurnState, warning: Warning): void {
+    this.#context.leases
+      .ifRunning(agentId)
+      .then((guest) => guest?.warn({ turnId, warning }))
+      .catch((error: unknown) => {
+        // An image from before warnings cannot carry them.
+        if (error instanceof BerthError && error.code === "upgrade_required") return;
+        this.#context.log("a turn's readers could not be warned", { turnId, reason: warning.reason, error });
+      });
   }
 
   #interrupt({ turn }: RunningTurn): void {

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Hold, Spender } from "../../src/billing/ledger.ts";
+import { type Hold, type Spender, type TurnSpending, unlimited } from "../../src/billing/ledger.ts";
 import { LedgerStore } from "../../src/billing/ledger-store.ts";
 import { type Database, migrate, openDatabase } from "../../src/core/database/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
@@ -40,9 +40,9 @@ function openLedger(at: Database = database): LedgerStore {
 
 /** One of the account's keys with a limit, or none. */
 async function newAccount(
-  changes: { micro?: number; monthlyLimit?: number; keyLimit?: number } = {},
+  changes: { micro?: number; monthlyLimit?: number; keyLimit?: number; limits?: TurnSpending } = {},
 ): Promise<Spender> {
-  const { micro = starting, monthlyLimit = null, keyLimit } = changes;
+  const { micro = starting, monthlyLimit = null, keyLimit, limits = unlimited } = changes;
   const accountId = randomUUID();
   await database
     .insertInto("accounts")
@@ -50,7 +50,7 @@ async function newAccount(
     .execute();
   const keyId = keyLimit === undefined ? null : await newKey(accountId, keyLimit);
   await grant(accountId, micro);
-  return { accountId, keyId, agentId: randomUUID(), agentName: "ada", turnId: randomUUID() };
+  return { accountId, keyId, agentId: randomUUID(), agentName: "ada", turnId: randomUUID(), limits };
 }
 
 async function newKey(accountId: string, limit: number): Promise<string> {
@@ -135,6 +135,12 @@ test.each([
   ["the balance", { micro: 99 }, "balance"],
   ["the monthly limit", { monthlyLimit: 99 }, "monthly_limit"],
   ["the key's limit", { keyLimit: 99 }, "key_limit"],
+  ["the turn's limit", { limits: { turn: 99, caused: null } }, "turn_limit"],
+  [
+    "the limit of turns with one cause",
+    { limits: { turn: null, caused: { by: randomUUID(), limit: 99 } } },
+    "caused_limit",
+  ],
 ])("no more is held than %s has, of two at once by one only", async (_case, changes, reason) => {
   await using stack = new AsyncDisposableStack();
   const ledgers = databases.map((each) => openLedger(each));
@@ -150,10 +156,56 @@ test.each([
   expect([hold.amount, (await stateOf(spender)).held]).toEqual([50, 50]);
   await ledgers[0]!.extend(hold, 49);
   await ledgers[0]!.settle(hold, 99, {});
-  await expect(ledgers[1]!.requireCredits(spender.accountId, spender.keyId)).rejects.toMatchObject({
-    ...refused,
-    details: { reason },
-  });
+  await expect(ledgers[1]!.hold(spender, "demo/demo", 1)).rejects.toMatchObject({ ...refused, details: { reason } });
+});
+
+test.each([
+  ["the balance", { micro: 99 }, { reason: "balance" }],
+  ["the monthly limit", { monthlyLimit: 99 }, { reason: "monthly_limit", limit: "0.000099" }],
+  ["the key's limit", { keyLimit: 99 }, { reason: "key_limit", limit: "0.000099" }],
+])("no turn begins when %s is used up", async (_case, changes, details) => {
+  await using stack = new AsyncDisposableStack();
+  const ledger = openLedger();
+  stack.defer(() => ledger.close());
+  const spender = await newAccount(changes);
+  await ledger.settle(await ledger.hold(spender, "demo/demo", 99), 99, {});
+  const { accountId, keyId } = spender;
+  await expect(ledger.requireCredits(accountId, keyId)).rejects.toMatchObject({ ...refused, details });
+});
+
+test("a hold names the limits that are four fifths spent", async () => {
+  await using stack = new AsyncDisposableStack();
+  const ledger = openLedger();
+  stack.defer(() => ledger.close());
+  const limits = { turn: 200, caused: { by: randomUUID(), limit: 100 } };
+  const spender = await newAccount({ monthlyLimit: 102, keyLimit: 101, limits });
+  const first = await ledger.hold(spender, "demo/demo", 80);
+  expect(first.near).toEqual([]);
+  await ledger.settle(first, 80, {});
+  const second = await ledger.hold(spender, "demo/demo", 1);
+  expect(second.near).toEqual([{ reason: "caused_limit", limit: 100, used: 80 }]);
+  await ledger.settle(second, 1, {});
+  const third = await ledger.hold(spender, "demo/demo", 1);
+  expect(third.near.map(({ reason }) => reason)).toEqual(["key_limit", "caused_limit"]);
+});
+
+test("turns with one cause share a limit, and the sums of ended turns are removed", async () => {
+  await using stack = new AsyncDisposableStack();
+  const ledger = openLedger();
+  stack.defer(() => ledger.close());
+  const limits = { turn: null, caused: { by: randomUUID(), limit: 100 } };
+  const one = await newAccount({ limits });
+  const other = { ...one, turnId: randomUUID() };
+  await ledger.settle(await ledger.hold(one, "demo/demo", 60), 50, {});
+  const hold = await ledger.hold(other, "demo/demo", 50);
+  await expect(ledger.hold(one, "demo/demo", 1)).rejects.toMatchObject({ details: { reason: "caused_limit" } });
+  await ledger.settle(hold, 40, {});
+  expect((await ledger.hold({ ...one, turnId: randomUUID() }, "demo/demo", 10)).left).toBe(0);
+  const { rows } = await sql`select 1 from turn_credits where first_turn = ${limits.caused.by}`.execute(database);
+  expect(rows).toHaveLength(3);
+  await ledger.sweep();
+  const after = await sql`select 1 from turn_credits where first_turn = ${limits.caused.by}`.execute(database);
+  expect(after.rows).toHaveLength(0);
 });
 
 test.each([

@@ -25,6 +25,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   agents: "BERTH_MAX_AGENTS_PER_ACCOUNT",
   api_keys: "clean-up",
   audit_entries: "clean-up",
+  turn_credits: "one for each running turn with a limit, removed when it has ended",
   approvals: "up to 2,000 for each turn, removed with it",
   begun_requests: "clean-up",
   credit_entries: "each is paid for, by minutes and turns",

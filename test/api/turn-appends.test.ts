@@ -58,6 +58,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     instructions: null,
     functions: null,
     onAsk: "deny" as const,
+    limits: null,
     waiting: false,
     queuedAt: null,
     asked: null,

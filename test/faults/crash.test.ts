@@ -7,6 +7,7 @@ import { AgentStore } from "../../src/agents/store.ts";
 import { usualResources } from "../../src/contract/agents.ts";
 import { BerthError } from "../../src/contract/errors.ts";
 import { type GuestSecrets, noSecrets } from "../../src/contract/guest.ts";
+import { noLimits } from "../../src/contract/limits.ts";
 import { allAllowed } from "../../src/contract/permissions.ts";
 import { type Database, migrate, openDatabase } from "../../src/core/database/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
@@ -242,6 +243,7 @@ function newAgent(): AgentState {
     agents: [],
     autoSnapshot: 0,
     permissions: allAllowed,
+    ...noLimits,
     private: false,
     retold: null,
     conversation: 1,

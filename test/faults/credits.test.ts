@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Hold, Spender } from "../../src/billing/ledger.ts";
+import { type Hold, type Spender, unlimited } from "../../src/billing/ledger.ts";
 import { LedgerStore } from "../../src/billing/ledger-store.ts";
 import { MachineTime } from "../../src/billing/machine-time-store.ts";
 import { type Database, openDatabase } from "../../src/core/database/database.ts";
@@ -42,7 +42,8 @@ test("whatever dies, each second of a machine and each model call is charged onc
   stack.defer(() => ledger.close());
   const { id: accountId } = (await service.client.call("GET", "/account")).body;
   const agent = await database.selectFrom("agents").select("id").executeTakeFirstOrThrow();
-  const spender: Spender = { accountId, agentId: agent.id, agentName: "ada", turnId: null, keyId: null };
+  const ids = { accountId, agentId: agent.id, turnId: null, keyId: null };
+  const spender: Spender = { ...ids, agentName: "ada", limits: unlimited };
 
   const random = randomOf(7_420);
   const machineTime = new MachineTime(database, "here", price);

@@ -1,6 +1,7 @@
 import { Header, type HeaderData } from "tar";
 import { type PartSources, writeArchive } from "../../src/archives/write.ts";
 import type { ArchivedSettings, Manifest } from "../../src/contract/archives.ts";
+import { noLimits } from "../../src/contract/limits.ts";
 import { allAllowed } from "../../src/contract/permissions.ts";
 import type { Answer, TestClient } from "./client.ts";
 
@@ -60,6 +61,7 @@ const settings: ArchivedSettings = {
   resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
   autoSnapshot: 0,
   permissions: allAllowed,
+  ...noLimits,
   private: false,
   retold: null,
   network: { allow: ["*"], deny: [] },

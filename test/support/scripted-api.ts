@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { Agent, InstallStatus, TurnEvent } from "@berth/client";
+import { noLimits } from "../../src/contract/limits.ts";
 import { allAllowed } from "../../src/contract/permissions.ts";
 
 // For tests: the real tool against a scripted service.
@@ -104,6 +105,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     agents: [],
     autoSnapshot: 0,
     permissions: allAllowed,
+    ...noLimits,
     private: false,
     status: "ready",
     createdAt: "2026-01-02T03:04:05.678Z",

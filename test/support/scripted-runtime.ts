@@ -20,6 +20,7 @@ import {
  *   count N [MS]   N deltas, MS milliseconds apart
  *   bulk N B [MS]  N deltas of B characters each
  *   tool [hang]    a tool call and its output; with `hang`, it never completes
+ *   steps N [same] [hang]  N tool calls, each with its number as input, or all with the same; then nothing with `hang`
  *   hang           nothing, until it is cancelled
  *   deaf           nothing, and ignores a cancel
  *   crash          the runtime dies
@@ -35,7 +36,8 @@ import {
  *   list-agents    says what the list of other agents has
  *   use KIND SUBJECT  uses a tool that the agent's permissions decide about, and says `used` or `not used`
  *   uses KIND N SUBJECT  the same N times at once, each with its number after the subject
- *   ask [PATH]     calls the gateway at PATH (`/anthropic/v1/messages`) and says the response's status and body
+ *   ask [PATH [hang]]  calls the gateway at PATH (`/anthropic/v1/messages`), says the response's status and body, and
+ *                  then nothing with `hang`
  *   anything else  is repeated, word by word
  */
 export function scriptedRuntime(name: string): Runtime {
@@ -53,6 +55,10 @@ export function scriptedRuntime(name: string): Runtime {
     warmUp: [],
     start: async (context) => new ScriptedSession(context),
   };
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
 
 function numbersTo(last = "1"): number[] {
@@ -99,14 +105,25 @@ class ScriptedSession implements Session {
       case "tool":
         emit({ type: "response.tool_call.started", id: "call-1", name: "Bash", input: { command: "date" } });
         if (words[0] === "hang") {
-          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          await untilAborted(signal);
           break;
         }
         emit({ type: "response.tool_call.completed", id: "call-1", output: "null character: \0" });
         say("done");
         break;
+      case "steps":
+        for (const step of numbersTo(words[0])) {
+          const input = words[1] === "same" ? {} : { step };
+          emit({ type: "response.tool_call.started", id: `step-${step}`, name: "Step", input });
+          await sleep(0);
+          if (signal.aborted) break;
+          emit({ type: "response.tool_call.completed", id: `step-${step}`, output: "" });
+        }
+        if (words.includes("hang")) await untilAborted(signal);
+        if (!signal.aborted) say("done");
+        break;
       case "hang":
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        await untilAborted(signal);
         break;
       case "deaf":
         await new Promise(() => {});
@@ -189,6 +206,7 @@ class ScriptedSession implements Session {
         const answer = await this.#ask(words[0] ?? "/anthropic/v1/messages", message, model, signal);
         if (!answer) break;
         say(answer.text);
+        if (words[1] === "hang") await untilAborted(signal);
         if (!answer.ok) {
           return { type: "response.failed", error: { code: "runtime_failed", message: "The runtime's own words." } };
         }

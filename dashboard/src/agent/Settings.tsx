@@ -13,6 +13,7 @@ import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { DeleteAgent } from "./DeleteAgent.tsx";
+import { Limits } from "./Limits.tsx";
 import { Machine } from "./Machine.tsx";
 import { McpServers } from "./McpServers.tsx";
 import { OtherAgents } from "./OtherAgents.tsx";
@@ -29,6 +30,7 @@ export function Settings() {
           <>
             <Behaviour key={agent.name} agent={agent} />
             <Permissions key={`may ${agent.name}`} agent={agent} />
+            <Limits key={`limits ${agent.name}`} agent={agent} />
             <OtherAgents key={`asks ${agent.name}`} agent={agent} />
             <McpServers name={agent.name} servers={agent.mcpServers} />
             <Machine agent={agent} />

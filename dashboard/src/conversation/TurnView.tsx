@@ -17,7 +17,7 @@ import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { ToolCall } from "./ToolCall.tsx";
 import { isUnderWay } from "./turn-list.ts";
-import { type FunctionPart, isOver, type Part, type Phase } from "./turn-state.ts";
+import { type FunctionPart, failedPhase, isOver, type Part, type Phase } from "./turn-state.ts";
 
 /** Asked for as soon as a conversation is, and not in its way. */
 const markdown = import("./Markdown.tsx");
@@ -85,7 +85,7 @@ export const TurnView = memo(
           </Notice>
         )}
         {turn.undone && <p className="text-sm text-muted">Undone: the agent was rolled back to a time before it.</p>}
-        <Outcome phase={phase} onSendAgain={mayUse ? () => onSendAgain(turn.message) : null} />
+        <Outcome phase={phase} onSend={mayUse ? onSendAgain : null} message={turn.message} />
         {!isRunning && <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply} />}
       </article>
     );
@@ -119,7 +119,7 @@ function useStays(isPassing: boolean): boolean {
 
 /** The list's content, until the events have arrived. */
 function phaseOf({ status, error }: Turn, live: Phase): Phase {
-  if (status === "failed") return { name: "failed", code: error?.code ?? "", message: error?.message ?? "" };
+  if (status === "failed") return failedPhase(error);
   return status === "running" || status === "waiting" || status === "queued" ? live : { name: status };
 }
 
@@ -155,6 +155,7 @@ function PartView({ agent, turnId, part, isPlain, isStreaming }: PartProps) {
   if (part.kind === "approval") return <ApprovalCard agent={agent} turnId={turnId} part={part} />;
   if (part.kind === "function") return <FunctionCall agent={agent} call={part} />;
   if (part.kind === "tool") return <ToolCall tool={part} />;
+  if (part.kind === "warning") return <Notice tone="warn">{part.text}</Notice>;
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
   if (isPlain) return <PlainMarkdown text={part.text} />;
   return (
@@ -178,27 +179,47 @@ function Reasoning({ text, isStreaming }: { text: string; isStreaming: boolean }
   );
 }
 
-/** `onSendAgain`: null for a person who may only read. */
-function Outcome({ phase, onSendAgain }: { phase: Phase; onSendAgain: (() => void) | null }) {
+interface OutcomeProps {
+  phase: Phase;
+  message: string;
+  /** Null for a person who may only read. */
+  onSend: ((message: string) => void) | null;
+}
+
+/** The message that continues a turn after one of its own limits stopped it. */
+const continuation = "Continue.";
+const ownLimits: readonly (string | null)[] = ["turn_limit", "caused_limit", "minutes_limit", "tool_calls_limit"];
+
+function Outcome({ phase, message, onSend }: OutcomeProps) {
   if (phase.name === "cancelled") return <p className="text-sm text-muted">Interrupted.</p>;
   if (phase.name !== "failed") return null;
+  const isStopped = ownLimits.includes(phase.limit);
   return (
     <Notice
       tone="bad"
-      title="This turn failed"
+      title={isStopped ? "A limit stopped this turn" : "This turn failed"}
       action={
-        onSendAgain &&
-        (phase.code === "insufficient_credits" ? (
-          <Link to="/credits" className={buttonClasses()}>
-            Credits
-          </Link>
-        ) : (
-          <Button onClick={onSendAgain}>Send again</Button>
-        ))
+        onSend && <NextStep phase={phase} onContinue={() => onSend(continuation)} onAgain={() => onSend(message)} />
       }
     >
       {phase.message}
     </Notice>
+  );
+}
+
+interface NextStepProps {
+  phase: Extract<Phase, { name: "failed" }>;
+  onContinue: () => void;
+  onAgain: () => void;
+}
+
+function NextStep({ phase: { code, limit }, onContinue, onAgain }: NextStepProps) {
+  if (ownLimits.includes(limit)) return <Button onClick={onContinue}>Continue</Button>;
+  if (code !== "insufficient_credits") return <Button onClick={onAgain}>Send again</Button>;
+  return (
+    <Link to="/credits" className={buttonClasses()}>
+      Credits
+    </Link>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { TurnEvent, Usage } from "@berth/client";
+import type { Fault, TurnEvent, Usage } from "@berth/client";
 
 /** A tool call of the runtime. Times are of this page, and only of calls that it has seen happen. */
 export interface ToolPart {
@@ -35,14 +35,14 @@ export interface ApprovalPart {
 }
 
 /** A piece of a reply, in the order in which it was said. */
-export type Part = { kind: "text" | "reasoning"; text: string } | ToolPart | FunctionPart | ApprovalPart;
+export type Part = { kind: "text" | "reasoning" | "warning"; text: string } | ToolPart | FunctionPart | ApprovalPart;
 
 export type Phase =
   | { name: "sent" }
   | { name: "queued"; position: number }
   | { name: "working"; wakeMs: number }
   | { name: "completed" | "cancelled" }
-  | { name: "failed"; code: string; message: string };
+  | { name: "failed"; code: string; message: string; limit: string | null };
 
 /** A turn as far as its events have come. */
 export interface TurnState {
@@ -83,16 +83,24 @@ export function reduceTurn(state: TurnState, event: TurnEvent, now: number | nul
       return { ...state, parts: [...state.parts, { kind: "approval", request: event, status: "open" }] };
     case "response.approval.resolved":
       return { ...state, parts: resolved(state.parts, event.id, event.decision ?? "closed") };
+    case "response.warning":
+      return { ...state, parts: [...state.parts, { kind: "warning", text: event.message }] };
     case "response.completed":
     case "response.cancelled": {
       const name = event.type === "response.completed" ? "completed" : "cancelled";
       return ended(state, { name }, event.usage);
     }
     case "response.failed":
-      return ended(state, { name: "failed", ...event.error }, event.usage);
+      return ended(state, failedPhase(event.error), event.usage);
     default:
       return state;
   }
+}
+
+/** `limit`: the one that was reached; null: the reason is another. */
+export function failedPhase(error: Fault | null): Phase {
+  const { code = "", message = "", details } = error ?? {};
+  return { name: "failed", code, message, limit: details?.reason ?? null };
 }
 
 function ended({ parts, usage }: TurnState, phase: Phase, last: Usage | undefined): TurnState {

@@ -6,8 +6,8 @@ import type { ChatRequest, TurnEvent } from "./generated/types.gen.ts";
 /** A kind of event that comes only when it is asked for. */
 export type Inclusion = NonNullable<ChatRequest["include"]>[number];
 
-/** How a message is sent. */
-export interface ChatOptions {
+/** How a message is sent. A limit of null, or none, leaves the agent's. */
+export interface ChatOptions extends Pick<ChatRequest, "maxCredits" | "maxMinutes" | "maxToolCalls"> {
   /** Event kinds to include in addition to the reply's text and its end. */
   include?: readonly Inclusion[];
   /** The treatment of the message while the agent answers another one. Default: `reject`. */
@@ -117,9 +117,14 @@ export class Reply implements AsyncIterable<TurnEvent> {
       const path = { name: this.#agent, turnId: this.#turnId };
       return this.#connection.request("getTurnEvents", { path, query, signal, once: again });
     }
-    const { whenBusy, onAsk } = this.#options;
+    const { whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = this.#options;
     const message = "message" in turn ? turn.message : "";
-    const body = { message, include, ...(whenBusy && { whenBusy }), ...(onAsk && { onAsk }) };
+    const limits = {
+      ...(maxCredits && { maxCredits }),
+      ...(maxMinutes && { maxMinutes }),
+      ...(maxToolCalls && { maxToolCalls }),
+    };
+    const body = { message, include, ...(whenBusy && { whenBusy }), ...(onAsk && { onAsk }), ...limits };
     const response = await this.#connection.request("chat", { path: { name: this.#agent }, body, signal });
     this.#turnId = response.headers.get("x-turn-id");
     if (this.#turnId === null) throw new NotBerthError("The server there is not Berth: its response names no turn.");

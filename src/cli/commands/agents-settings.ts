@@ -10,9 +10,16 @@ import { printable, writeJson } from "../terminal.ts";
 
 type McpServers = Agent["mcpServers"];
 type Permissions = NonNullable<ChangeAgent["permissions"]>;
+type Limits = Pick<Agent, "maxCredits" | "maxMinutes" | "maxToolCalls">;
+
+export interface LimitOptions {
+  maxCredits?: string;
+  maxMinutes?: number | "none";
+  maxToolCalls?: number | "none";
+}
 
 /** The options shared by both commands. */
-interface SettingOptions extends InstallOptions {
+interface SettingOptions extends InstallOptions, LimitOptions {
   runtime?: string;
   model?: string;
   instructions?: string;
@@ -48,6 +55,9 @@ export function addCreate(agents: ToolCommand): void {
     .option(...agentsOption)
     .option(...autoSnapshotOption)
     .option(...permissionsOption)
+    .option(...limitOptions[0])
+    .option(...limitOptions[1])
+    .option(...limitOptions[2])
     .option("--private", "only you see and use it in this workspace")
     .option("--from <agent>", "start with another agent's files, running programs and conversation")
     .option("--snapshot <snapshot>", "with --from: the state at this snapshot, by name or id")
@@ -73,6 +83,9 @@ export function addUpdate(agents: ToolCommand): void {
     .option(...agentsOption)
     .option(...autoSnapshotOption)
     .option(...permissionsOption)
+    .option(...limitOptions[0])
+    .option(...limitOptions[1])
+    .option(...limitOptions[2])
     .option("--private", "only you, its maker, see and use it in this workspace")
     .option("--no-private", "the workspace's members see and use it")
     .option("--no-wait", "with --runtime: do not wait until the agent is ready")
@@ -94,7 +107,7 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --private or --no-private.",
+      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --max-credits, --max-minutes, --max-tool-calls, --private or --no-private.",
       2,
     );
   }
@@ -121,7 +134,8 @@ async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
 async function settingsOf(options: SettingOptions) {
   const { runtime, model, instructions, mcpServers, agents, autoSnapshot, permissions, private: isPrivate } = options;
   const text = instructions === undefined ? undefined : await textOf(instructions);
-  return { runtime, model, instructions: text, mcpServers, agents, autoSnapshot, permissions, private: isPrivate };
+  const all = { runtime, model, instructions: text, mcpServers, agents, autoSnapshot, permissions, private: isPrivate };
+  return { ...all, ...limitsOf(options) };
 }
 
 /** The changed fields with the agent's current values. */
@@ -135,6 +149,9 @@ function changedText(change: ChangeAgent, agent: Agent): string {
     autoSnapshot:
       autoSnapshot === 0 ? "no snapshots from before turns" : `snapshots from before its last ${autoSnapshot} turns`,
     permissions: `the permissions ${permissionsText(permissions)}`,
+    maxCredits: `${agent.maxCredits ?? "no limit of"} credits a turn`,
+    maxMinutes: `${agent.maxMinutes ?? "no limit of"} minutes a turn`,
+    maxToolCalls: `${agent.maxToolCalls ?? "no limit of"} tool calls a turn`,
   };
   const changed = Object.entries(texts).filter(([field]) => field in change);
   return changed.map(([, text]) => text).join(" and ");
@@ -175,6 +192,41 @@ function parsePermissions(text: string): Permissions {
   } catch {
     throw new InvalidArgumentError("Not valid JSON.");
   }
+}
+
+/** Each takes `none` for no limit. */
+export const limitOptions = [
+  ["--max-credits <credits>", "the credits that a turn may cost, such as 12.5; none: no limit"],
+  ["--max-minutes <number>", "the minutes that a turn may run; none: no limit", numberOrNone],
+  ["--max-tool-calls <number>", "the tool calls that a turn may make; none: no limit", numberOrNone],
+] as const;
+
+/** The limits that were given. */
+export function limitsOf({ maxCredits, maxMinutes, maxToolCalls }: LimitOptions): Partial<Limits> {
+  return {
+    ...(maxCredits !== undefined && { maxCredits: limitOf(maxCredits) }),
+    ...(maxMinutes !== undefined && { maxMinutes: limitOf(maxMinutes) }),
+    ...(maxToolCalls !== undefined && { maxToolCalls: limitOf(maxToolCalls) }),
+  };
+}
+
+/** Commander takes a null for an empty text, so it becomes one here. */
+function limitOf<Value extends string | number>(given: Value | "none"): Value | null {
+  return given === "none" ? null : (given as Value);
+}
+
+function numberOrNone(text: string): number | "none" {
+  return text === "none" ? text : positiveNumber(text);
+}
+
+/** An agent's limits of each turn. */
+export function limitsText({ maxCredits, maxMinutes, maxToolCalls }: Limits): string {
+  const texts = [
+    maxCredits !== null && `${maxCredits} credits`,
+    maxMinutes !== null && `${maxMinutes} minutes`,
+    maxToolCalls !== null && `${maxToolCalls} tool calls`,
+  ];
+  return texts.filter(Boolean).join(", ") || "none";
 }
 
 /** The kinds that are not always allowed, and the number of rules. */

@@ -12,7 +12,7 @@ import { note } from "../verbosity.ts";
 import { addArchiveCommands } from "./agents-archives.ts";
 import { addNetworkCommands } from "./agents-network.ts";
 import { addSecretCommands } from "./agents-secrets.ts";
-import { addCreate, addUpdate, permissionsText, visibilityText } from "./agents-settings.ts";
+import { addCreate, addUpdate, limitsText, permissionsText, visibilityText } from "./agents-settings.ts";
 import { addTurnList } from "./turns.ts";
 
 const statusStyles: Record<Agent["status"], Style> = {
@@ -173,6 +173,7 @@ function agentText(agent: Agent): string {
     "may ask": agent.agents.join(", ") || "no other agent",
     "MCP servers": Object.keys(agent.mcpServers).join(", ") || "none",
     permissions: permissionsText(agent.permissions),
+    "limits of a turn": limitsText(agent),
     "snapshots before turns": agent.autoSnapshot === 0 ? "none" : `the last ${agent.autoSnapshot}`,
     machine: `${cpus} CPUs, ${memoryMiB} MiB of memory, ${diskGiB} GiB of disk`,
     image: imageText(agent),

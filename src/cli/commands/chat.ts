@@ -11,8 +11,9 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 import { ReplyView } from "../reply-view.ts";
 import { textOf } from "../streams.ts";
 import { writeText } from "../terminal.ts";
+import { type LimitOptions, limitOptions, limitsOf } from "./agents-settings.ts";
 
-interface ChatOptions extends CommonOptions {
+interface ChatOptions extends CommonOptions, LimitOptions {
   whenBusy: WhenBusy;
   onAsk: OnAsk;
   usage?: true;
@@ -26,6 +27,7 @@ interface Chat {
   include: readonly Inclusion[];
   whenBusy: WhenBusy;
   onAsk: OnAsk;
+  limits: ReturnType<typeof limitsOf>;
   json: boolean;
 }
 
@@ -50,6 +52,9 @@ export function register(program: ToolCommand): void {
         .choices(onAsk)
         .default("wait" satisfies OnAsk),
     )
+    .option(...limitOptions[0])
+    .option(...limitOptions[1])
+    .option(...limitOptions[2])
     .addOption(jsonOption())
     .option("--no-history", "start a conversation without showing the earlier messages")
     .after("Ctrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys.")
@@ -61,7 +66,7 @@ export function register(program: ToolCommand): void {
       if (!options.json) include.push("status", "approvals");
       if (options.usage) include.push("usage");
       const { whenBusy, onAsk, json = false } = options;
-      const chat = { client, agent, include, whenBusy, onAsk, json };
+      const chat = { client, agent, include, whenBusy, onAsk, limits: limitsOf(options), json };
       using interrupts = new Interrupts();
       requireCompleted(await say(chat, await textOf(message), interrupts), interrupts);
     });
@@ -92,7 +97,7 @@ async function converse(client: Berth, name: string, { json, history }: ChatOpti
 
 /** Sends a message and shows the turn's events up to the last. */
 async function say(
-  { client, agent, include, whenBusy, onAsk, json }: Chat,
+  { client, agent, include, whenBusy, onAsk, limits, json }: Chat,
   message: string,
   interrupts: Interrupts,
 ): Promise<LastEvent> {
@@ -102,6 +107,7 @@ async function say(
     include,
     whenBusy,
     onAsk,
+    ...limits,
     signal: quit,
     onBroken: () => view.note("The connection was lost; reconnecting."),
   });

@@ -20,6 +20,7 @@ import type { OnAsk, TurnEvent, TurnStatus } from "../../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../../contract/egress.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import type { Credential } from "../../contract/keys.ts";
+import type { AskedLimits } from "../../contract/limits.ts";
 import type { McpServers } from "../../contract/mcp-servers.ts";
 import type { Permissions } from "../../contract/permissions.ts";
 import type { Role } from "../../contract/workspaces.ts";
@@ -134,6 +135,9 @@ export interface Tables {
     agents: ColumnType<string[], string | undefined, string>;
     auto_snapshot: Generated<number>;
     permissions: ColumnType<Permissions, string | undefined, string>;
+    max_credits: string | null;
+    max_minutes: number | null;
+    max_tool_calls: number | null;
     retold: string | null;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
@@ -229,6 +233,7 @@ export interface Tables {
     created_at: Generated<Date>;
     finished_at: Date | null;
     on_ask: Generated<OnAsk>;
+    limits: JSONColumnType<AskedLimits> | null;
     waiting: Generated<boolean>;
     place: number | null;
     interrupts: Generated<boolean>;
