@@ -1,9 +1,11 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtempDisposable } from "node:fs/promises";
+import { chmod, copyFile, mkdtempDisposable } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { connect } from "node:tls";
+import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { freePort } from "../../src/core/ports.ts";
@@ -15,6 +17,8 @@ import { Pebble } from "../support/pebble.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { ServerProcess } from "../support/server-process.ts";
 
+const run = promisify(execFile);
+
 // Against Debian's `pebble`, which validates names and issues certificates as Let's Encrypt does.
 
 let folder: Awaited<ReturnType<typeof mkdtempDisposable>>;
@@ -22,6 +26,7 @@ let pebble: Pebble;
 let ca: string;
 beforeAll(async () => {
   folder = await mkdtempDisposable(`${folderPrefix}acme-`);
+  await chmod(folder.path, 0o711); // For the database's user, whose data folder is in it.
   pebble = await Pebble.start(folder.path);
   ca = await pebble.root();
 });
@@ -254,6 +259,28 @@ describe("the account", () => {
     await expect.poll(() => serialAt(service.server.secureUrl!, second)).toMatch(issued);
     expect(own.requests("/sign-me-up")).toBe(1);
   });
+});
+
+test("a restored backup serves the same certificate at once, without another order", async () => {
+  const berth = (args: string[], environment: Record<string, string>) =>
+    run(join(import.meta.dirname, "../../berth"), ["admin", ...args], {
+      env: { PATH: process.env.PATH, HOME: "/nonexistent", ...environment },
+    });
+  const [backup, secretKey, dataFolder] = ["backup.tar", "kept.key", "restored"].map((name) => join(folder.path, name));
+  let serial: string;
+  {
+    await using service = await ScriptedService.start(ordering(pebble, "http-01"));
+    await untilIssued(service);
+    serial = await serialAt(service.server.secureUrl!, ca);
+    await berth(["backup", backup!], { BERTH_URL: service.server.url, BERTH_API_KEY: service.client.key });
+    await copyFile(join(service.config.dataFolder, "secret.key"), secretKey!);
+  }
+  await berth(["restore", backup!, "--secret-key", secretKey!], { BERTH_DATA_DIR: dataFolder! });
+  await using service = await ScriptedService.start({ ...ordering(pebble, "http-01"), dataFolder: dataFolder! });
+  expect(await serialAt(service.server.secureUrl!, ca)).toBe(serial);
+  await service.server.reloadCertificate!();
+  expect(await readiness(service)).toMatchObject({ status: 200, ok: true });
+  expect(orders()).toBe(1);
 });
 
 test("SIGHUP makes the server's program order now", async () => {
