@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { hostCounter } from "../../src/machines/qemu/counter.ts";
 import { lastBuiltImage } from "../../src/machines/qemu/open.ts";
 import { type Disk, kvmDisk } from "./disk.ts";
+import { type Emulator, emulatorIn } from "./emulator.ts";
 
 const run = promisify(execFile);
 
@@ -28,6 +29,7 @@ async function runWithKvm(command: string[]): Promise<number> {
     return 2;
   }
   const disk = await kvmDisk();
+  const emulator = await emulatorIn(dirname(disk.root));
   const exchange = await mkdtemp("/var/tmp/berth-kvm-");
   try {
     await copyFile(join(import.meta.dirname, "start.sh"), join(exchange, "start.sh"));
@@ -37,7 +39,7 @@ async function runWithKvm(command: string[]): Promise<number> {
     await writeFile(join(exchange, "program"), command.map(quoted).join(" "));
     // A microvm's clock and timers derive from the rate of its counter.
     const { khz } = await hostCounter();
-    await runMachine(qemuArguments(disk, archive, { exchange, checkout }, khz), exchange);
+    await runMachine(emulator, qemuArguments(disk, archive, { exchange, checkout }, khz), exchange);
     const status = await readFile(join(exchange, "status"), "utf8").catch(() => null);
     if (status === null) console.error("The machine ended before the program did.");
     return status === null ? 1 : Number(status);
@@ -47,8 +49,9 @@ async function runWithKvm(command: string[]): Promise<number> {
 }
 
 /** Resolves when the machine has ended, which SIGINT, SIGTERM and the end of this process cause, too. */
-async function runMachine(args: string[], temporary: string): Promise<void> {
-  const qemu = spawn("setpriv", ["--pdeathsig", "KILL", "qemu-system-x86_64", ...args], {
+async function runMachine(emulator: Emulator, args: string[], temporary: string): Promise<void> {
+  const all = ["--pdeathsig", "KILL", emulator.program, ...emulator.args, ...args];
+  const qemu = spawn("setpriv", all, {
     stdio: ["ignore", "inherit", "inherit"],
     // For the changes to the root disk, which are dropped.
     env: { ...process.env, TMPDIR: temporary },
