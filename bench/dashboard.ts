@@ -52,6 +52,10 @@ class TalkativeSession implements Session {
     return { type: "response.cancelled" };
   }
 
+  async steer(): Promise<boolean> {
+    return false;
+  }
+
   async clear(): Promise<void> {}
 
   stop(): void {

@@ -84,6 +84,10 @@ class ShowSession implements Session {
     return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
   }
 
+  async steer(): Promise<boolean> {
+    return false;
+  }
+
   async clear(): Promise<void> {}
 
   stop(): void {

@@ -65,6 +65,7 @@ import { Ssh } from "./ssh/ssh.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { Asking } from "./turns/asking.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
+import { Steering } from "./turns/steering.ts";
 import { Turns } from "./turns/turns.ts";
 import { startBackground } from "./upkeep/background.ts";
 import { DeletedWorkspaces } from "./workspaces/deleted.ts";
@@ -127,6 +128,7 @@ export class AppContext extends Foundation {
   readonly approvals = new Approvals(this);
   readonly turns = new Turns(this);
   readonly asking = new Asking(this);
+  readonly steering = new Steering(this);
   readonly otherAgents = new OtherAgentsServer(this);
   readonly snapshots = new Snapshots(this);
   readonly forks = new Forks(this);

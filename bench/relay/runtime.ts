@@ -20,6 +20,7 @@ export function relayRuntime(): Runtime {
         else await ticks(message, () => emit({ type: "response.output_text.delta", delta: clock() }));
         return { type: "response.completed" };
       },
+      steer: async () => false,
       clear: async () => {},
       stop: () => {},
       ended: new Promise(() => {}),

@@ -66,6 +66,10 @@ class ConversingSession implements Session {
     }
   }
 
+  async steer(): Promise<boolean> {
+    return false;
+  }
+
   async clear(): Promise<void> {
     await rm(this.#file, { force: true });
   }

@@ -53,6 +53,7 @@ function runtime(name: string, changes: Partial<Runtime> = {}): Runtime {
       reasoning: able,
       usage: able,
       permissions: able,
+      steer: able,
     },
     ...changes,
   };

@@ -39,6 +39,9 @@ export class ReplyView {
       case "response.queued":
         this.note(queuedText(event));
         break;
+      case "response.steered":
+        this.note(`> ${event.message}`);
+        break;
       case "response.warning":
         this.note(`! ${event.message}`);
         break;

@@ -127,6 +127,11 @@ export const TurnEvent = z
       decision: Decision.nullable().meta({ description: "Null: the turn or the tool was cancelled first." }),
     }),
     z.object({
+      type: z.literal("response.steered").meta({ description: "A message has reached the running turn." }),
+      id: z.uuid().meta({ description: "The id of the request that sent it." }),
+      message: z.string(),
+    }),
+    z.object({
       type: z
         .literal("response.warning")
         .meta({ description: "Four fifths of a limit are used, or the agent repeats a tool call." }),
@@ -180,6 +185,7 @@ export function inclusionOf(event: TurnEvent): Inclusion | null {
     case "response.queued":
     case "response.in_progress":
     case "response.warning":
+    case "response.steered":
       return "status";
     case "response.reasoning_text.delta":
       return "reasoning";

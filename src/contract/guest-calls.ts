@@ -126,6 +126,8 @@ const commandBytes = 2 * 1024 * 1024;
 const mostBytes = 16 * 1024 * 1024;
 /** For calls that the guest answers at once. */
 const quickTimeoutMs = 10_000;
+/** For a runtime that takes a message while it works. */
+const steerTimeoutMs = 30_000;
 /** For listing a folder, which may be very large, and be the first call after a wake. */
 const filesMs = 60_000;
 /** For a copy or removal of a whole tree. */
@@ -175,6 +177,16 @@ export const guestCalls = {
     request: z.object({ turnId, approvalId: z.uuid(), decision: Decision, message: z.string().nullable() }),
     response: nothing,
     timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
+  }),
+  /**
+   * Delivers a message to a running turn, once for each id. `reached: false`: the runtime takes none, or the turn has
+   * ended. Runners of older images do not have this call.
+   */
+  steer: call({
+    request: z.object({ turnId, id: z.uuid(), message: z.string() }),
+    response: z.object({ reached: z.boolean() }),
+    timeoutMs: steerTimeoutMs,
     maximumBytes: noBytes,
   }),
   /** Adds a warning to the events of a running turn. Runners of older images do not have this call. */

@@ -11,6 +11,7 @@ export const abilityNames = [
   "reasoning",
   "usage",
   "permissions",
+  "steer",
 ] as const;
 export type AbilityName = (typeof abilityNames)[number];
 

@@ -35,6 +35,7 @@ const counting: Runtime = {
       }
       return { type: "response.completed" };
     },
+    steer: async () => false,
     clear: async () => {},
     stop: () => {},
     ended: new Promise(() => {}),

@@ -40,6 +40,8 @@ interface Turn {
   cancel: AbortController;
   done: Promise<void>;
   isOver: boolean;
+  /** Whether each message for the running turn has reached it, by id. */
+  steered: Map<string, Promise<boolean>>;
 }
 
 /**
@@ -183,7 +185,7 @@ export class Conversation {
     const done = (before?.done ?? Promise.resolve()).then(() =>
       this.#turn(journal, { ...prompt, turnId }, cancel.signal),
     );
-    const turn: Turn = { turnId, journal, cancel, done, isOver: false };
+    const turn: Turn = { turnId, journal, cancel, done, isOver: false, steered: new Map() };
     void done.then(() => {
       turn.isOver = true;
       // Not awaited: a full disk delays the turn's events, and only the agent's next turns can free space.
@@ -200,6 +202,29 @@ export class Conversation {
       return false;
     }
     this.#running.cancel.abort();
+    return true;
+  }
+
+  /** Delivers a message to the running turn, once for each id. False: the runtime takes none, or the turn has ended. */
+  async steer(turnId: string, id: string, message: string): Promise<boolean> {
+    const turn = this.#running;
+    if (turn?.turnId !== turnId) return false;
+    const known = turn.steered.get(id);
+    if (known) return known;
+    const reached = this.#steer(turn, id, message);
+    turn.steered.set(id, reached);
+    // A message that was not delivered may be sent again.
+    reached.then(
+      (isReached) => isReached || turn.steered.delete(id),
+      () => turn.steered.delete(id),
+    );
+    return reached;
+  }
+
+  async #steer({ journal, cancel }: Turn, id: string, message: string): Promise<boolean> {
+    const session = this.#state === "ready" ? await this.#session : null;
+    if (!session || journal.ended || cancel.signal.aborted || !(await session.steer(message))) return false;
+    journal.append({ type: "response.steered", id, message });
     return true;
   }
 

@@ -213,6 +213,7 @@ class Runner {
         }
         return {};
       },
+      steer: async ({ turnId, id, message }) => ({ reached: await conversation.steer(turnId, id, message) }),
       warn: async ({ turnId, warning }) => {
         conversation.warn(turnId, warning);
         return {};

@@ -55,6 +55,23 @@ export interface AcpConnection {
   begin(): Promise<void>;
 }
 
+/** An extension of ACP (https://github.com/agentclientprotocol/claude-agent-acp): a message for a running turn. */
+const steerMethod = "_session/steering";
+
+interface Steering {
+  supported?: unknown;
+}
+
+/** A runtime's process with an open session. */
+interface Opened {
+  sessionId: string;
+  agent: ClientContext;
+  child: ChildProcess;
+  ended: Promise<void>;
+  /** Whether it takes messages while a turn runs. */
+  takesMessages: boolean;
+}
+
 /** How long a runtime may take to end a cancelled turn before its process is killed. */
 const cancelGraceMs = 5_000;
 
@@ -78,13 +95,14 @@ export async function startAcp(launch: AcpLaunch, context: StartContext): Promis
 
   try {
     const { agent } = connection;
-    await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+    const able = await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
     if (launch.authenticationMethod) {
       await agent.request(methods.agent.authenticate, { methodId: launch.authenticationMethod });
     }
     const id = await openSession(agent, launch, context);
     await launch.opened?.(id);
-    return new AcpSession(id, agent, child, ended, listeners, launch, context);
+    const takesMessages = (able._meta?.steering as Steering | undefined)?.supported === true;
+    return new AcpSession({ sessionId: id, agent, child, ended, takesMessages }, listeners, launch, context);
   } catch (error) {
     killTree(child);
     throw new BerthError("runtime_failed", `The runtime did not start: ${reasonOf(error)}`, { cause: error });
@@ -130,6 +148,7 @@ class AcpSession implements Session, AcpConnection {
   readonly ended: Promise<void>;
   readonly agent: ClientContext;
   readonly #child: ChildProcess;
+  readonly #takesMessages: boolean;
   readonly #listeners: Set<(update: SessionUpdate) => void>;
   readonly #launch: AcpLaunch;
   readonly #context: StartContext;
@@ -137,10 +156,7 @@ class AcpSession implements Session, AcpConnection {
   #model: string | null | undefined;
 
   constructor(
-    sessionId: string,
-    agent: ClientContext,
-    child: ChildProcess,
-    ended: Promise<void>,
+    { sessionId, agent, child, ended, takesMessages }: Opened,
     listeners: Set<(update: SessionUpdate) => void>,
     launch: AcpLaunch,
     context: StartContext,
@@ -148,6 +164,7 @@ class AcpSession implements Session, AcpConnection {
     this.sessionId = sessionId;
     this.agent = agent;
     this.#child = child;
+    this.#takesMessages = takesMessages;
     this.ended = ended;
     this.#listeners = listeners;
     this.#launch = launch;
@@ -189,6 +206,17 @@ class AcpSession implements Session, AcpConnection {
   async begin(): Promise<void> {
     this.sessionId = await newSession(this.agent, this.#launch, this.#context);
     await this.#launch.opened?.(this.sessionId);
+  }
+
+  async steer(message: string): Promise<boolean> {
+    if (!this.#takesMessages) return false;
+    const { outcome } = await this.agent.request<{ outcome: string }>(steerMethod, {
+      sessionId: this.sessionId,
+      prompt: [{ type: "text", text: asText(message) }],
+      // Without a running turn, the message is the server's to send.
+      _meta: { steering: { idleBehavior: "promptRequired" } },
+    });
+    return outcome === "injected";
   }
 
   async clear(): Promise<void> {

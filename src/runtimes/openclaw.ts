@@ -28,6 +28,7 @@ export const openclaw: Runtime = {
       supported: true,
       reason: "Only of Anthropic's models that its driver knows: OpenAI's Chat Completions do not tell it.",
     },
+    steer: { supported: false, reason: "Berth does not use OpenClaw's own queue. Messages wait." },
     permissions: { supported: false, reason: "OpenClaw asks its own clients, which Berth does not carry yet." },
   },
   memoryMiB: 3072,
@@ -127,6 +128,10 @@ class OpenclawSession implements Session {
       signal.removeEventListener("abort", cancel);
       unsubscribe();
     }
+  }
+
+  async steer(): Promise<boolean> {
+    return false;
   }
 
   async clear(): Promise<void> {

@@ -21,7 +21,10 @@ const run = promisify(execFile);
 export const opencode: Runtime = {
   name: "opencode",
   package: processor.packages.opencode,
-  abilities: allAbilities,
+  abilities: {
+    ...allAbilities,
+    steer: { supported: false, reason: "opencode's ACP server takes no messages while a turn runs. They wait." },
+  },
   memoryMiB: 1536,
   providers: ["anthropic", "openai"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],

@@ -58,6 +58,8 @@ export interface Session {
    * interrupts the turn. Never rejects: if the runtime dies, the turn ends with `response.failed`.
    */
   prompt(prompt: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent>;
+  /** Delivers a message to the running turn. False: it takes none, or no turn runs. */
+  steer(message: string): Promise<boolean>;
   /** Starts a new, empty conversation without a new process. */
   clear(): Promise<void>;
   /** Kills the runtime's processes. */
@@ -79,6 +81,7 @@ export const allAbilities: Abilities = {
   reasoning: true,
   usage: true,
   permissions: true,
+  steer: true,
 };
 
 /** Everything specific to one runtime. To add a runtime, add a file that exports one of these. */

@@ -17,39 +17,71 @@ import { begun } from "../core/http/begun.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
 import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
+import type { Steered } from "./steering.ts";
 import { type TurnState, toTurnSummary, toTurnView } from "./turn.ts";
 import type { Turns } from "./turns.ts";
 
 /** `begun` is called for each chat once its turn exists, before the response. */
 export function chatRoutes(context: AppContext): FastifyPluginAsync {
-  const { agents, turns, streams } = context;
+  const { agents, turns, steering, streams } = context;
   return async (app) => {
     handle(app, routes.chat, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       using _ = streams.enter(request);
-      const turn = (await earlierTurn(turns, request, agent)) ?? (await beginTurn(request, agent));
+      const { turn, placed, after } = (await earlierChat(request, agent)) ?? (await send(request, agent));
       await begun(context, request, reply);
-      const placed = turn.queuedAt === null ? "started" : "queued";
       await sendEvents(reply, { "x-turn-id": turn.id, "x-berth-placed": placed }, (gone) =>
-        visible(turns.events.follow(turn, 0, gone), request.body.include),
+        visible(turns.events.follow(turn, after, gone), request.body.include),
       );
       return reply;
     });
   };
 
-  async function beginTurn(
-    { attempt, body, caller, log }: FastifyRequest & { body: ChatRequest },
+  /** The place of the message that an earlier attempt of the request sent; null if it sent none. */
+  async function earlierChat(request: FastifyRequest & { body: ChatRequest }, agent: AgentState): Promise<Sent | null> {
+    const { earlier, resourceId: id } = request.attempt;
+    if (earlier === "none") return null;
+    const turn = await turns.begun(agent.id, id);
+    if (turn) return placedTurn(turn);
+    const steered = (await steering.steered(agent.id, id)) ?? (await steer(request, agent));
+    if (steered) return { ...steered, placed: "steered" };
+    const found = await earlierTurn(turns, request, agent);
+    return found && placedTurn(found);
+  }
+
+  /** May be called again for the same request: the machine knows the messages that have reached its turn. */
+  async function steer(
+    { attempt, body: { message, whenBusy }, caller }: FastifyRequest & { body: ChatRequest },
     agent: AgentState,
-  ): Promise<TurnState> {
+  ): Promise<Steered | null> {
+    return whenBusy === "steer" ? steering.steer(attempt.resourceId, agent, message, caller) : null;
+  }
+
+  async function send(request: FastifyRequest & { body: ChatRequest }, agent: AgentState): Promise<Sent> {
+    const { attempt, body, caller, log } = request;
     const { message, whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = body;
     if (whenBusy === "interrupt" && caller.agentIds !== null) {
       throw new BerthError("forbidden", "An external agent key cannot interrupt turns. It may cancel its own.");
     }
+    const steered = await steer(request, agent);
+    if (steered) {
+      log.info({ turnId: steered.turn.id, agentId: agent.id }, "turn steered");
+      return { ...steered, placed: "steered" };
+    }
     const limits = { maxCredits, maxMinutes, maxToolCalls };
     const turn = await turns.begin(attempt.resourceId, agent, message, caller, { whenBusy, onAsk, limits });
     log.info({ turnId: turn.id, agentId: agent.id }, turn.status === "queued" ? "turn queued" : "turn begun");
-    return turn;
+    return placedTurn(turn);
   }
+}
+
+/** The turn that has a message, and where its reader begins. */
+interface Sent extends Steered {
+  placed: "started" | "queued" | "steered";
+}
+
+function placedTurn(turn: TurnState): Sent {
+  return { turn, placed: turn.queuedAt === null ? "started" : "queued", after: 0 };
 }
 
 /**

@@ -16,6 +16,7 @@ import { announce, continueQueue, lockQueueOf } from "../queue/order-store.ts";
 import { storeAppends, TurnAppends } from "./append-store.ts";
 import { maximumRetoldTurns, type RetoldTurn } from "./retelling.ts";
 import { maximumOpenTools, maximumToolId, type TurnProgress } from "./running-turn.ts";
+import type { Steered } from "./steering.ts";
 import {
   AgentChanged,
   type AgentMoment,
@@ -263,6 +264,19 @@ export class TurnStore {
       select count(*) as turns, coalesce(sum((usage ->> 'microCredits')::bigint), 0) as credits
       from turns where first_turn = ${firstTurn}`.execute(this.#database);
     return { turns: Number(rows[0]!.turns), microCredits: Number(rows[0]!.credits) };
+  }
+
+  /** The turn of the agent that a message has reached, by the id of the message's request. */
+  async steered(agentId: string, id: string): Promise<Steered | null> {
+    const row = await this.#database
+      .selectFrom("turn_events")
+      .innerJoin("turns", "turns.id", "turn_events.turn_id")
+      .selectAll("turns")
+      .select("turn_events.seq")
+      .where(sql<boolean>`event ->> 'type' = 'response.steered' and event ->> 'id' = ${id}`)
+      .where("turns.agent_id", "=", agentId)
+      .executeTakeFirst();
+    return row ? { turn: toTurnState(row), after: row.seq - 1 } : null;
   }
 
   /** Removes a turn that was not announced to any reader. */

@@ -39,6 +39,7 @@ const added = [
   [/\/turns$/, "data.*.reason"],
   [/\/turns\/[^/]+$/, "reason"],
   [/\/runtimes$/, "data.*.abilities.permissions"],
+  [/\/runtimes$/, "data.*.abilities.steer"],
   [/\/turns$/, "data.*.queuedAt"],
   [/\/turns\/[^/]+$/, "queuedAt"],
   [/\/turns$/, "data.*.createdBy"],

@@ -48,6 +48,19 @@ test("a server that is restarted in mid-stream costs nothing: the answer is whol
   await page.getByText("The service is not responding").waitFor({ state: "detached" });
 });
 
+test("a message that reaches the running turn is shown in it", async () => {
+  const { client } = dashboard.service;
+  await client.createAgent("sam");
+  await open("sam");
+  const turn = await send("sam", "listen 1");
+  await turn.getByRole("status").waitFor();
+  const steer = () => client.fetch("POST", "/agents/sam/chat", { message: "Only the tests.", whenBusy: "steer" });
+  await expect.poll(async () => (await client.call("GET", "/agents/sam/files/messages")).status).toBe(200);
+  expect((await steer()).headers.get("x-berth-placed")).toBe("steered");
+  await turn.getByRole("paragraph").filter({ hasText: "Only the tests." }).first().waitFor();
+  expect(await answerOf(turn)).toBe("Only the tests.");
+});
+
 test("two pages see the same turn live, whichever of them began it", async () => {
   await dashboard.service.client.createAgent("bea");
   const other = await context.newPage();

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { appendFile, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,6 +22,7 @@ import {
  *   bulk N B [MS]  N deltas of B characters each
  *   tool [hang]    a tool call and its output; with `hang`, it never completes
  *   steps N [same] [hang]  N tool calls, each with its number as input, or all with the same; then nothing with `hang`
+ *   listen N       waits for N messages for the running turn, and says them; `claude-code` alone takes some
  *   hang           nothing, until it is cancelled
  *   deaf           nothing, and ignores a cancel
  *   crash          the runtime dies
@@ -47,13 +49,14 @@ export function scriptedRuntime(name: string): Runtime {
     abilities: {
       ...allAbilities,
       reasoning: { supported: false, reason: "It does not think." },
+      steer: name === "claude-code" || { supported: false, reason: "It does not listen while it works." },
       ...(name === "openclaw" && { permissions: { supported: false, reason: "It uses every tool." } }),
     },
     memoryMiB: 1536,
     providers: ["anthropic", "openai"],
     defaultModels: ["anthropic/claude-sonnet", "openai/"],
     warmUp: [],
-    start: async (context) => new ScriptedSession(context),
+    start: async (context) => new ScriptedSession(context, name === "claude-code"),
   };
 }
 
@@ -83,9 +86,13 @@ class ScriptedSession implements Session {
   readonly #context: RuntimeContext;
   /** The conversation's file. It survives a restart, as with real runtimes. */
   readonly #file: string;
+  readonly #takesMessages: boolean;
+  /** The messages for the turn that listens; null: none does. */
+  #heard: EventEmitter | null = null;
 
-  constructor(context: RuntimeContext) {
+  constructor(context: RuntimeContext, takesMessages: boolean) {
     this.#context = context;
+    this.#takesMessages = takesMessages;
     this.#file = join(context.home, "messages");
   }
 
@@ -122,6 +129,15 @@ class ScriptedSession implements Session {
         if (words.includes("hang")) await untilAborted(signal);
         if (!signal.aborted) say("done");
         break;
+      case "listen": {
+        this.#heard = new EventEmitter();
+        for (const _ of numbersTo(words[0])) {
+          const [heard] = await once(this.#heard, "message", { signal }).catch(() => [null]);
+          if (heard !== null) say(`${heard} `);
+        }
+        this.#heard = null;
+        break;
+      }
       case "hang":
         await untilAborted(signal);
         break;
@@ -274,6 +290,10 @@ class ScriptedSession implements Session {
     } finally {
       await client.close();
     }
+  }
+
+  async steer(message: string): Promise<boolean> {
+    return this.#takesMessages && (this.#heard?.emit("message", message) ?? false);
   }
 
   async clear(): Promise<void> {

@@ -37,6 +37,7 @@ const abilityWords: Readonly<Record<keyof Runtime["abilities"], string>> = {
   reasoning: "Shows its reasoning",
   usage: "Counts its tokens",
   permissions: "Asks before it acts",
+  steer: "Takes messages while it works",
 };
 
 interface CardProps {

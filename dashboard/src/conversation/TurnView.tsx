@@ -155,6 +155,7 @@ function PartView({ agent, turnId, part, isPlain, isStreaming }: PartProps) {
   if (part.kind === "approval") return <ApprovalCard agent={agent} turnId={turnId} part={part} />;
   if (part.kind === "function") return <FunctionCall agent={agent} call={part} />;
   if (part.kind === "tool") return <ToolCall tool={part} />;
+  if (part.kind === "message") return <Message text={part.text} onEdit={null} />;
   if (part.kind === "warning") return <Notice tone="warn">{part.text}</Notice>;
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
   if (isPlain) return <PlainMarkdown text={part.text} />;

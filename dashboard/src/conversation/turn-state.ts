@@ -35,7 +35,11 @@ export interface ApprovalPart {
 }
 
 /** A piece of a reply, in the order in which it was said. */
-export type Part = { kind: "text" | "reasoning" | "warning"; text: string } | ToolPart | FunctionPart | ApprovalPart;
+export type Part =
+  | { kind: "text" | "reasoning" | "warning" | "message"; text: string }
+  | ToolPart
+  | FunctionPart
+  | ApprovalPart;
 
 export type Phase =
   | { name: "sent" }
@@ -83,6 +87,8 @@ export function reduceTurn(state: TurnState, event: TurnEvent, now: number | nul
       return { ...state, parts: [...state.parts, { kind: "approval", request: event, status: "open" }] };
     case "response.approval.resolved":
       return { ...state, parts: resolved(state.parts, event.id, event.decision ?? "closed") };
+    case "response.steered":
+      return { ...state, parts: [...state.parts, { kind: "message", text: event.message }] };
     case "response.warning":
       return { ...state, parts: [...state.parts, { kind: "warning", text: event.message }] };
     case "response.completed":

@@ -20,8 +20,8 @@ export interface ChatOptions extends Pick<ChatRequest, "maxCredits" | "maxMinute
   onBroken?: () => void;
 }
 
-/** The place of a message that was sent: a turn of its own, or the queue. */
-type Placed = "started" | "queued";
+/** The place of a message that was sent: a turn of its own, the queue, or the running turn. */
+type Placed = "started" | "queued" | "steered";
 
 /** An agent's turn, as far as the client knows it. */
 interface TurnStart {
@@ -62,7 +62,7 @@ export class Reply implements AsyncIterable<TurnEvent> {
     return this.#begun.promise;
   }
 
-  /** Resolves with `turnId`: whether the turn began at once or waits. Only for a message that this reply sends. */
+  /** Resolves with `turnId`: whether the turn began at once, waits, or has run before. Only for a message that this reply sends. */
   get placed(): Promise<Placed> {
     return this.#placed.promise;
   }
@@ -129,7 +129,7 @@ export class Reply implements AsyncIterable<TurnEvent> {
     this.#turnId = response.headers.get("x-turn-id");
     if (this.#turnId === null) throw new NotBerthError("The server there is not Berth: its response names no turn.");
     this.#begun.resolve(this.#turnId);
-    this.#placed.resolve(response.headers.get("x-berth-placed") === "queued" ? "queued" : "started");
+    this.#placed.resolve((response.headers.get("x-berth-placed") as Placed | null) ?? "started");
     return response;
   }
 }

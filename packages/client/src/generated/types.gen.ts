@@ -2324,6 +2324,13 @@ export type Runtime = {
              */
             reason: string | null;
         };
+        steer: {
+            supported: boolean;
+            /**
+             * Why it is unsupported, or how it is limited.
+             */
+            reason: string | null;
+        };
     };
 };
 
@@ -2651,6 +2658,16 @@ export type TurnEvent = {
      * Null: the turn or the tool was cancelled first.
      */
     decision: 'allow' | 'allow-always' | 'deny' | null;
+} | {
+    /**
+     * A message has reached the running turn.
+     */
+    type: 'response.steered';
+    /**
+     * The id of the request that sent it.
+     */
+    id: string;
+    message: string;
 } | {
     /**
      * Four fifths of a limit are used, or the agent repeats a tool call.

@@ -1,0 +1,70 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TurnEvent } from "../../src/contract/chat.ts";
+import { runtimes } from "../../src/runtimes/all.ts";
+import { eventsOf, type TestClient } from "../support/client.ts";
+import { guestPackages } from "../support/guest-packages.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// The real Claude Code, as a process of this host, with the demonstration model.
+
+let service: ScriptedService;
+let client: TestClient;
+
+beforeAll(async () => {
+  service = await ScriptedService.start({}, { runtimes, packages: await guestPackages() });
+  client = service.client;
+  await client.createAgent("ada", { runtime: "claude-code" });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+async function send(message: string, whenBusy: string) {
+  const response = await client.fetch("POST", "/agents/ada/chat", { message, whenBusy, include: ["status", "tools"] });
+  expect(response.status).toBe(200);
+  const events: TurnEvent[] = [];
+  const read = async () => {
+    for await (const { event } of eventsOf(response)) events.push(event);
+  };
+  return {
+    placed: response.headers.get("x-berth-placed"),
+    turnId: response.headers.get("x-turn-id"),
+    events,
+    end: read(),
+  };
+}
+
+const textOf = (events: TurnEvent[]) =>
+  events.map((event) => (event.type === "response.output_text.delta" ? event.delta : "")).join("");
+
+test("a message reaches a turn that runs a command, and the turn answers it", async () => {
+  const first = await send("run: touch began; while [ ! -e released ]; do sleep 0.1; done; echo over", "queue");
+  const [machine] = await service.server.machines.list();
+  const home = join(service.config.dataFolder, "machines", machine!.id);
+  await expect
+    .poll(
+      () =>
+        readFile(join(home, "began")).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 60_000 },
+    )
+    .toBe(true);
+  const second = await send("Please remember the word heron.", "steer");
+  expect([second.placed, second.turnId]).toEqual(["steered", first.turnId]);
+  await mkdir(join(home, "released"));
+  await Promise.all([first.end, second.end]);
+  expect(first.events.at(-1)!.type).toBe("response.completed");
+  expect(textOf(first.events)).toContain("heron");
+  expect(first.events.filter(({ type }) => type === "response.steered")).toHaveLength(1);
+  expect(textOf(second.events)).toContain("heron");
+});
+
+test("the next turn of the same process is an ordinary one", async () => {
+  const next = await send("Good morning.", "steer");
+  expect(next.placed).toBe("started");
+  await next.end;
+  expect(textOf(next.events)).toContain("Good morning.");
+  expect(next.events.at(-1)!.type).toBe("response.completed");
+});
