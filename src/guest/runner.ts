@@ -211,6 +211,12 @@ class Runner {
         if (!this.#options.context.approvals.answer(turnId, approvalId, { decision, message })) {
           throw new GuestError("approval_not_waiting", "the approval does not wait for an answer");
         }
+        if (decision === "deny" && message) {
+          // A denial in ACP has no text, so the reason follows as a message for the turn.
+          conversation
+            .steer(turnId, approvalId, `I denied this: ${message}`)
+            .catch((error: Error) => this.#options.context.log(`the reason of a denial is lost: ${error.message}`));
+        }
         return {};
       },
       steer: async ({ turnId, id, message }) => ({ reached: await conversation.steer(turnId, id, message) }),

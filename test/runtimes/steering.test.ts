@@ -61,6 +61,22 @@ test("a message reaches a turn that runs a command, and the turn answers it", as
   expect(textOf(second.events)).toContain("heron");
 });
 
+test("the reason of a denied approval reaches the agent", async () => {
+  await client.call("PATCH", "/agents/ada", { permissions: { execute: "ask" } });
+  const turn = await send("run: date", "queue");
+  const open = async () => (await client.call("GET", "/approvals?agent=ada")).body.data;
+  await expect.poll(async () => (await open()).length, { timeout: 60_000 }).toBe(1);
+  const path = `/agents/ada/turns/${turn.turnId}/approvals/${(await open())[0].id}`;
+  await client.call("POST", path, { decision: "deny", message: "The clock is wrong, use the osprey." });
+  await turn.end;
+  expect(turn.events.at(-1)!.type).toBe("response.completed");
+  expect(turn.events.filter(({ type }) => type === "response.steered")).toMatchObject([
+    { message: "I denied this: The clock is wrong, use the osprey." },
+  ]);
+  expect(textOf(turn.events)).toContain("osprey");
+  await client.call("PATCH", "/agents/ada", { permissions: {} });
+});
+
 test("the next turn of the same process is an ordinary one", async () => {
   const next = await send("Good morning.", "steer");
   expect(next.placed).toBe("started");
