@@ -166,7 +166,7 @@ export class Exports {
       ...settingsOf(agent),
       resources,
       retold,
-      network: { allow: network.allow, deny: network.deny },
+      network: { allow: [...network.allow], deny: [...network.deny], ask: network.ask },
       secrets: secrets.map(({ name, hosts, headers }) => ({ name, hosts, headers })),
     };
   }

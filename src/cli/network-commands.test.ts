@@ -20,12 +20,31 @@ test("the lists are shown, the operator's among them", async () => {
     stdout: [
       "allow             *.example.com, [2001:db8::]:443\n",
       "deny              nothing\n",
+      "on neither list   refuse\n",
       "operator's allow  *\n",
       "operator's deny   nothing\n",
     ].join(""),
   });
   const { stdout } = await api.berth(["agents", "network", "get", "ada", "--json"]);
   expect(JSON.parse(stdout)).toEqual(network);
+});
+
+test("a person is asked, and a destination is allowed or denied in addition", async () => {
+  const before = { allow: ["a.com"], deny: ["b.com"], ask: true, operator };
+  api.answers["GET /agents/ada/network"] = [json(before)];
+  api.answers["PUT /agents/ada/network"] = [json(before)];
+  const { stdout } = await api.berth(["agents", "network", "set", "ada", "--ask"]);
+  expect(stdout).toContain("on neither list   ask\n");
+  await api.berth(["agents", "network", "set", "ada", "--no-ask"]);
+  await api.berth(["agents", "network", "allow", "ada", "b.com", "c.com:443", "a.com"]);
+  await api.berth(["agents", "network", "deny", "ada", "a.com"]);
+  const sent = api.seen.filter(({ method }) => method === "PUT").map(({ body }) => JSON.parse(body));
+  expect(sent).toEqual([
+    { allow: ["a.com"], deny: ["b.com"], ask: true },
+    { allow: ["a.com"], deny: ["b.com"], ask: false },
+    { allow: ["a.com", "b.com", "c.com:443"], deny: [] },
+    { allow: [], deny: ["b.com", "a.com"] },
+  ]);
 });
 
 test("a list that is not given stays as it was", async () => {

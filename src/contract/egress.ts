@@ -23,10 +23,16 @@ const Rules = z
   .max(maximumRules, `A list is limited to ${maximumRules} rules.`)
   .transform((rules) => [...new Set(rules)]);
 
+const Ask = z.boolean().meta({
+  description:
+    "Whether a person is asked about destinations that are on neither list. They are refused as `asked` until one of the lists has them. Omitted: unchanged; at first, false.",
+});
+
 export const ChangeEgress = z
   .strictObject({
     allow: Rules.meta({ description: 'The allowed destinations of the agent\'s programs; `["*"]` for any.' }),
     deny: Rules.meta({ description: "The denied destinations; takes precedence over `allow`." }),
+    ask: Ask.optional(),
   })
   .meta({ id: "ChangeNetwork", description: "Replaces both lists. Applies to new connections." });
 export type ChangeEgress = z.infer<typeof ChangeEgress>;
@@ -37,6 +43,7 @@ export const EgressPolicy = z
   .object({
     allow: shown,
     deny: shown,
+    ask: z.boolean().meta({ description: "Whether a person is asked about destinations that are on neither list." }),
     createdBy: CreatedBy.meta({ description: "The author of the lists; null also while they are the default." }),
     operator: z
       .object({ allow: shown, deny: shown })
@@ -53,7 +60,7 @@ const verdicts = ["allowed", "refused"] as const;
 /**
  * Why a connection was refused. `destination_invalid`: not a valid host and port; `inside`: a private address, or the
  * service itself; `port_refused`: port 25, for mail; `denied_by_operator`, `not_allowed_by_operator`, `denied`,
- * `not_allowed`: the lists; `too_many`: the agent has too many connections, or opened too many within a minute.
+ * `not_allowed`: the lists; `asked`: on neither list of the agent, and a person is asked; `too_many`: the agent has too many connections, or opened too many within a minute.
  */
 export const EgressRefusal = z.enum([
   "destination_invalid",
@@ -63,6 +70,7 @@ export const EgressRefusal = z.enum([
   "not_allowed_by_operator",
   "denied",
   "not_allowed",
+  "asked",
   "too_many",
 ]);
 export type EgressRefusal = z.infer<typeof EgressRefusal>;

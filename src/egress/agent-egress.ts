@@ -2,12 +2,10 @@ import type { AppContext } from "../context.ts";
 import type { AccountConnection, ChangeEgress, EgressLogEntry, EgressPolicy } from "../contract/egress.ts";
 import type { AuthorIds } from "../core/database/authors.ts";
 import type { Viewer } from "../core/http/access.ts";
-
-/** An agent's own lists of allowed and denied destinations. */
-export type EgressLists = ChangeEgress;
+import type { AgentRules } from "./policy.ts";
 
 /** The default. */
-export const usualLists: EgressLists = { allow: ["*"], deny: [] };
+export const usualRules: AgentRules = { allow: ["*"], deny: [], ask: false };
 
 /** A connection as the service stores it. */
 export interface ConnectionState extends Omit<EgressLogEntry, "startedAt" | "finishedAt" | "verdict"> {
@@ -56,11 +54,11 @@ export class AgentEgress {
       stores.egressRules.of(agentId),
       stores.egressRules.authorOf(agentId),
     ]);
-    return { ...lists, createdBy, operator: config.egress };
+    return { allow: [...lists.allow], deny: [...lists.deny], ask: lists.ask, createdBy, operator: config.egress };
   }
 
   /** Sets the agent's lists, and closes connections that they do not allow. */
-  async setRules(agentId: string, lists: EgressLists, by: AuthorIds): Promise<void> {
+  async setRules(agentId: string, lists: ChangeEgress, by: AuthorIds): Promise<void> {
     await this.#context.stores.egressRules.set(agentId, lists, by);
     await this.#context.egress.recheck(agentId);
   }

@@ -32,7 +32,7 @@ async function uplinkTo({ operator = all, inside = [], ...options }: Partial<Egr
   const egress = new Egress({
     policy: new Policy({ operator, inside, own: () => [], lookUp: resolveHere }),
     metrics: { connectionDecided: () => {}, connectionEnded: () => {} },
-    rulesOf: async () => all,
+    rulesOf: async () => ({ ...all, ask: false }),
     secrets: { of: async () => [], certificate: () => Promise.reject(new Error("no secrets")) },
     log: new ConnectionLog(async (batch) => void entries.push(...batch), warn),
     warn,
@@ -94,7 +94,7 @@ test("a host that no list allows is not resolved", async () => {
   const resolve = async (name: string): Promise<string[]> => {
     throw new Error(`${name} was looked up`);
   };
-  const rulesOf = async () => ({ allow: ["*.example.com"], deny: ["bad.example.com"] });
+  const rulesOf = async () => ({ allow: ["*.example.com"], deny: ["bad.example.com"], ask: false });
   const { session } = await uplinkTo({ resolve, rulesOf, operator: { allow: ["*"], deny: ["*:22"] } });
   expect(await ask(session, "a-secret.evil.example.org:443")).toMatchObject({ status: 403, verdict: "not_allowed" });
   expect(await ask(session, "bad.example.com:443")).toMatchObject({ status: 403, verdict: "denied" });

@@ -12,7 +12,7 @@ import type { ConnectionLog, LoggedConnection } from "./connection-log.ts";
 import { Downstream } from "./downstream.ts";
 import { intercept } from "./interception.ts";
 import { type Resolve, resolveHere, resolvePublic } from "./names.ts";
-import type { Destination, Policy, RuleLists } from "./policy.ts";
+import type { AgentRules, Destination, Policy } from "./policy.ts";
 import { type Answer, failed, refused, unknown } from "./refusal.ts";
 import { certifiedName, type DestinationSecrets, type Secret, secretsFor } from "./secrets.ts";
 import { carry, dial, Unconnected } from "./tunnel.ts";
@@ -37,7 +37,7 @@ const maximumAsked = 255;
 
 export interface EgressOptions {
   policy: Policy;
-  rulesOf(agentId: string): Promise<RuleLists>;
+  rulesOf(agentId: string): Promise<AgentRules>;
   /** Supplies the agents' secrets for the hosts that may receive them. */
   secrets: SecretKeeper;
   log: ConnectionLog;
@@ -262,7 +262,7 @@ export class Egress {
     return resolve(host.text).catch(() => []);
   }
 
-  async #refusalOf(destination: Destination, addresses: string[], rules: RuleLists): Promise<EgressRefusal | null> {
+  async #refusalOf(destination: Destination, addresses: string[], rules: AgentRules): Promise<EgressRefusal | null> {
     const asked = this.#policy.refuseAsked(destination, rules);
     return asked ?? (await this.#policy.refuseAddresses(destination, addresses, rules));
   }

@@ -2,9 +2,9 @@ import { networkInterfaces } from "node:os";
 import { expect, test } from "vitest";
 import { parseAuthority } from "../contract/egress-rules.ts";
 import { isPublic, mayBeExempt } from "./addresses.ts";
-import { Policy, type PolicyOptions, type RuleLists } from "./policy.ts";
+import { type AgentRules, Policy, type PolicyOptions } from "./policy.ts";
 
-const anything: RuleLists = { allow: ["*"], deny: [] };
+const anything: AgentRules = { allow: ["*"], deny: [], ask: false };
 
 function policy(options: Partial<PolicyOptions> = {}): Policy {
   return new Policy({ operator: anything, inside: [], own: () => [], lookUp: async () => [], ...options });
@@ -324,6 +324,7 @@ test("deny wins, the operator's lists come first, and both must allow", async ()
   const agent = {
     allow: ["*:443", "a.example.com:80", "1.1.1.1"],
     deny: ["*.deep.example.com", "1.1.1.2", "93.184.215.0/24:8443"],
+    ask: false,
   };
   const cases: [authority: string, expected: string | null, addresses?: string[]][] = [
     ["a.example.com:443", null],

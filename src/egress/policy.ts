@@ -16,6 +16,11 @@ export interface Destination {
   port: number;
 }
 
+/** An agent's rules. `ask`: a person is asked about what is on neither list. */
+export interface AgentRules extends RuleLists {
+  ask: boolean;
+}
+
 export interface PolicyOptions {
   operator: RuleLists;
   /** `HOST:PORT` in normal form that are allowed although their addresses are private. */
@@ -44,7 +49,7 @@ export class Policy {
    * Returns the reason to refuse a destination before its name is looked up; null if there is none. The lookup itself
    * would already leak information.
    */
-  refuseAsked(destination: Destination, agent: RuleLists): EgressRefusal | null {
+  refuseAsked(destination: Destination, agent: AgentRules): EgressRefusal | null {
     const { host, port } = destination;
     if (port === mailPort) return "port_refused";
     const isInside = host.kind === "name" && (!host.text.includes(".") || insideName.test(host.text));
@@ -53,7 +58,8 @@ export class Policy {
     if (matches(operator.deny, destination)) return "denied_by_operator";
     if (!matches(operator.allow, destination)) return "not_allowed_by_operator";
     if (matches(agent.deny, destination)) return "denied";
-    return matches(agent.allow, destination) ? null : "not_allowed";
+    if (matches(agent.allow, destination)) return null;
+    return agent.ask ? "asked" : "not_allowed";
   }
 
   /** Why a destination is refused because of its addresses. A single private one is enough. */

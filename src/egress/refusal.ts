@@ -15,6 +15,7 @@ const refusals: Record<EgressRefusal, string> = {
   not_allowed_by_operator: "the installation's operator does not allow it",
   denied: "the agent's own rules deny it",
   not_allowed: "the agent's own rules do not allow it",
+  asked: "it is on none of the agent's lists. A person is asked to allow it. Try again later",
   too_many: "the agent has too many connections, or has opened too many within a minute",
 };
 

@@ -47,6 +47,7 @@ const added = [
   [/\/(snapshots|secrets|shares)$/, "data.*.createdBy"],
   [/\/files\//, "data.*.createdBy"],
   [/\/network$/, "createdBy"],
+  [/\/network$/, "ask"],
   [/GET \/keys$/, "data.*.role"],
   [/\/audit$/, "data.*.createdBy"],
 ] as const;

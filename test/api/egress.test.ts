@@ -187,13 +187,16 @@ test("an agent's lists are read, set in their normal spelling, and hold from the
   const operator = { allow: ["*"], deny: [] };
   const read = () => service.client.call("GET", "/agents/ada/network");
   const set = (allow: string[], deny: string[]) => service.client.call("PUT", "/agents/ada/network", { allow, deny });
-  expect((await read()).body).toEqual({ allow: ["*"], deny: [], createdBy: null, operator });
+  expect((await read()).body).toEqual({ allow: ["*"], deny: [], ask: false, createdBy: null, operator });
   const lists = { allow: ["*.example.com:443", `127.0.0.1:${portOf(web)}`], deny: ["bad.example.com", "[2001:db8::]"] };
   const { status, body } = await set(
     ["*.EXAMPLE.com.:443", lists.allow[1]!, lists.allow[1]!],
     ["bad.example.com", "2001:DB8::0"],
   );
-  expect({ status, body }).toEqual({ status: 200, body: { ...lists, createdBy: body.createdBy, operator } });
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: { ...lists, ask: false, createdBy: body.createdBy, operator },
+  });
   expect((await read()).body).toEqual(body);
   const { response, body: refused } = await connect(`127.0.0.1:${portOf(echo)}`);
   expect(response).toMatchObject({ statusCode: 403, headers: { "x-berth-verdict": "not_allowed" } });
@@ -205,6 +208,26 @@ test("an agent's lists are read, set in their normal spelling, and hold from the
     headers: { "x-berth-verdict": "denied" },
   });
   expect((await set(["*"], [])).status).toBe(200);
+});
+
+test("a person is asked about a host on neither list, and allows it for the next try", async () => {
+  const set = (lists: object) => service.client.call("PUT", "/agents/ada/network", lists);
+  const at = `127.0.0.1:${portOf(web)}`;
+  expect((await set({ allow: ["example.com"], deny: ["bad.example.com"], ask: true })).body.ask).toBe(true);
+  const refused = await ask(`http://${at}/`);
+  expect(refused).toMatchObject({ status: 403, headers: { "x-berth-verdict": "asked" } });
+  expect(refused.body).toContain("A person is asked to allow it. Try again later.");
+  const { response } = await connect("bad.example.com:443");
+  expect(response.headers["x-berth-verdict"]).toBe("denied");
+  const log = async () => (await service.client.call("GET", "/network/log?verdict=refused")).body.data;
+  await expect.poll(async () => (await log())[1]).toMatchObject({ agent: "ada", reason: "asked", port: portOf(web) });
+  // A client that knows nothing of it leaves it as it is.
+  expect((await set({ allow: ["example.com", at], deny: [] })).body.ask).toBe(true);
+  expect((await ask(`http://${at}/`)).status).toBe(200);
+  const fork = { name: "asking-fork", from: { agent: "ada" } };
+  await service.client.call("POST", "/agents", fork);
+  expect((await service.client.call("GET", "/agents/asking-fork/network")).body).toMatchObject({ ask: true });
+  expect((await set({ allow: ["*"], deny: [], ask: false })).body.ask).toBe(false);
 });
 
 test.each([

@@ -41,11 +41,12 @@ export function Connections({ name }: { name: string }) {
             >
               {entries.map((entry) => (
                 <Row key={entry.id} entry={entry}>
-                  {isReady && (entry.reason === "not_allowed" || entry.reason === "denied") && (
-                    <Button isBusy={allow.isBusy} onClick={() => allow.run(entry.host, entry.port)}>
-                      Allow this host
-                    </Button>
-                  )}
+                  {isReady &&
+                    (entry.reason === "not_allowed" || entry.reason === "asked" || entry.reason === "denied") && (
+                      <Button isBusy={allow.isBusy} onClick={() => allow.run(entry.host, entry.port)}>
+                        Allow this host
+                      </Button>
+                    )}
                 </Row>
               ))}
             </Table>

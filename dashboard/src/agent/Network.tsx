@@ -22,7 +22,11 @@ export function Network() {
       <Section title="Rules">
         <Loaded query={query}>
           {(policy) => (
-            <PolicyForm key={[...policy.allow, "", ...policy.deny].join("\n")} name={name} policy={policy} />
+            <PolicyForm
+              key={[...policy.allow, "", ...policy.deny, policy.ask].join("\n")}
+              name={name}
+              policy={policy}
+            />
           )}
         </Loaded>
       </Section>
@@ -44,9 +48,10 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
   const [mode, setMode] = useState(modeOf(policy));
   const [allow, setAllow] = useState(policy.allow.filter((rule) => rule !== anything).join("\n"));
   const [deny, setDeny] = useState(policy.deny.join("\n"));
+  const [ask, setAsk] = useState(policy.ask);
   const save = useAction(async () => {
     const allowed = { anything: [anything, ...rulesIn(allow)], listed: rulesIn(allow), nothing: [] }[mode];
-    const next = await berth.agent(name).network.set({ allow: allowed, deny: rulesIn(deny) });
+    const next = await berth.agent(name).network.set({ allow: allowed, deny: rulesIn(deny), ask });
     queries.setQueryData(networkQuery(name).queryKey, next);
   });
   const { operator } = policy;
@@ -87,6 +92,12 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
           )}
         </Field>
       </div>
+      {mode !== "anything" && (
+        <label className="flex items-center gap-2 text-sm">
+          <input type="checkbox" checked={ask} onChange={(event) => setAsk(event.target.checked)} />
+          Ask me about other hosts. They are refused until I allow them.
+        </label>
+      )}
       <p className="text-sm text-muted">
         The operator allows {operator.allow.length === 0 ? "nothing" : operator.allow.map(wordOf).join(", ")}
         {operator.deny.length > 0 && ` and refuses ${operator.deny.join(", ")}`}. Private addresses are always refused.

@@ -9,5 +9,6 @@ export const refusalWords: Readonly<Record<NonNullable<NetworkLogEntry["reason"]
   not_allowed_by_operator: "not allowed by the operator",
   denied: "on the refused list",
   not_allowed: "not on the allowed list",
+  asked: "waits for your answer",
   too_many: "too many connections",
 };

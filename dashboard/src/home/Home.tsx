@@ -1,16 +1,17 @@
 import type { AccountConnection, Agent, Approval, Billing, Key, TurnSummary } from "@berth/client";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, CircleCheck, Clock, Coins, Hand, Hourglass, KeyRound, ShieldX } from "lucide-react";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { TurnBadge } from "../agent/TurnBadge.tsx";
 import { useIsClosed } from "../agents/Private.tsx";
-import { inWorkspace } from "../api/client.ts";
+import { berth, inWorkspace } from "../api/client.ts";
 import {
   agentsQuery,
   approvalsQuery,
   billingQuery,
   keysQuery,
+  networkQuery,
   recentTurnsQuery,
   refusedQuery,
 } from "../api/queries.ts";
@@ -18,10 +19,12 @@ import { ApprovalButtons, approvalVerbs, visible } from "../conversation/Approva
 import { isUnderWay } from "../conversation/turn-list.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
+import { Failure as ActionFailure } from "../ui/Failure.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Older } from "../ui/Older.tsx";
 import { Time } from "../ui/Time.tsx";
+import { useAction } from "../ui/use-action.ts";
 import { Section, View } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
 
@@ -73,12 +76,18 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
     known.filter((turn) => turn.status !== "queued" && !isUnderWay(turn)),
     ({ agent, status }) => `${agent} ${status}`,
   );
-  const refusals = grouped(refused.data ?? [], ({ agent, host }) => `${agent} ${host}`);
+  const [asked, refusals] = [true, false].map((isAsked) =>
+    grouped(
+      (refused.data ?? []).filter(({ reason }) => (reason === "asked") === isAsked),
+      ({ agent, host, port }) => (isAsked ? `${agent} ${host} ${port}` : `${agent} ${host}`),
+    ),
+  ) as [Group<AccountConnection>[], Group<AccountConnection>[]];
   const isKnown =
     turns.isSuccess && approvals.isSuccess && (!mayUse || (refused.isSuccess && billing.isSuccess && keys.isSuccess));
   const open = agents.filter((agent) => !isClosed(agent));
   const needs = [
     ...(approvals.data ?? []).map((approval) => <ApprovalNeed key={approval.id} approval={approval} />),
+    ...asked.map(({ key, newest }) => <HostNeed key={`asked ${key}`} asked={newest} />),
     ...creditNeeds(billing.data),
     ...open.filter(({ status }) => status === "failed").map(failedNeed),
     ...open.filter(({ queuePosition }) => queuePosition !== null).map(waitingNeed),
@@ -103,7 +112,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
             {needs}
           </ul>
           <Older query={turns} />
-          {(ended.length > 0 || refusals.length > 0) && (
+          {(ended.length > 0 || refusals.length > 0 || asked.length > 0) && (
             <Button className="justify-self-start" onClick={look}>
               Mark as seen
             </Button>
@@ -176,6 +185,36 @@ function ApprovalNeed({ approval }: { approval: Approval }) {
         <code className="text-[13px]">{visible(approval.subject ?? approval.title)}</code>
       </p>
       <ApprovalButtons agent={agent} turnId={turnId} id={id} hasSubject={approval.subject !== null} />
+    </Need>
+  );
+}
+
+/** A host that an agent asked for; nothing once one of the agent's lists has it. */
+function HostNeed({ asked: { agent, host, port, finishedAt } }: { asked: AccountConnection }) {
+  const queries = useQueryClient();
+  const { data: policy } = useQuery(networkQuery(agent));
+  const rule = port === null ? host : `${host}:${port}`;
+  const decide = useAction(async (list: "allow" | "deny") => {
+    const { allow, deny } = policy!;
+    const added = list === "allow" ? { allow: [...allow, rule], deny } : { allow, deny: [...deny, rule] };
+    queries.setQueryData(networkQuery(agent).queryKey, await berth.agent(agent).network.set(added));
+  });
+  const isDecided = policy && [...policy.allow, ...policy.deny].some((each) => each === host || each === rule);
+  if (!policy?.ask || isDecided) return null;
+  return (
+    <Need icon={<Hand className="size-5 text-warn" aria-hidden />} at={finishedAt}>
+      <p className="wrap-anywhere">
+        <AgentLink name={agent} /> wants to connect to <code className="text-[13px]">{rule}</code>
+      </p>
+      <div className="mt-2 flex flex-wrap gap-2">
+        <Button isBusy={decide.isBusy} onClick={() => decide.run("allow")}>
+          Allow
+        </Button>
+        <Button isBusy={decide.isBusy} onClick={() => decide.run("deny")}>
+          Deny
+        </Button>
+      </div>
+      <ActionFailure of={decide.error} />
     </Need>
   );
 }

@@ -13,6 +13,7 @@ interface SetOptions {
   deny?: string[];
   allowAll?: true;
   denyNothing?: true;
+  ask?: boolean;
 }
 
 /** The options of commands that list connections. */
@@ -41,8 +42,16 @@ export function addNetworkCommands(agents: ToolCommand): void {
     .addOption(repeatable("--deny <rule>", "a destination to deny; can be repeated"))
     .addOption(new Option("--allow-all", "allow every destination").conflicts("allow"))
     .addOption(new Option("--deny-nothing", "deny nothing").conflicts("deny"))
+    .option("--ask", "ask a person about destinations that are on neither list; they are refused until then")
+    .option("--no-ask", "refuse such destinations without asking")
     .addHelpText("after", setHelp)
     .prints(setNetwork, networkText);
+  network
+    .add("allow <name> <rules...>", "allow destinations in addition, and deny them no longer")
+    .prints((name: string, rules: string[]) => decide(name, "allow", rules), networkText);
+  network
+    .add("deny <name> <rules...>", "deny destinations in addition, and allow them no longer")
+    .prints((name: string, rules: string[]) => decide(name, "deny", rules), networkText);
   network
     .add("log <name>", "show an agent's connections, newest last")
     .addOption(limitOption(50))
@@ -80,17 +89,36 @@ export const connectionColumns: Columns<NetworkLogEntry> = {
 async function setNetwork(name: string, options: SetOptions): Promise<Network> {
   const allow = options.allowAll ? ["*"] : options.allow;
   const deny = options.denyNothing ? [] : options.deny;
-  if (!allow && !deny) throw new CliError("Nothing to set. Pass --allow, --allow-all, --deny or --deny-nothing.", 2);
+  const { ask } = options;
+  if (!allow && !deny && ask === undefined) {
+    throw new CliError("Nothing to set. Pass --allow, --allow-all, --deny, --deny-nothing, --ask or --no-ask.", 2);
+  }
   const { network } = agentOf(name);
   const before = allow && deny ? { allow, deny } : await network.get();
-  return network.set({ allow: allow ?? before.allow, deny: deny ?? before.deny });
+  return network.set({
+    allow: allow ?? before.allow,
+    deny: deny ?? before.deny,
+    ...(ask !== undefined && { ask }),
+  });
 }
 
-function networkText({ allow, deny, operator }: Network): string {
+/** Adds rules to one list, and removes them from the other. */
+async function decide(name: string, list: "allow" | "deny", rules: string[]): Promise<Network> {
+  const { network } = agentOf(name);
+  const { allow, deny } = await network.get();
+  const added = (to: string[]) => [...to, ...rules.filter((rule) => !to.includes(rule))];
+  const rest = (of: string[]) => of.filter((rule) => !rules.includes(rule));
+  return network.set(
+    list === "allow" ? { allow: added(allow), deny: rest(deny) } : { allow: rest(allow), deny: added(deny) },
+  );
+}
+
+function networkText({ allow, deny, ask, operator }: Network): string {
   const rules = (list: readonly string[]) => list.join(", ") || "nothing";
   return fieldsText({
     allow: rules(allow),
     deny: rules(deny),
+    "on neither list": ask ? "ask" : "refuse",
     "operator's allow": rules(operator.allow),
     "operator's deny": rules(operator.deny),
   });

@@ -362,6 +362,7 @@ export interface Tables {
     agent_id: string;
     allow: JSONColumnType<string[]>;
     deny: JSONColumnType<string[]>;
+    ask: Generated<boolean>;
     person_id: string | null;
     key_id: string | null;
   };

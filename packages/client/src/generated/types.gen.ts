@@ -24,7 +24,7 @@ export type AccountConnection = {
     /**
      * The reason of a refusal.
      */
-    reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'too_many' | null;
+    reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'asked' | 'too_many' | null;
     /**
      * The outcome of an allowed connection.
      */
@@ -255,7 +255,7 @@ export type AccountEvent = {
      */
     host: string;
     port: number | null;
-    reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'too_many';
+    reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'asked' | 'too_many';
     /**
      * The number of connections.
      */
@@ -814,6 +814,10 @@ export type ChangeNetwork = {
      * The denied destinations; takes precedence over `allow`.
      */
     deny: Array<string>;
+    /**
+     * Whether a person is asked about destinations that are on neither list. They are refused as `asked` until one of the lists has them. Omitted: unchanged; at first, false.
+     */
+    ask?: boolean;
 };
 
 export type ChangeQueuedTurn = {
@@ -1889,6 +1893,10 @@ export type Network = {
     allow: Array<string>;
     deny: Array<string>;
     /**
+     * Whether a person is asked about destinations that are on neither list.
+     */
+    ask: boolean;
+    /**
      * The author of the lists; null also while they are the default.
      */
     createdBy: Author | null;
@@ -1917,7 +1925,7 @@ export type NetworkLogEntry = {
     /**
      * The reason of a refusal.
      */
-    reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'too_many' | null;
+    reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'asked' | 'too_many' | null;
     /**
      * The outcome of an allowed connection.
      */

@@ -1,0 +1,33 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { expect, test } from "vitest";
+import { Dashboard } from "../support/dashboard.ts";
+
+test("a host on neither list is asked about on the home page, and allowed from there", async () => {
+  await using dashboard = await Dashboard.start();
+  const { client, driver } = dashboard.service;
+  const { page } = await dashboard.signedIn();
+  await client.createAgent("ada");
+  await page.goto(`${dashboard.url}/-/agents/ada/network`);
+  await page.getByLabel("This agent may connect to").selectOption("Nothing");
+  await page.getByLabel("Ask me about other hosts").check();
+  await page.getByRole("button", { name: "Save the rules" }).click();
+  const policy = async () => (await client.call("GET", "/agents/ada/network")).body;
+  await expect.poll(async () => (await policy()).ask).toBe(true);
+  const proxy = driver.proxyOf(driver.running[0]!);
+  for (const host of ["one.example.com", "two.example.com"]) {
+    const asked = request(proxy, { method: "CONNECT", path: `${host}:443` }).end();
+    const [response] = (await once(asked, "connect")) as [IncomingMessage];
+    expect(response.headers["x-berth-verdict"]).toBe("asked");
+    asked.destroy();
+  }
+  await page.goto(`${dashboard.url}/-/`);
+  const needs = page.getByRole("list", { name: "What needs you" }).getByRole("listitem");
+  const one = needs.filter({ hasText: "ada wants to connect to one.example.com:443" });
+  const two = needs.filter({ hasText: "ada wants to connect to two.example.com:443" });
+  await one.getByRole("button", { name: "Allow" }).click();
+  await one.waitFor({ state: "detached" });
+  await two.getByRole("button", { name: "Deny" }).click();
+  await two.waitFor({ state: "detached" });
+  expect(await policy()).toMatchObject({ allow: ["one.example.com:443"], deny: ["two.example.com:443"], ask: true });
+});
