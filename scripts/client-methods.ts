@@ -150,6 +150,12 @@ const classes: readonly ClassRow[] = [
     methods: { list: "listApprovals", answer: "answerApproval" },
   },
   {
+    name: "UploadsMethods",
+    doc: "Images and files for messages to an agent.",
+    isOfAgent: true,
+    methods: { list: "listUploads", get: "getUpload", remove: "removeUpload" },
+  },
+  {
     name: "SnapshotsMethods",
     doc: "Snapshots of an agent.",
     isOfAgent: true,

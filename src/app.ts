@@ -62,6 +62,7 @@ import { snapshotRoutes } from "./snapshots/routes.ts";
 import { sshRoutes } from "./ssh/routes.ts";
 import { logFormatOf } from "./telemetry/logger.ts";
 import { chatRoutes, turnRoutes } from "./turns/routes.ts";
+import { uploadRoutes } from "./uploads/routes.ts";
 import { invitationRoutes, memberRoutes, workspaceRoutes } from "./workspaces/routes.ts";
 
 const maximumBodyBytes = 1024 * 1024;
@@ -86,6 +87,7 @@ const plugins = [
   machineRoutes,
   chatRoutes,
   turnRoutes,
+  uploadRoutes,
   commandRoutes,
   terminalRoutes,
   ticketRoutes,

@@ -53,7 +53,6 @@ import { Previews } from "./previews/previews.ts";
 import { Shares } from "./previews/shares.ts";
 import { CarriedOperations } from "./protocols/carried-operations.ts";
 import { OtherAgentsServer } from "./protocols/mcp/other-agents.ts";
-import { Inbox } from "./protocols/openai/inbox.ts";
 import { Responses } from "./protocols/openai/stored-responses.ts";
 import { Secrets } from "./secrets/secrets.ts";
 import { DashboardSessions } from "./sign-in/dashboard-sessions.ts";
@@ -68,6 +67,7 @@ import { RunningTurns } from "./turns/running-turns.ts";
 import { Steering } from "./turns/steering.ts";
 import { Turns } from "./turns/turns.ts";
 import { startBackground } from "./upkeep/background.ts";
+import { Uploads } from "./uploads/uploads.ts";
 import { DeletedWorkspaces } from "./workspaces/deleted.ts";
 import { Workspaces } from "./workspaces/workspaces.ts";
 
@@ -125,6 +125,7 @@ export class AppContext extends Foundation {
   readonly leases = new GuestLeases(this);
 
   readonly agents = new Agents(this);
+  readonly uploads = new Uploads(this.stores.uploads);
   readonly approvals = new Approvals(this);
   readonly turns = new Turns(this);
   readonly asking = new Asking(this);
@@ -140,7 +141,7 @@ export class AppContext extends Foundation {
   readonly ssh = new Ssh(this.leases, this.sshAuthority);
   readonly secrets = new Secrets(this);
   readonly agentEgress = new AgentEgress(this);
-  readonly responses = new Responses(this.stores.responses, this.turns, new Inbox(this.files));
+  readonly responses = new Responses(this.stores.responses, this.turns, this.uploads);
   readonly events = new AccountEvents(this.stores.accountEvents, this.log);
 
   readonly principals = new Principals(this);

@@ -33,6 +33,7 @@ import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
 import { ForkStore } from "./snapshots/fork-store.ts";
 import { SnapshotStore } from "./snapshots/store.ts";
 import { TurnStore } from "./turns/store.ts";
+import { UploadStore } from "./uploads/store.ts";
 import { DeletedWorkspaceStore } from "./workspaces/deleted-store.ts";
 import { InvitationStore } from "./workspaces/invitation-store.ts";
 import { WorkspaceStore } from "./workspaces/store.ts";
@@ -90,6 +91,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     snapshots: new SnapshotStore(database),
     tickets: new TicketStore(database),
     turns: turnStore,
+    uploads: new UploadStore(database),
     users: new UserStore(database, startingCredits),
     workspaces: new WorkspaceStore(database),
   };

@@ -109,7 +109,7 @@ export class HistoryStore {
 
 async function insertTurn(transaction: Database, agentId: string, turn: ImportedTurn): Promise<string> {
   const id = randomUUID();
-  const { conversation, message, model, status, undone, usage, createdAt, finishedAt } = turn;
+  const { conversation, message, attachments, model, status, undone, usage, createdAt, finishedAt } = turn;
   await transaction
     .insertInto("turns")
     .values({
@@ -118,6 +118,7 @@ async function insertTurn(transaction: Database, agentId: string, turn: Imported
       ...authorColumns(nobody),
       conversation,
       message,
+      attachments: JSON.stringify(attachments),
       model,
       status,
       undone,

@@ -243,6 +243,7 @@ function turn(message: string, changes: Partial<Turn> = {}): Turn {
     id: message,
     conversation: 1,
     message,
+    attachments: [],
     reply: "",
     replyTruncated: false,
     status: "completed",

@@ -14,6 +14,7 @@ const files: readonly [words: string, load: Load][] = [
   ["turns", () => import("./commands/turns.ts")],
   ["approvals", () => import("./commands/approvals.ts")],
   ["queue", () => import("./commands/queue.ts")],
+  ["uploads", () => import("./commands/uploads.ts")],
   ["files cp", () => import("./commands/files.ts")],
   ["acp", () => import("./commands/acp.ts")],
   ["chat", () => import("./commands/chat.ts")],

@@ -5,6 +5,7 @@ import { limitFields } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { allAllowed, Permissions } from "./permissions.ts";
 import { SecretHeader, SecretHost, SecretName } from "./secrets.ts";
+import { Attachments } from "./uploads.ts";
 import { limitedRecord } from "./validation.ts";
 
 /** The version of the archive's format that this Berth writes, and the newest that it reads. */
@@ -118,6 +119,8 @@ export const TranscriptLine = z.discriminatedUnion("type", [
     createdAt: time,
     finishedAt: time,
     message: text,
+    /** Without their bytes. */
+    attachments: Attachments.default([]),
     /** Null: the runtime's default. */
     model: z.string().max(200).nullable(),
     status: z.enum(["completed", "failed", "cancelled"]),

@@ -3,10 +3,13 @@ import { Fault, ListQuery } from "./agents.ts";
 import { approvalFields, Decision } from "./approval-fields.ts";
 import { CreatedBy } from "./authors.ts";
 import { askedLimits, Warning } from "./limits.ts";
+import { Attachments, ContentPart } from "./uploads.ts";
 import { safeParseValue, textOf } from "./validation.ts";
 
 /** The maximum size of a message, in bytes of UTF-8. */
 const maximumMessageBytes = 256 * 1024;
+/** The most parts of a message's content. */
+const maximumParts = 100;
 
 const inclusions = ["status", "reasoning", "tools", "usage", "approvals"] as const;
 export type Inclusion = (typeof inclusions)[number];
@@ -17,13 +20,18 @@ export type WhenBusy = z.infer<typeof WhenBusy>;
 const OnAsk = z.enum(["wait", "deny"]);
 export type OnAsk = z.infer<typeof OnAsk>;
 
+export const Message = z
+  .string("message is required: the text for the agent")
+  .min(1, "A message must not be empty.")
+  .refine((text) => Buffer.byteLength(text) <= maximumMessageBytes, "A message is limited to 256 KiB of UTF-8.")
+  .refine((text) => !text.includes("\0"), "A message must not contain null characters.");
+
 export const ChatRequest = z
   .strictObject({
-    message: z
-      .string("message is required: the text for the agent")
-      .min(1, "A message must not be empty.")
-      .refine((text) => Buffer.byteLength(text) <= maximumMessageBytes, "A message is limited to 256 KiB of UTF-8.")
-      .refine((text) => !text.includes("\0"), "A message must not contain null characters."),
+    message: Message.optional().meta({ description: "The text for the agent." }),
+    content: z.array(ContentPart).min(1, "content must not be empty.").max(maximumParts).optional().meta({
+      description: "The message as texts, images and files, instead of `message`. Up to 20 images and files.",
+    }),
     include: z
       .array(z.enum(inclusions))
       .max(inclusions.length)
@@ -39,12 +47,15 @@ export const ChatRequest = z
     }),
     ...askedLimits,
   })
+  .refine(({ message, content }) => (message === undefined) !== (content === undefined), {
+    message: "Exactly one of message, content is required: message is the text for the agent.",
+  })
   .meta({ id: "ChatRequest" });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
 /** Checks a message as the chat request does. Returns null if it is valid, otherwise the error. */
 export function problemOfMessage(text: string): string | null {
-  const parsed = safeParseValue(ChatRequest.shape.message, text);
+  const parsed = safeParseValue(Message, text);
   return parsed.success ? null : textOf(parsed.issues);
 }
 
@@ -226,6 +237,7 @@ export const TurnRecord = z
     id: z.string(),
     conversation: z.int().meta({ description: "1, 2, …: resetting the conversation increments it." }),
     message: z.string(),
+    attachments: Attachments.meta({ description: "The images and files of the message." }),
     reply: z.string().meta({ description: "The reply's text so far, up to 65,536 characters." }),
     replyTruncated: z.boolean().meta({ description: "The reply was truncated; the turn's events have all of it." }),
     status: TurnStatus,

@@ -3,6 +3,7 @@ import { TurnEvent } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
 import { ClientFunction } from "./functions.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { maximumAttachments } from "./uploads.ts";
 import { limitedRecord } from "./validation.ts";
 
 /**
@@ -182,8 +183,23 @@ export type Quiesced = z.infer<typeof Quiesced>;
 export const Activity = z.object({ busy: z.boolean() });
 export type Activity = z.infer<typeof Activity>;
 
+/** An image or a file of a message, as the server has written it to the agent's home. */
+export const GuestAttachment = z.object({
+  kind: z.enum(["image", "file"]),
+  /** Absolute. */
+  path: z.string().max(10_000),
+  mediaType: z.string().max(127),
+  size: z.int().min(1),
+  /** In hexadecimal. The agent may change the file at any time. */
+  sha256: z.string().length(64),
+});
+export type GuestAttachment = z.infer<typeof GuestAttachment>;
+
 export const Prompt = z.object({
+  /** With the paths of its attachments. */
   message: z.string(),
+  /** Runners of older images ignore it: their runtimes get the paths only. */
+  attachments: z.array(GuestAttachment).max(maximumAttachments).optional(),
   /** `provider/name`; null for the runtime's default. */
   model: z.string().nullable(),
   /** The conversation's number; a different one than in the previous turn starts an empty conversation. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Agent, AgentName, CreateAgent } from "./agents.ts";
-import { ChatRequest, TurnRecord } from "./chat.ts";
+import { Message, TurnRecord } from "./chat.ts";
 import { CommandResult, RunCommand } from "./commands.ts";
 import { FileEntry, FileParams } from "./files.ts";
 
@@ -56,7 +56,7 @@ export const CreateAgentArguments = z.strictObject({
   private: CreateAgent.shape.private,
 });
 
-const message = ChatRequest.shape.message.meta({ description: "The message for the agent." });
+const message = Message.meta({ description: "The message for the agent." });
 /** Also used by the tool with which agents call each other. */
 export const StartTurnArguments = z.strictObject({ agent, message });
 export const OtherAgents = z.object({

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { QueueHeld } from "./agents.ts";
 import { CreatedBy } from "./authors.ts";
-import { ChatRequest } from "./chat.ts";
+import { Message } from "./chat.ts";
+import { Attachments } from "./uploads.ts";
 
 /** The most messages that wait for one agent. */
 export const maximumQueue = 20;
@@ -13,6 +14,7 @@ const QueuedTurn = z
     id: z.string().meta({ description: "The turn's id." }),
     position: z.int().meta({ description: "1: the next to begin." }),
     message: z.string(),
+    attachments: Attachments,
     createdBy: CreatedBy,
     queuedAt: z.iso.datetime(),
   })
@@ -37,7 +39,7 @@ export type QueueAction = z.infer<typeof QueueAction>;
 
 export const ChangeQueuedTurn = z
   .strictObject({
-    message: ChatRequest.shape.message.optional(),
+    message: Message.optional().meta({ description: "Its new text. Its images and files stay." }),
     position: z.int().min(1).max(maximumQueue).optional().meta({
       description: "Its new place in the queue; 1 is next. A number beyond the end is the end.",
     }),

@@ -17,6 +17,7 @@ import { queueRoutes } from "./routes/queue.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
 import { wireRoutes } from "./routes/wires.ts";
 import { workspaceRoutes } from "./routes/workspaces.ts";
 
@@ -33,6 +34,7 @@ export const routes = {
   ...snapshotRoutes,
   ...archiveRoutes,
   ...chatRoutes,
+  ...uploadRoutes,
   ...openAiRoutes,
   ...commandRoutes,
   ...terminalRoutes,

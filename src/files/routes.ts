@@ -9,6 +9,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { ArchiveFolder, FileEvent, StatResult } from "../contract/files.ts";
 import { routes } from "../contract/routes.ts";
 import { entityTagsOf, isUnchanged, partOf } from "../core/http/conditions.ts";
+import { attachmentNamed } from "../core/http/content-disposition.ts";
 import { goneOf } from "../core/http/gone.ts";
 import { handle, type RequestOf } from "../core/http/handle.ts";
 import { type SseEvent, sendEvents } from "../core/http/sse.ts";
@@ -173,7 +174,9 @@ class Reader {
       archive ?? archiveKinds[String(request.headers.accept).split(",")[0]!.split(";")[0]!.trim().toLowerCase()];
     if (kind !== undefined) {
       reply.type(kind === "zip" ? "application/zip" : kind === "tar" ? "application/x-tar" : "application/gzip");
-      reply.header("content-disposition", attachment(`${name}.${kind}`)).header("cache-control", "private, no-store");
+      reply
+        .header("content-disposition", attachmentNamed(`${name}.${kind}`))
+        .header("cache-control", "private, no-store");
       if (request.method === "HEAD") return sendHead(reply);
       return this.#sent(request, reply, () => this.#files.archive(agent, request.caller, { ...target, kind }));
     }
@@ -224,20 +227,9 @@ export function sendHead(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** A download with this file name (RFC 6266, RFC 8187). */
-function attachment(name: string): string {
-  // encodeURIComponent leaves these, which RFC 8187 does not allow.
-  const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, percentEncoded);
-  return `attachment; filename*=UTF-8''${encoded}`;
-}
-
-function percentEncoded(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-}
-
 function describe({ ticket }: ReadRequest, reply: FastifyReply, name: string): void {
   // A ticket's link has no header, so a page could name it as a script. This type is no script's.
   const type = ticket ? null : mime.getType(name);
   reply.header("content-type", type ?? "application/octet-stream");
-  reply.header("content-disposition", attachment(name));
+  reply.header("content-disposition", attachmentNamed(name));
 }

@@ -8,6 +8,7 @@ import { endRuntime, replaceFile } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext, Session } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
 import type { ClientFunctions } from "./client-functions.ts";
+import { imagesOf } from "./images.ts";
 import type { Journal, Journals } from "./journal.ts";
 import { RuntimeMcpServers } from "./mcp-servers.ts";
 import type { Syncer } from "./sync.ts";
@@ -315,7 +316,8 @@ export class Conversation {
     const { turnId, functions = [] } = prompt;
     await this.#functions.offer(turnId, functions, emit);
     approvals.begin({ turnId, emit, cancelled: signal, functions: functions.map(({ name }) => name) });
-    const last = await session.prompt(prompt, emit, signal).finally(() => {
+    const images = await imagesOf(prompt.attachments ?? []);
+    const last = await session.prompt({ ...prompt, images }, emit, signal).finally(() => {
       approvals.end();
       this.#functions.withdraw();
     });

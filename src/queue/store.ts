@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Author } from "../contract/authors.ts";
 import type { ChangeQueuedTurn } from "../contract/queue.ts";
+import type { Attachment } from "../contract/uploads.ts";
 import { authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import { announce, beginNext, cancelQueued, hold, lockQueue } from "./order-store.ts";
@@ -9,6 +10,7 @@ import { announce, beginNext, cancelQueued, hold, lockQueue } from "./order-stor
 export interface QueuedMessage {
   id: string;
   message: string;
+  attachments: Attachment[];
   createdBy: Author | null;
   queuedAt: Date;
 }
@@ -28,7 +30,7 @@ export class QueueStore {
   async list(agentId: string): Promise<QueuedMessage[]> {
     const rows = this.#database
       .selectFrom("turns")
-      .select(["id", "message", "queued_at as queuedAt"])
+      .select(["id", "message", "attachments", "queued_at as queuedAt"])
       .select(authorOf("turns").as("createdBy"))
       .where("agent_id", "=", agentId)
       .where("status", "=", "queued")

@@ -3,6 +3,7 @@ import { Readable, Writable } from "node:stream";
 import {
   type McpServer as AcpMcpServer,
   type ClientContext,
+  type ContentBlock,
   client,
   methods,
   type NewSessionRequest,
@@ -16,7 +17,7 @@ import type { McpServer } from "../contract/mcp-servers.ts";
 import { AcpPermissions, permissionResponse } from "./acp-permissions.ts";
 import { asText } from "./message-text.ts";
 import { killTree, spawnRuntime } from "./process.ts";
-import type { Prompt, Session, StartContext } from "./runtime.ts";
+import type { Prompt, PromptImage, Session, StartContext } from "./runtime.ts";
 
 /** How to start a runtime that speaks the Agent Client Protocol on its standard input and output. */
 export interface AcpLaunch {
@@ -70,6 +71,8 @@ interface Opened {
   ended: Promise<void>;
   /** Whether it takes messages while a turn runs. */
   takesMessages: boolean;
+  /** Whether its prompts may have image blocks. */
+  takesImages: boolean;
 }
 
 /** How long a runtime may take to end a cancelled turn before its process is killed. */
@@ -102,7 +105,9 @@ export async function startAcp(launch: AcpLaunch, context: StartContext): Promis
     const id = await openSession(agent, launch, context);
     await launch.opened?.(id);
     const takesMessages = (able._meta?.steering as Steering | undefined)?.supported === true;
-    return new AcpSession({ sessionId: id, agent, child, ended, takesMessages }, listeners, launch, context);
+    const takesImages = able.agentCapabilities?.promptCapabilities?.image ?? false;
+    const opened = { sessionId: id, agent, child, ended, takesMessages, takesImages };
+    return new AcpSession(opened, listeners, launch, context);
   } catch (error) {
     killTree(child);
     throw new BerthError("runtime_failed", `The runtime did not start: ${reasonOf(error)}`, { cause: error });
@@ -143,6 +148,10 @@ function pairsOf(values: Record<string, string> = {}): { name: string; value: st
   return Object.entries(values).map(([name, value]) => ({ name, value }));
 }
 
+function imageBlock({ mediaType, data }: PromptImage): ContentBlock {
+  return { type: "image", mimeType: mediaType, data };
+}
+
 class AcpSession implements Session, AcpConnection {
   sessionId: string;
   readonly ended: Promise<void>;
@@ -152,11 +161,13 @@ class AcpSession implements Session, AcpConnection {
   readonly #listeners: Set<(update: SessionUpdate) => void>;
   readonly #launch: AcpLaunch;
   readonly #context: StartContext;
+  /** Whether its prompts may have image blocks. */
+  readonly #takesImages: boolean;
   /** Undefined if unknown. */
   #model: string | null | undefined;
 
   constructor(
-    { sessionId, agent, child, ended, takesMessages }: Opened,
+    { sessionId, agent, child, ended, takesMessages, takesImages }: Opened,
     listeners: Set<(update: SessionUpdate) => void>,
     launch: AcpLaunch,
     context: StartContext,
@@ -165,6 +176,7 @@ class AcpSession implements Session, AcpConnection {
     this.agent = agent;
     this.#child = child;
     this.#takesMessages = takesMessages;
+    this.#takesImages = takesImages;
     this.ended = ended;
     this.#listeners = listeners;
     this.#launch = launch;
@@ -183,7 +195,8 @@ class AcpSession implements Session, AcpConnection {
     try {
       if (!signal.aborted) await this.#choose(prompt.model);
       if (signal.aborted) return { type: "response.cancelled" };
-      const stopReason = await this.#ask(asText(prompt.message), (update) => text.take(eventOf(update)));
+      const images = this.#takesImages ? prompt.images : [];
+      const stopReason = await this.#ask(asText(prompt.message), (update) => text.take(eventOf(update)), images);
       text.flush();
       return lastEventOf(stopReason, signal);
     } catch (error) {
@@ -243,13 +256,17 @@ class AcpSession implements Session, AcpConnection {
     this.#model = model;
   }
 
-  /** Sends a text and returns the runtime's stop reason. */
-  async #ask(text: string, listener: (update: SessionUpdate) => void): Promise<string> {
+  /** Sends a text with images and returns the runtime's stop reason. */
+  async #ask(
+    text: string,
+    listener: (update: SessionUpdate) => void,
+    images: readonly PromptImage[] = [],
+  ): Promise<string> {
     this.#listeners.add(listener);
     try {
       const { stopReason } = await this.agent.request(methods.agent.session.prompt, {
         sessionId: this.sessionId,
-        prompt: [{ type: "text", text }],
+        prompt: [{ type: "text", text }, ...images.map(imageBlock)],
       });
       return stopReason;
     } finally {

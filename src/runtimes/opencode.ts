@@ -129,7 +129,9 @@ export function choiceOf(model: string | null): Choice {
 /** opencode's configuration entry for the model `name`. https://opencode.ai/docs/models */
 export function modelEntry(wire: Wire, name: string) {
   const traits = traitsOf(wire, name);
-  return { id: name, name, tool_call: true, attachment: true, temperature: false, ...traits };
+  // Without this, it leaves images out of its requests.
+  const modalities = { input: ["text", "image"], output: ["text"] };
+  return { id: name, name, tool_call: true, attachment: true, modalities, temperature: false, ...traits };
 }
 
 /**

@@ -49,7 +49,17 @@ export interface StartContext extends RuntimeContext {
  * requests NAME from the gateway's API for that provider. `demo` answers on any API, to any name. Null is the runtime's
  * own default.
  */
-export type Prompt = Pick<GuestPrompt, "message" | "model">;
+export interface Prompt extends Pick<GuestPrompt, "message" | "model"> {
+  /** The message's images, for the model. They are files in the agent's home, too, which the message names. */
+  images?: readonly PromptImage[];
+}
+
+/** An image as models get it. */
+export interface PromptImage {
+  mediaType: string;
+  /** In base64. */
+  data: string;
+}
 
 /** A running runtime with its one conversation. */
 export interface Session {

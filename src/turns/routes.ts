@@ -17,6 +17,8 @@ import { begun } from "../core/http/begun.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
 import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
+import { contentOf, type MessageContent } from "../uploads/content.ts";
+import { beginContent } from "./begin-content.ts";
 import type { Steered } from "./steering.ts";
 import { type TurnState, toTurnSummary, toTurnView } from "./turn.ts";
 import type { Turns } from "./turns.ts";
@@ -51,15 +53,18 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
 
   /** May be called again for the same request: the machine knows the messages that have reached its turn. */
   async function steer(
-    { attempt, body: { message, whenBusy }, caller }: FastifyRequest & { body: ChatRequest },
+    { attempt, body, caller }: FastifyRequest & { body: ChatRequest },
     agent: AgentState,
   ): Promise<Steered | null> {
-    return whenBusy === "steer" ? steering.steer(attempt.resourceId, agent, message, caller) : null;
+    const { text, files } = contentIn(body);
+    // The runtimes take only text while they work.
+    const isSteered = body.whenBusy === "steer" && files.length === 0;
+    return isSteered ? steering.steer(attempt.resourceId, agent, text, caller) : null;
   }
 
   async function send(request: FastifyRequest & { body: ChatRequest }, agent: AgentState): Promise<Sent> {
     const { attempt, body, caller, log } = request;
-    const { message, whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = body;
+    const { whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = body;
     if (whenBusy === "interrupt" && caller.agentIds !== null) {
       throw new BerthError("forbidden", "An external agent key cannot interrupt turns. It may cancel its own.");
     }
@@ -69,10 +74,15 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
       return { ...steered, placed: "steered" };
     }
     const limits = { maxCredits, maxMinutes, maxToolCalls };
-    const turn = await turns.begin(attempt.resourceId, agent, message, caller, { whenBusy, onAsk, limits });
+    const additions = { whenBusy, onAsk, limits };
+    const turn = await beginContent(context, attempt.resourceId, agent, contentIn(body), caller, additions);
     log.info({ turnId: turn.id, agentId: agent.id }, turn.status === "queued" ? "turn queued" : "turn begun");
     return placedTurn(turn);
   }
+}
+
+function contentIn({ message, content }: ChatRequest): MessageContent {
+  return content === undefined ? { text: message!, files: [] } : contentOf(content);
 }
 
 /** The turn that has a message, and where its reader begins. */

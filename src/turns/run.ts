@@ -6,6 +6,7 @@ import { restrictedKind } from "../contract/permissions.ts";
 import { pause } from "../core/retry.ts";
 import type { GuestLease } from "../lifecycle/guest-leases.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { deliver } from "./attachments.ts";
 import { isStoredFirst, type RunningTurn } from "./running-turn.ts";
 
 /** The maximum number of machines that receive a message without responding. */
@@ -99,8 +100,12 @@ async function readAnswer(
   try {
     const guest = await lease.connect();
     await permit(running, guest);
+    watch.stop(); // Large files take their time.
+    const source = await sourceOf(running, guest, lease, context);
+    if (over.signal.aborted || running.ending) return "ended";
+    watch.saw();
     running.trace?.sent();
-    for await (const batch of sourceOf(running, guest)) {
+    for await (const batch of source) {
       // From here on the wait is for the store, which may be down, not for the runtime.
       watch.stop();
       await running.announced;
@@ -129,14 +134,23 @@ async function permit({ turn, settings, seen }: RunningTurn, guest: GuestClient)
   if (seen === 0 && restrictedKind(permissions) !== null) await guest.setPermissions({ turnId: turn.id, permissions });
 }
 
-/** Prompts the guest if it has not started; otherwise reads its journal from the cursor. */
-function sourceOf({ turn, settings, seen, over }: RunningTurn, guest: GuestClient): AsyncIterable<SequencedEvent[]> {
-  const { id: turnId, message, model, conversation, functions } = turn;
+/**
+ * Prompts the guest if it has not started, once it has the message's images and files; otherwise reads its journal from the
+ * cursor.
+ */
+async function sourceOf(
+  { turn, settings, seen, over }: RunningTurn,
+  guest: GuestClient,
+  lease: GuestLease,
+  context: AppContext,
+): Promise<AsyncIterable<SequencedEvent[]>> {
+  const { id: turnId, model, conversation, functions } = turn;
   const { signal } = over;
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
   const { mcpServers, asksAgents } = settings;
   const tools = { functions: functions ?? [], mcpServers, asksAgents };
-  return guest.prompt({ turnId, message, model, conversation, ...tools }, { signal });
+  const delivered = await deliver(turn, guest, lease, context, signal);
+  return guest.prompt({ turnId, ...delivered, model, conversation, ...tools }, { signal });
 }
 
 function take(running: RunningTurn, { seq, event }: SequencedEvent, metrics: Metrics): void {

@@ -13,7 +13,9 @@ import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Viewer } from "../core/http/access.ts";
 import { announce, continueQueue, lockQueueOf } from "../queue/order-store.ts";
+import { useUploads } from "../uploads/store.ts";
 import { storeAppends, TurnAppends } from "./append-store.ts";
+import { pathsOf, withPaths } from "./attachments.ts";
 import { maximumRetoldTurns, type RetoldTurn } from "./retelling.ts";
 import { maximumOpenTools, maximumToolId, type TurnProgress } from "./running-turn.ts";
 import type { Steered } from "./steering.ts";
@@ -70,6 +72,7 @@ export class TurnStore {
             ...authorColumns(turn),
             conversation: turn.conversation,
             message: turn.message,
+            attachments: JSON.stringify(turn.attachments),
             instructions: turn.instructions,
             functions: turn.functions === null ? null : JSON.stringify(turn.functions),
             model: turn.model,
@@ -88,6 +91,7 @@ export class TurnStore {
           })
           .execute();
         await transaction.insertInto("turn_events").values(toRow(turn.id, first)).execute();
+        await useUploads(transaction, turn.agentId, turn.attachments);
         if (waits) await announce(transaction, turn.agentId);
         return turn;
       });
@@ -329,7 +333,7 @@ export class TurnStore {
 export async function saidIn(database: Database, agentId: string, conversation: number): Promise<RetoldTurn[]> {
   const rows = await database
     .selectFrom("turns")
-    .select("message")
+    .select(["id", "message", "attachments"])
     .select(replyOf(maximumReply).as("reply"))
     .where("agent_id", "=", agentId)
     .where("conversation", "=", conversation)
@@ -339,7 +343,12 @@ export async function saidIn(database: Database, agentId: string, conversation: 
     .orderBy("id", "desc")
     .limit(maximumRetoldTurns)
     .execute();
-  return rows.map(({ message, reply }) => ({ message, reply: reply.text })).toReversed();
+  return rows
+    .map(({ id, message, attachments, reply }) => ({
+      message: withPaths(message, pathsOf(id, attachments)),
+      reply: reply.text,
+    }))
+    .toReversed();
 }
 
 /** The maximum length of a reply in a list of up to a hundred, in characters. */
@@ -421,6 +430,7 @@ export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
     personId: row.person_id,
     conversation: row.conversation,
     message: row.message,
+    attachments: row.attachments,
     instructions: row.instructions,
     functions: row.functions,
     model: row.model,

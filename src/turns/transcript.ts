@@ -22,11 +22,11 @@ const batchCharacters = 512 * 1024;
 
 /** A turn's lines: its own, and its events, joined into as few lines as possible. */
 export async function* toLines(turn: FinishedTurn, events: AsyncIterable<TurnEvent>): AsyncGenerator<TranscriptLine> {
-  const { id, conversation, createdAt, finishedAt, message, model, error, undone, usage } = turn;
+  const { id, conversation, createdAt, finishedAt, message, attachments, model, error, undone, usage } = turn;
   const { credits: _, ...tokens } = toUsage(usage);
   const times = { createdAt: createdAt.toISOString(), finishedAt: finishedAt.toISOString() };
   const status = turn.status as TurnLine["status"];
-  yield { type: "turn", id, conversation, ...times, message, model, status, error, undone, usage: tokens };
+  yield { type: "turn", id, conversation, ...times, message, attachments, model, status, error, undone, usage: tokens };
   const text = new Text();
   const calls = new Map<string, ToolCall>();
   for await (const event of events) {
@@ -175,7 +175,7 @@ function toTurn(
   line: TurnLine,
   { now, after }: { now: Date; after: number },
 ): Extract<ImportedItem, { turn: object }>["turn"] {
-  const { conversation, message, model, status, undone, usage } = line;
+  const { conversation, message, attachments, model, status, undone, usage } = line;
   const past = (time: string) => Math.min(Date.parse(time), now.getTime());
   const createdAt = new Date(Math.max(past(line.createdAt), after + 1));
   const finishedAt = new Date(Math.max(past(line.finishedAt), createdAt.getTime()));
@@ -189,5 +189,6 @@ function toTurn(
     microCredits: null,
   };
   const none = { onAsk: "deny", limits: null, waiting: false, queuedAt: null } as const;
-  return { conversation, message, model, status, error, undone, usage: counts, ...none, createdAt, finishedAt };
+  const said = { conversation, message, attachments, model, status, error, undone };
+  return { ...said, usage: counts, ...none, createdAt, finishedAt };
 }

@@ -6,6 +6,7 @@ import { type OnAsk, summaryCharacters, type TurnRecord, type TurnStatus, type T
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import type { AskedLimits } from "../contract/limits.ts";
+import type { Attachment } from "../contract/uploads.ts";
 
 export interface TurnState {
   id: string;
@@ -17,6 +18,8 @@ export interface TurnState {
   /** The number of the agent's conversation: 1, 2, …. */
   conversation: number;
   message: string;
+  /** The images and files of the message. */
+  attachments: Attachment[];
   /** The request's addition to the agent's instructions; null: none. */
   instructions: string | null;
   /** Functions of its client that the agent may call as tools; null: none. */
@@ -63,10 +66,11 @@ export interface PastTurn extends TurnState {
 }
 
 export function toTurnView(past: PastTurn): TurnRecord {
-  const { id, conversation, message, reply, replyTruncated, error, model, askedBy, createdBy, undone } = past;
+  const { id, conversation, message, attachments, reply, replyTruncated, error, model, askedBy, createdBy, undone } =
+    past;
   const status = shownStatus(past);
   return {
-    ...{ id, conversation, message, reply, replyTruncated, error, model, askedBy, createdBy, undone },
+    ...{ id, conversation, message, attachments, reply, replyTruncated, error, model, askedBy, createdBy, undone },
     status,
     reason: status === "waiting" ? "approval" : null,
     usage: toUsage(past.usage),

@@ -146,6 +146,7 @@ function runningTurn(id: string, agentId: string): TurnState {
     keyId: null,
     personId: null,
     conversation: 1,
+    attachments: [],
     message: "hi",
     model: null,
     status: "running",

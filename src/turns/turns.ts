@@ -28,7 +28,8 @@ export type TurnAgent = Pick<
 >;
 
 /** Optional settings of a turn, from its client or another agent. */
-interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked" | "onAsk" | "limits">> {
+export interface TurnAdditions
+  extends Partial<Pick<TurnState, "attachments" | "instructions" | "functions" | "asked" | "onAsk" | "limits">> {
   /** The turn follows an earlier one: it is refused if the conversation has changed since the agent was read. */
   follows?: boolean;
   /** The treatment of a message while another turn of the agent runs. Default: `reject`. */
@@ -86,7 +87,7 @@ export class Turns {
   /**
    * Begins a turn with the agent's current model and instructions, or queues it. Throws `agent_failed`, `agent_deleting`,
    * `agent_elsewhere`, `model_not_available`, `turn_in_progress`, `queue_full`, `insufficient_credits`, `no_capacity`,
-   * `shutting_down`.
+   * `upload_not_found`, `shutting_down`.
    */
   async begin(
     id: string,
@@ -96,8 +97,8 @@ export class Turns {
     additions: TurnAdditions = {},
   ): Promise<TurnState> {
     const { instructions = null, functions = null, asked = null, follows = false, whenBusy = "reject" } = additions;
-    const { limits = null, onAsk = "deny" } = additions; // Most callers cannot show a question.
-    const given = { instructions, functions, asked, onAsk, limits, whenBusy };
+    const { attachments = [], limits = null, onAsk = "deny" } = additions; // Most callers cannot show a question.
+    const given = { attachments, instructions, functions, asked, onAsk, limits, whenBusy };
     if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
     for (let current = agent; ; current = await this.#reread(agent.id)) {
       try {
@@ -121,7 +122,7 @@ export class Turns {
     agent: AgentState,
     message: string,
     caller: Pick<Caller, "accountId" | "keyId" | "personId" | "span">,
-    additions: Pick<TurnState, "instructions" | "functions" | "asked" | "onAsk" | "limits"> & { whenBusy: WhenBusy },
+    additions: Required<Omit<TurnAdditions, "follows">>,
   ): Promise<TurnState> {
     await this.#context.leases.admit(agent, caller);
     const { id: agentId, conversation } = agent;

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
 import { numberAccountEvents } from "../events/store.ts";
+import { isInUse } from "../uploads/store.ts";
 
 /** How long expiring data is kept. */
 export interface Retention {
@@ -137,6 +138,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
         sql`created_at < now() - interval '1 hour' and not exists (select from turns where id = turn_id)`,
       ),
     ],
+    ["uploads", removal("uploads", sql`expires_at < now() and not ${isInUse}`)],
     // Machines keep the last 100 commands that have ended, and few that run.
     ["authors of commands and files", machineAuthorsBeyond],
     ["names of private agents", goneNames],

@@ -36,6 +36,8 @@ const added = [
   [/\/agents\/(ada|bob|hal)$/, "maxCredits"],
   [/\/agents\/(ada|bob|hal)$/, "maxMinutes"],
   [/\/agents\/(ada|bob|hal)$/, "maxToolCalls"],
+  [/\/turns$/, "data.*.attachments"],
+  [/\/turns\/[^/]+$/, "attachments"],
   [/\/turns$/, "data.*.reason"],
   [/\/turns\/[^/]+$/, "reason"],
   [/\/runtimes$/, "data.*.abilities.permissions"],

@@ -57,6 +57,8 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   tickets: "clean-up",
   turn_events: ["turns", "BERTH_MAX_TURN_MIB"],
   turns: "clean-up",
+  upload_chunks: ["uploads", "100"],
+  uploads: "clean-up",
   user_links: "clean-up",
   users: "the operator adds them",
 };

@@ -52,6 +52,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     keyId: null,
     personId: null,
     conversation: 1,
+    attachments: [],
     message: "Hello",
     model: null,
     usage: noUsage,

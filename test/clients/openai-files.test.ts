@@ -1,5 +1,6 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { png } from "../support/pictures.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The `openai` package, unmodified, with an agent as its model.
@@ -26,7 +27,11 @@ async function newAgent(name: string): Promise<string> {
   return name;
 }
 
-const image = { type: "input_image" as const, detail: "auto" as const, image_url: "data:image/png;base64,aW1hZ2U=" };
+const image = {
+  type: "input_image" as const,
+  detail: "auto" as const,
+  image_url: `data:image/png;base64,${png().toString("base64")}`,
+};
 const pdf = { type: "input_file" as const, filename: "../q3.pdf", file_data: "data:application/pdf;base64,cGRm" };
 
 test("images and files of a message are in the agent's machine, and the message names them", async () => {
@@ -38,16 +43,13 @@ test("images and files of a message are in the agent's machine, and the message 
   const first = await client.call("POST", "/v1/responses", request, key);
   const { data } = (await client.call("GET", `/agents/${agent}/turns`)).body;
   const folder = `inbox/${data[0].id}`;
-  const [message, list] = data[0].message.split("\n\n");
-  expect(message).toBe("What is this?");
-  expect(list.split("\n")).toEqual([
-    "Attached files:",
-    ...["image-1.png", "q3.pdf", "3-q3.pdf"].map((name) =>
-      expect.stringMatching(new RegExp(`^/.*/${folder}/${name}$`)),
-    ),
-  ]);
-  const read = async (name: string) => (await client.fetch("GET", `/agents/${agent}/files/${folder}/${name}`)).text();
-  expect([await read("image-1.png"), await read("q3.pdf"), await read("3-q3.pdf")]).toEqual(["image", "pdf", "pdf"]);
+  expect(data[0]).toMatchObject({ message: "What is this?", attachments: [{ kind: "image" }, { kind: "file" }, {}] });
+  const bytes = async (name: string) => {
+    const response = await client.fetch("GET", `/agents/${agent}/files/${folder}/${name}`);
+    return Buffer.from(await response.arrayBuffer());
+  };
+  expect(await bytes("image-1.png")).toEqual(png());
+  expect([await bytes("q3.pdf"), await bytes("3-q3.pdf")].map(String)).toEqual(["pdf", "pdf"]);
   const items = await all(await openai.responses.inputItems.list(first.body.id));
   expect(items).toMatchObject([{ content: [content[0], { ...image, image_url: null }, { type: "input_file" }, {}] }]);
   const again = await client.call("POST", "/v1/responses", request, key);
@@ -75,32 +77,25 @@ test("files of a message that cannot be queued are removed", async () => {
   }
   await expect(openai.responses.create({ model: agent, input })).rejects.toMatchObject({ code: "queue_full" });
   await openai.responses.cancel(begun.id);
-  expect((await client.call("GET", `/agents/${agent}/files/inbox`)).body).toMatchObject({ data: [] });
+  expect((await client.call("GET", `/agents/${agent}/uploads`)).body).toMatchObject({ data: [] });
 });
 
-test("no turn begins where its files cannot be written", async () => {
+test("a broken image is refused with its part", async () => {
+  const agent = await newAgent("broken");
+  const lying = { ...image, image_url: image.image_url.replace("image/png", "image/jpeg") };
+  await expect(
+    openai.responses.create({ model: agent, input: [{ role: "user", content: [lying] }] }),
+  ).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining("input.0.content.0: mediaType is image/jpeg"),
+  });
+  expect((await service.client.call("GET", `/agents/${agent}/turns`)).body.data).toEqual([]);
+});
+
+test("a turn fails where its files cannot be written", async () => {
   const agent = await newAgent("unwritten");
-  const { client } = service;
   const input = [{ role: "user" as const, content: [image] }];
-  await client.call("PUT", `/agents/${agent}/files/inbox`, "a file");
-  await expect(openai.responses.create({ model: agent, input })).rejects.toMatchObject({ code: "not_a_folder" });
-  expect((await client.call("GET", `/agents/${agent}/turns`)).body.data).toEqual([]);
-});
-
-test("a turn whose agent's conversation was reset while its attachments waited begins in the new one", async () => {
-  const agent = await newAgent("reset");
-  await service.client.call("POST", `/agents/${agent}/suspend`);
-  const gate = Promise.withResolvers<void>();
-  service.driver.gate = gate.promise;
-  const content = [{ type: "input_text" as const, text: "hello" }, image];
-  const answer = openai.responses.create({ model: agent, input: [{ role: "user", content }] });
-  await expect.poll(() => service.driver.waiting).toBe(1);
-  expect((await service.client.call("POST", `/agents/${agent}/conversation/reset`)).status).toBe(200);
-  service.driver.gate = Promise.resolve();
-  gate.resolve();
-  const { id } = await answer;
-  const [turn] = (await service.client.call("GET", `/agents/${agent}/turns`)).body.data;
-  expect(turn.conversation).toBe(2);
-  const next = await openai.responses.create({ model: agent, input: "count 2", previous_response_id: id });
-  expect(next.output_text).toBe("1 2 ");
+  await service.client.call("PUT", `/agents/${agent}/files/inbox`, "a file");
+  const response = await openai.responses.create({ model: agent, input });
+  expect(response).toMatchObject({ status: "failed", error: { message: expect.stringContaining("not a folder") } });
 });

@@ -40,6 +40,7 @@ import {
  *   uses KIND N SUBJECT  the same N times at once, each with its number after the subject
  *   ask [PATH [hang]]  calls the gateway at PATH (`/anthropic/v1/messages`), says the response's status and body, and
  *                  then nothing with `hang`
+ *   see WORDS      the images that come with the message: their types and sizes in bytes
  *   anything else  is repeated, word by word
  */
 export function scriptedRuntime(name: string): Runtime {
@@ -96,7 +97,11 @@ class ScriptedSession implements Session {
     this.#file = join(context.home, "messages");
   }
 
-  async prompt({ message, model }: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+  async prompt(
+    { message, model, images = [] }: Prompt,
+    emit: (event: TurnEvent) => void,
+    signal: AbortSignal,
+  ): Promise<LastEvent> {
     await appendFile(this.#file, `${message}\n`);
     const [verb, ...words] = message.split(" ");
     const say = (delta: string) => emit({ type: "response.output_text.delta", delta });
@@ -149,6 +154,9 @@ class ScriptedSession implements Session {
         return { type: "response.failed", error: { code: "runtime_failed", message: "The runtime ended." } };
       case "model":
         say(String(model));
+        break;
+      case "see":
+        say(JSON.stringify(images.map(({ mediaType, data }) => [mediaType, Buffer.from(data, "base64").length])));
         break;
       case "recall":
         say(await readFile(this.#file, "utf8"));

@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { Berth, type CommandEvent, outputBytes } from "@berth/client";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { png } from "../support/pictures.ts";
 import { VmService } from "../support/vm-service.ts";
 
 // The machine, open to its owner: what the tests in test/api do with processes of this machine, once with a real one.
@@ -100,7 +101,7 @@ test("a full disk is reported, and the existing file stays", async () => {
 });
 
 test("a picture that a client of OpenAI's API sends is a file in the machine, which the agent's tools read", async () => {
-  const picture = randomBytes(100_000);
+  const picture = png(200, 200);
   const content = [
     { type: "input_text" as const, text: "run: sha256sum ~/inbox/*/*" },
     {

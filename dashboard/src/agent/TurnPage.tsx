@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import type { ReactNode } from "react";
 import { agentQuery, turnQuery } from "../api/queries.ts";
+import { type Draft, emptyDraft } from "../conversation/draft.ts";
 import { useStoredState } from "../conversation/stored-state.ts";
 import { TurnView } from "../conversation/TurnView.tsx";
 import { credits } from "../ui/credits.ts";
@@ -40,9 +41,9 @@ function Whole({ agent: name, turn }: { agent: string; turn: Turn }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { data: agent } = useQuery(agentQuery(name));
-  const [, setDraft] = useStoredState(`draft ${name}`, "");
-  const write = (message: string) => {
-    setDraft(message);
+  const [, setDraft] = useStoredState(`message ${name}`, emptyDraft);
+  const write = (draft: Draft) => {
+    setDraft(draft);
     void navigate({ to: "/agents/$name", params: { name } });
   };
   return (

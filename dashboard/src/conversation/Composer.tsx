@@ -1,16 +1,20 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowUp, ChevronUp, Pencil, Square, X } from "lucide-react";
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { isRefusal } from "../api/client.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
+import { Attachments } from "./Attachments.tsx";
+import { type Draft, emptyDraft, isEmpty, lineOf } from "./draft.ts";
+import { DropZone, FileButtons, type FilesProps } from "./FileInputs.tsx";
+import { useAttaching } from "./use-attaching.ts";
 import type { useSender } from "./use-sender.ts";
 
 interface ComposerProps {
   agent: string;
-  draft: string;
-  onDraft: (text: string) => void;
+  draft: Draft;
+  onDraft: (draft: Draft) => void;
   sender: ReturnType<typeof useSender>;
   /** Null while nothing runs. */
   onInterrupt: (() => void) | null;
@@ -18,14 +22,26 @@ interface ComposerProps {
 
 /** Where messages are written, below those that wait. */
 export function Composer({ agent, draft, onDraft, sender, onInterrupt }: ComposerProps) {
-  const isEmpty = draft.trim() === "";
-  const send = () => {
-    if (isEmpty) return;
-    sender.add(draft.trim());
-    onDraft("");
+  // Uploads end later, in a draft that may have changed since.
+  const current = useRef(draft);
+  useEffect(() => {
+    current.current = draft;
+  }, [draft]);
+  const change = (changes: Partial<Draft>) => {
+    current.current = { ...current.current, ...changes };
+    onDraft(current.current);
   };
-  const edit = (message: string, remove: () => void) => {
-    onDraft(message);
+  const { uploading, problem, attach } = useAttaching(agent, draft.files.length, (file) =>
+    change({ files: [...current.current.files, file] }),
+  );
+  const cannotSend = isEmpty(draft) || uploading.length > 0;
+  const send = () => {
+    if (cannotSend) return;
+    sender.add({ ...draft, text: draft.text.trim() });
+    change(emptyDraft);
+  };
+  const edit = (edited: Draft, remove: () => void) => {
+    change(edited);
     remove();
   };
   return (
@@ -39,12 +55,33 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
         )}
         {sender.held !== null && <Held sender={sender} />}
         {sender.queue.length + sender.unsent.length > 0 && <Queue sender={sender} onEdit={edit} />}
-        <div className="flex items-end gap-2 rounded-2xl border border-line-strong bg-surface p-2 has-[textarea:focus-visible]:outline-2 has-[textarea:focus-visible]:outline-accent">
+        {problem !== null && (
+          <Notice tone="bad" title="A file was not attached">
+            {problem}
+          </Notice>
+        )}
+        <DropZone onFiles={attach}>
+          {draft.files.length + uploading.length > 0 && (
+            <div className="grid w-full gap-2 p-1">
+              <Attachments
+                agent={agent}
+                attachments={draft.files}
+                onRemove={(id) => change({ files: draft.files.filter((file) => file.id !== id) })}
+              />
+              {uploading.length > 0 && (
+                <p role="status" className="truncate text-sm text-muted">
+                  Uploading {uploading.join(", ")}…
+                </p>
+              )}
+            </div>
+          )}
+          <FileButtons onFiles={attach} />
           <MessageField
             label={`Message to ${agent}`}
             placeholder={sender.isBusy ? "Begins when the agent has answered" : "Message"}
-            draft={draft}
-            onDraft={onDraft}
+            text={draft.text}
+            onText={(text) => change({ text })}
+            onFiles={attach}
             onSend={send}
           />
           {onInterrupt && (
@@ -55,53 +92,61 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
           <Button
             kind="primary"
             aria-label={sender.isBusy ? "Add to the queue" : "Send"}
-            disabled={isEmpty}
+            disabled={cannotSend}
             onClick={send}
           >
             <ArrowUp className="size-4" aria-hidden />
           </Button>
-        </div>
+        </DropZone>
       </div>
     </div>
   );
 }
 
-interface FieldProps extends Pick<ComposerProps, "draft" | "onDraft"> {
+interface FieldProps extends FilesProps {
+  text: string;
+  onText: (text: string) => void;
   label: string;
   placeholder: string;
   onSend: () => void;
 }
 
 /** A text of several lines, which Enter sends. */
-function MessageField({ label, placeholder, draft, onDraft, onSend }: FieldProps) {
+function MessageField({ label, placeholder, text, onText, onFiles, onSend }: FieldProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const press = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     onSend();
   };
+  const paste = (event: ClipboardEvent) => {
+    if (event.clipboardData.files.length === 0) return;
+    event.preventDefault();
+    onFiles([...event.clipboardData.files]);
+  };
   // Resume editing the restored draft.
   // biome-ignore lint/correctness/useExhaustiveDependencies: at each edit, not at each key
   useEffect(() => {
     if (document.activeElement === document.body || document.activeElement?.closest("article, ol"))
       field.current?.focus();
-  }, [draft]);
+  }, [text]);
   return (
     <textarea
       ref={field}
       aria-label={label}
       placeholder={placeholder}
-      value={draft}
+      value={text}
       rows={1}
-      onChange={(event) => onDraft(event.target.value)}
+      onChange={(event) => onText(event.target.value)}
+      onPaste={paste}
       onKeyDown={press}
-      className="field-sizing-content max-h-[40vh] min-h-9 flex-1 resize-none bg-transparent px-2 py-1.5 text-base outline-none placeholder:text-muted md:text-[15px]"
+      className="field-sizing-content max-h-[40vh] min-h-9 min-w-0 flex-1 resize-none bg-transparent px-2 py-1.5 text-base outline-none placeholder:text-muted md:text-[15px]"
     />
   );
 }
 
 interface QueueProps extends Pick<ComposerProps, "sender"> {
-  onEdit: (message: string, remove: () => void) => void;
+  onEdit: (draft: Draft, remove: () => void) => void;
 }
 
 /** Messages that wait until the agent has answered, then those that the service has not taken yet. */
@@ -111,19 +156,19 @@ function Queue({ sender, onEdit }: QueueProps) {
       {sender.queue.map((turn) => (
         <Waiting
           key={turn.id}
-          message={turn.message}
+          message={lineOf({ text: turn.message, files: turn.attachments })}
           onMoveUp={turn.position > 1 ? () => sender.moveUp(turn) : null}
-          onEdit={() => onEdit(turn.message, () => sender.remove(turn))}
+          onEdit={() => onEdit({ text: turn.message, files: turn.attachments }, () => sender.remove(turn))}
           onRemove={() => sender.remove(turn)}
         />
       ))}
-      {sender.unsent.map((message, at) => (
+      {sender.unsent.map((draft, at) => (
         <Waiting
           // biome-ignore lint/suspicious/noArrayIndexKey: the same may wait twice
-          key={`${at} ${message}`}
-          message={message}
+          key={`${at} ${draft.text}`}
+          message={lineOf(draft)}
           onMoveUp={null}
-          onEdit={() => onEdit(message, () => sender.removeUnsent(at))}
+          onEdit={() => onEdit(draft, () => sender.removeUnsent(at))}
           onRemove={() => sender.removeUnsent(at)}
         />
       ))}

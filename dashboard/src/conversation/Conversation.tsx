@@ -7,7 +7,9 @@ import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { useMay } from "../workspace/use-may.ts";
+import { Attachments } from "./Attachments.tsx";
 import { Composer } from "./Composer.tsx";
+import { type Draft, emptyDraft } from "./draft.ts";
 import { useStoredState } from "./stored-state.ts";
 import { TurnView } from "./TurnView.tsx";
 import { isUnderWay, useTurns } from "./turn-list.ts";
@@ -22,7 +24,7 @@ export function Conversation() {
 function ConversationWith({ name }: { name: string }) {
   const { data: agent } = useQuery(agentQuery(name));
   const { query, turns, begun, ended } = useTurns(name);
-  const [draft, setDraft] = useStoredState(`draft ${name}`, "");
+  const [draft, setDraft] = useStoredState(`message ${name}`, emptyDraft);
   const mayUse = useMay("use");
   const running = turns.findLast(isUnderWay);
   const sender = useSender(name, {
@@ -89,7 +91,7 @@ interface TurnsProps {
   /** Null while there are none, or they are on their way. */
   onOlder: (() => void) | null;
   onEnded: (id: string) => void;
-  onEdit: (message: string) => void;
+  onEdit: (draft: Draft) => void;
 }
 
 /** The turns. Only those in view are in the page. */
@@ -127,7 +129,7 @@ function Turns({ agent, isAsleep, turns, sender, onOlder, onEnded, onEdit }: Tur
             </div>
           ))}
         </div>
-        {sending !== null && <Sending message={sending} />}
+        {sending !== null && <Sending agent={agent} draft={sending} />}
       </section>
       {!isAtEnd && <ToNewest onClick={() => virtualizer.scrollToEnd()} />}
     </div>
@@ -165,12 +167,19 @@ function NewConversation() {
 }
 
 /** On its way to the service. */
-function Sending({ message }: { message: string }) {
+function Sending({ agent, draft: { text, files } }: { agent: string; draft: Draft }) {
   return (
     <div className="mx-auto w-full max-w-3xl pb-6">
-      <p className="ml-auto w-fit max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">
-        {message}
-      </p>
+      {files.length > 0 && (
+        <div className="mb-2 flex justify-end">
+          <Attachments agent={agent} attachments={files} onRemove={null} />
+        </div>
+      )}
+      {text !== "" && (
+        <p className="ml-auto w-fit max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">
+          {text}
+        </p>
+      )}
       <p className="mt-3 text-sm text-muted">sending…</p>
     </div>
   );

@@ -10,6 +10,8 @@ import { duration, Time } from "../ui/Time.tsx";
 import { useAuthor } from "../workspace/use-author.ts";
 import { useMay } from "../workspace/use-may.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
+import { Attachments } from "./Attachments.tsx";
+import { type Draft, lineOf } from "./draft.ts";
 import { FunctionCall } from "./FunctionCall.tsx";
 import { useLiveTurn } from "./live-turns.ts";
 import { PlainMarkdown } from "./PlainMarkdown.tsx";
@@ -31,8 +33,8 @@ interface TurnProps {
   /** It comes into the page while the page is scrolled, and may soon leave it. */
   isPassing?: boolean;
   onEnded: (id: string) => void;
-  onEdit: (message: string) => void;
-  onSendAgain: (message: string) => void;
+  onEdit: (draft: Draft) => void;
+  onSendAgain: (draft: Draft) => void;
 }
 
 /** A turn that is scrolled by quickly leaves the page sooner. */
@@ -42,6 +44,7 @@ const passingMs = 300;
 export const TurnView = memo(
   function TurnView({ agent, turn, isAsleep, isPassing = false, onEnded, onEdit, onSendAgain }: TurnProps) {
     const mayUse = useMay("use");
+    const draft: Draft = { text: turn.message, files: turn.attachments };
     const author = useAuthor()(turn.createdBy);
     const stays = useStays(isPassing);
     const { state, isBroken, error, readAgain } = useLiveTurn(agent, turn.id, isUnderWay(turn), stays);
@@ -59,9 +62,14 @@ export const TurnView = memo(
     const isAsking = parts.some((part) => part.kind === "approval" && part.status === "open");
     const phase = isOver(state.phase) ? state.phase : phaseOf(turn, state.phase);
     return (
-      <article aria-label={`Turn: ${turn.message.slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
+      <article aria-label={`Turn: ${lineOf(draft).slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
         {author && <p className="-mb-2 truncate text-right text-xs text-muted">{author}</p>}
-        <Message text={turn.message} onEdit={mayUse ? () => onEdit(turn.message) : null} />
+        {draft.files.length > 0 && (
+          <div className="-mb-1 flex justify-end">
+            <Attachments agent={agent} attachments={draft.files} onRemove={null} />
+          </div>
+        )}
+        <Message text={draft.text} onEdit={mayUse ? () => onEdit(draft) : null} />
         {parts.map((part, at) => (
           <PartView
             // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
@@ -85,7 +93,7 @@ export const TurnView = memo(
           </Notice>
         )}
         {turn.undone && <p className="text-sm text-muted">Undone: the agent was rolled back to a time before it.</p>}
-        <Outcome phase={phase} onSend={mayUse ? onSendAgain : null} message={turn.message} />
+        <Outcome phase={phase} onSend={mayUse ? onSendAgain : null} draft={draft} />
         {!isRunning && <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply} />}
       </article>
     );
@@ -138,7 +146,9 @@ function Message({ text, onEdit }: { text: string; onEdit: (() => void) | null }
           <Pencil className="size-4" aria-hidden />
         </Button>
       )}
-      <p className="max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">{text}</p>
+      {text !== "" && (
+        <p className="max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">{text}</p>
+      )}
     </div>
   );
 }
@@ -182,16 +192,16 @@ function Reasoning({ text, isStreaming }: { text: string; isStreaming: boolean }
 
 interface OutcomeProps {
   phase: Phase;
-  message: string;
+  draft: Draft;
   /** Null for a person who may only read. */
-  onSend: ((message: string) => void) | null;
+  onSend: ((draft: Draft) => void) | null;
 }
 
 /** The message that continues a turn after one of its own limits stopped it. */
-const continuation = "Continue.";
+const continuation: Draft = { text: "Continue.", files: [] };
 const ownLimits: readonly (string | null)[] = ["turn_limit", "caused_limit", "minutes_limit", "tool_calls_limit"];
 
-function Outcome({ phase, message, onSend }: OutcomeProps) {
+function Outcome({ phase, draft, onSend }: OutcomeProps) {
   if (phase.name === "cancelled") return <p className="text-sm text-muted">Interrupted.</p>;
   if (phase.name !== "failed") return null;
   const isStopped = ownLimits.includes(phase.limit);
@@ -200,7 +210,7 @@ function Outcome({ phase, message, onSend }: OutcomeProps) {
       tone="bad"
       title={isStopped ? "A limit stopped this turn" : "This turn failed"}
       action={
-        onSend && <NextStep phase={phase} onContinue={() => onSend(continuation)} onAgain={() => onSend(message)} />
+        onSend && <NextStep phase={phase} onContinue={() => onSend(continuation)} onAgain={() => onSend(draft)} />
       }
     >
       {phase.message}

@@ -2,6 +2,7 @@ import { isLast, type Reply, type TurnEvent } from "@berth/client";
 import { useSyncExternalStore } from "react";
 import { berth, reachability } from "../api/client.ts";
 import { messageOf } from "../ui/message.ts";
+import { contentOf, type Draft } from "./draft.ts";
 import { emptyTurn, isOver, reduceTurn, type TurnState } from "./turn-state.ts";
 
 const include = ["status", "reasoning", "tools", "usage", "approvals"] as const;
@@ -50,14 +51,14 @@ class LiveTurns {
    * Sends a message. Resolves as soon as the service has taken it, with its turn's id, or null if it waits in the queue.
    * Throws as `Connection.call`.
    */
-  async begin(message: string): Promise<string | null> {
+  async begin(draft: Draft): Promise<string | null> {
     const agent = berth.agent(this.#agent);
     const gone = new AbortController();
     let sent: Reply | null = null;
     const begun = Promise.withResolvers<string>();
     const open = (onBroken: () => void) => {
       if (sent === null) {
-        sent = agent.chat(message, { include, onBroken, whenBusy: "queue", signal: gone.signal });
+        sent = agent.chat(contentOf(draft), { include, onBroken, whenBusy: "queue", signal: gone.signal });
         sent.turnId.then(begun.resolve, begun.reject);
         return sent;
       }

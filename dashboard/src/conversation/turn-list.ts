@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { berth } from "../api/client.ts";
 import { turnsFrom, turnsQuery } from "../api/queries.ts";
 import { useAccountEvents } from "../api/use-live.ts";
+import type { Draft } from "./draft.ts";
 
 type Pages = InfiniteData<TurnList, string | null>;
 
@@ -34,7 +35,7 @@ export function useTurns(name: string) {
     query,
     turns,
     /** A turn that this page has begun. */
-    begun: (id: string, message: string) => take([justBegun(id, message, turns.at(-1)?.conversation ?? 1)]),
+    begun: (id: string, draft: Draft) => take([justBegun(id, draft, turns.at(-1)?.conversation ?? 1)]),
     /** Reads again a turn that has ended. */
     ended: async (id: string) => {
       take([await berth.agent(name).turn(id)]);
@@ -79,11 +80,12 @@ function begunTurns(pages: { pages: TurnList[] } | undefined): Turn[] {
     .toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : one.createdAt > other.createdAt ? 1 : 0));
 }
 
-function justBegun(id: string, message: string, conversation: number): Turn {
+function justBegun(id: string, { text, files }: Draft, conversation: number): Turn {
   return {
     id,
     conversation,
-    message,
+    message: text,
+    attachments: [...files],
     reply: "",
     replyTruncated: false,
     status: "running",

@@ -4,13 +4,14 @@ import { useEffect, useEffectEvent, useState } from "react";
 import { berth, isRefusal } from "../api/client.ts";
 import { queueQuery } from "../api/queries.ts";
 import { useIsReachable } from "../api/use-live.ts";
+import type { Draft } from "./draft.ts";
 import { liveTurnsOf } from "./live-turns.ts";
 import { useStoredState } from "./stored-state.ts";
 
 interface SenderOptions {
   /** Whether a turn runs. */
   isRunning: boolean;
-  onBegun: (turnId: string, message: string) => void;
+  onBegun: (turnId: string, draft: Draft) => void;
 }
 
 /**
@@ -20,23 +21,23 @@ interface SenderOptions {
 export function useSender(agent: string, { isRunning, onBegun }: SenderOptions) {
   const queries = useQueryClient();
   const { data: { data: queue, held } = { data: [] as QueuedTurn[], held: null } } = useQuery(queueQuery(agent));
-  const [unsent, setUnsent] = useStoredState<readonly string[]>(`unsent ${agent}`, []);
-  const [sending, setSending] = useState<string | null>(null);
+  const [unsent, setUnsent] = useStoredState<readonly Draft[]>(`unsent messages ${agent}`, []);
+  const [sending, setSending] = useState<Draft | null>(null);
   const [refusal, setRefusal] = useState<unknown>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const isReachable = useIsReachable();
 
   const send = useEffectEvent(async () => {
-    const [message, ...rest] = unsent;
-    if (message === undefined) return;
+    const [draft, ...rest] = unsent;
+    if (draft === undefined) return;
     setUnsent(rest);
-    setSending(message);
+    setSending(draft);
     try {
-      const turnId = await liveTurnsOf(agent).begin(message);
+      const turnId = await liveTurnsOf(agent).begin(draft);
       if (turnId === null) await queries.invalidateQueries(queueQuery(agent));
-      else onBegun(turnId, message);
+      else onBegun(turnId, draft);
     } catch (error) {
-      setUnsent([message, ...rest]);
+      setUnsent([draft, ...rest]);
       setRefusal(error);
     } finally {
       setSending(null);
@@ -73,8 +74,8 @@ export function useSender(agent: string, { isRunning, onBegun }: SenderOptions) 
     moveUp: ({ id, position }: QueuedTurn) =>
       void change(berth.agent(agent).queue.change(id, { position: Math.max(1, position - 1) })),
     remove: ({ id }: QueuedTurn) => void change(berth.agent(agent).cancel(id)),
-    add: (message: string) => {
-      setUnsent([...unsent, message]);
+    add: (draft: Draft) => {
+      setUnsent([...unsent, draft]);
       setRefusal(null);
     },
     removeUnsent: (at: number) => {

@@ -1,11 +1,12 @@
 import type { Turn } from "@berth/client";
 import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
+import type { Draft } from "./draft.ts";
 
 interface Scrolled {
   turns: readonly Turn[];
   /** The message on its way to the service, which is scrolled to. */
-  sending: string | null;
+  sending: Draft | null;
   /** Loads older turns; null while there are none, or they are on their way. */
   onOlder: (() => void) | null;
 }

@@ -2,12 +2,13 @@ import { AgentCommands } from "./commands.ts";
 import type { Connection, Query, RequestOptions } from "./connection.ts";
 import { AgentFiles } from "./files.ts";
 import { AgentApprovals, AgentMethods, AgentNetwork, AgentQueue, AgentSecrets } from "./generated/methods.gen.ts";
-import type { AgentLog, InstallStatus, LogEvent } from "./generated/types.gen.ts";
+import type { AgentLog, ContentPart, InstallStatus, LogEvent } from "./generated/types.gen.ts";
 import { AgentPorts } from "./ports.ts";
 import { type ChatOptions, Reply } from "./reply.ts";
 import { AgentSnapshots } from "./snapshots.ts";
 import { AgentSsh } from "./ssh.ts";
 import { Terminal, type TerminalOptions } from "./terminal.ts";
+import { AgentUploads } from "./uploads.ts";
 
 /** One agent, by its name. The first call finds out whether it exists. Every method throws as `Connection.call`. */
 export class AgentHandle extends AgentMethods {
@@ -21,6 +22,7 @@ export class AgentHandle extends AgentMethods {
   readonly secrets: AgentSecrets;
   readonly snapshots: AgentSnapshots;
   readonly ssh: AgentSsh;
+  readonly uploads: AgentUploads;
 
   constructor(connection: Connection, name: string) {
     super(connection, { name });
@@ -34,10 +36,11 @@ export class AgentHandle extends AgentMethods {
     this.secrets = new AgentSecrets(connection, this.path);
     this.snapshots = new AgentSnapshots(connection, this.path);
     this.ssh = new AgentSsh(connection, this.path);
+    this.uploads = new AgentUploads(connection, this.path);
   }
 
-  /** Sends a message. Read the reply to send it. */
-  chat(message: string, options: ChatOptions = {}): Reply {
+  /** Sends a message: a text, or texts, images and files. Read the reply to send it. */
+  chat(message: string | readonly ContentPart[], options: ChatOptions = {}): Reply {
     return new Reply(this.connection, { agent: this.name, turn: { message } }, options);
   }
 

@@ -26,3 +26,4 @@ export type { AgentPorts } from "./ports.ts";
 export { type ChatOptions, type Inclusion, isLast, type LastEvent, Reply } from "./reply.ts";
 export type { AgentSsh } from "./ssh.ts";
 export { Terminal, type TerminalOptions } from "./terminal.ts";
+export type { AgentUploads } from "./uploads.ts";

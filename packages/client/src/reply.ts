@@ -1,7 +1,7 @@
 import type { Connection } from "./connection.ts";
 import { ApiError, NotBerthError, TurnError } from "./errors.ts";
 import { followEvents } from "./events.ts";
-import type { ChatRequest, TurnEvent } from "./generated/types.gen.ts";
+import type { ChatRequest, ContentPart, TurnEvent } from "./generated/types.gen.ts";
 
 /** A kind of event that comes only when it is asked for. */
 export type Inclusion = NonNullable<ChatRequest["include"]>[number];
@@ -27,7 +27,7 @@ type Placed = "started" | "queued" | "steered";
 interface TurnStart {
   agent: string;
   /** The message of a turn that is to begin, or the id of one that has begun. */
-  turn: { message: string } | { id: string };
+  turn: { message: string | readonly ContentPart[] } | { id: string };
   /** Only events after this one's id. */
   after?: number;
 }
@@ -124,7 +124,8 @@ export class Reply implements AsyncIterable<TurnEvent> {
       ...(maxMinutes && { maxMinutes }),
       ...(maxToolCalls && { maxToolCalls }),
     };
-    const body = { message, include, ...(whenBusy && { whenBusy }), ...(onAsk && { onAsk }), ...limits };
+    const said = typeof message === "string" ? { message } : { content: [...message] };
+    const body = { ...said, include, ...(whenBusy && { whenBusy }), ...(onAsk && { onAsk }), ...limits };
     const response = await this.#connection.request("chat", { path: { name: this.#agent }, body, signal });
     this.#turnId = response.headers.get("x-turn-id");
     if (this.#turnId === null) throw new NotBerthError("The server there is not Berth: its response names no turn.");

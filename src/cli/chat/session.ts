@@ -2,9 +2,11 @@ import { once } from "node:events";
 import type { Key } from "node:readline";
 import { type AgentHandle, type Berth, isLast, type LastEvent, type Reply, type Turn, type Usage } from "@berth/client";
 import { type ApprovalRequest, approvalText, decisionKeys, decisionOf } from "../approval-text.ts";
+import type { AttachedFile } from "../attached-files.ts";
 import { faultText } from "../errors.ts";
 import { adviceOn } from "../report.ts";
 import { ChatView } from "./chat-view.ts";
+import { contentOf, type Draft, draftText } from "./draft.ts";
 import { chordOf, edit } from "./editor-keys.ts";
 import type { InputHistory } from "./input-history.ts";
 import { type Input, Keyboard } from "./keyboard.ts";
@@ -50,7 +52,9 @@ export class ChatSession {
   readonly #keyboard: Keyboard;
   readonly #editor = new LineEditor();
   /** Messages to be sent when the reply under way has ended. */
-  #waiting: string[] = [];
+  #waiting: Draft[] = [];
+  /** The files for the next message. */
+  #files: AttachedFile[] = [];
   #running: Running | null = null;
   #lastUsage: Usage | null = null;
   /** A line below the input. */
@@ -75,7 +79,7 @@ export class ChatSession {
     this.#agent = options.client.agent(options.name);
     this.#view = new ChatView(options.output, () => ({
       running: this.#running,
-      waiting: this.#waiting,
+      waiting: this.#waiting.map(draftText),
       question: this.#question?.text ?? this.#approvalQuestion,
       input: (width, maximumRows) => this.#editor.view(width, maximumRows),
       hint: this.#hint,
@@ -129,8 +133,8 @@ export class ChatSession {
     return data.filter((turn) => turn.conversation === conversation).toReversed();
   }
 
-  #showPast({ id, message, reply, replyTruncated, status, error }: Turn): void {
-    this.#view.print({ kind: "message", text: message });
+  #showPast({ id, message, attachments, reply, replyTruncated, status, error }: Turn): void {
+    this.#view.print({ kind: "message", text: draftText({ text: message, files: attachments ?? [] }) });
     if (status === "running" || status === "waiting" || status === "queued") {
       void this.#follow(this.#agent.reply(id, this.#chatOptions));
       return;
@@ -217,7 +221,9 @@ export class ChatSession {
   /** Puts unsent text back into the input. */
   #takeBackWaiting(): void {
     if (this.#waiting.length === 0) return;
-    this.#editor.set([...this.#waiting, ...(this.#editor.isEmpty ? [] : [this.#editor.text])].join("\n"));
+    const texts = this.#waiting.map(({ text }) => text);
+    this.#editor.set([...texts, ...(this.#editor.isEmpty ? [] : [this.#editor.text])].join("\n"));
+    this.#files.unshift(...this.#waiting.flatMap(({ files }) => files));
     this.#waiting = [];
   }
 
@@ -235,8 +241,12 @@ export class ChatSession {
     });
     this.#editor.set("");
     if ("command" in input) void this.#command(input.command, input.argument);
-    else if (this.#running) this.#waiting.push(input.message);
-    else this.#send(input.message);
+    else {
+      const draft = { text: input.message, files: this.#files };
+      this.#files = [];
+      if (this.#running) this.#waiting.push(draft);
+      else this.#send(draft);
+    }
   }
 
   async #command(name: string, argument: string): Promise<void> {
@@ -250,6 +260,7 @@ export class ChatSession {
           lastUsage: this.#lastUsage,
           tell: (text) => this.#tell(`  ${text}`),
           confirm: (text) => this.#ask(text),
+          attach: (file) => this.#files.push(file),
           leave: () => this.#leave(0),
         },
         argument,
@@ -278,9 +289,9 @@ export class ChatSession {
     this.#view.schedule();
   }
 
-  #send(message: string): void {
-    this.#view.print({ kind: "message", text: message });
-    void this.#follow(this.#agent.chat(message, { ...this.#chatOptions, whenBusy: "queue" }));
+  #send(draft: Draft): void {
+    this.#view.print({ kind: "message", text: draftText(draft) });
+    void this.#follow(this.#agent.chat(contentOf(draft), { ...this.#chatOptions, whenBusy: "queue" }));
   }
 
   get #chatOptions() {

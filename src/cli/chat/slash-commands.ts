@@ -1,4 +1,5 @@
 import type { AgentHandle, Berth, Usage } from "@berth/client";
+import { type AttachedFile, attachFile } from "../attached-files.ts";
 import { usageText } from "../usage-text.ts";
 
 /** The parts of a conversation that its commands use. */
@@ -11,6 +12,8 @@ export interface CommandContext {
   tell: (text: string) => void;
   /** Resolves with the user's answer. */
   confirm: (question: string) => Promise<boolean>;
+  /** Attaches a file to the next message. */
+  attach: (file: AttachedFile) => void;
   leave: () => void;
 }
 
@@ -46,6 +49,15 @@ export const slashCommands: Readonly<Record<string, SlashCommand>> = {
       tell(name === "" ? `model: ${model ?? "the runtime's default"}` : `${model} answers from the next message on.`);
     },
     candidates: async ({ client }) => (await client.models().take()).data.map(({ id }) => id),
+  },
+  file: {
+    help: "attach an image or a file to the next message: /file PATH",
+    run: async ({ agent, attach, tell }, path) => {
+      if (path === "") return tell("The path of a file is missing: /file PATH");
+      const file = await attachFile(agent, path);
+      attach(file);
+      tell(`${file.name} (${file.size} bytes) goes with the next message.`);
+    },
   },
   reset: {
     help: "begin a new conversation; the agent's files stay",

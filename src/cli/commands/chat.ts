@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { type Berth, type ChatRequest, type Inclusion, isLast, type LastEvent } from "@berth/client";
+import { type Berth, type ChatRequest, type ContentPart, type Inclusion, isLast, type LastEvent } from "@berth/client";
 import { Option } from "commander";
 import { ApprovalPrompts } from "../approval-prompts.ts";
+import { attachFile } from "../attached-files.ts";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
@@ -14,6 +15,7 @@ import { writeText } from "../terminal.ts";
 import { type LimitOptions, limitOptions, limitsOf } from "./agents-settings.ts";
 
 interface ChatOptions extends CommonOptions, LimitOptions {
+  file?: string[];
   whenBusy: WhenBusy;
   onAsk: OnAsk;
   usage?: true;
@@ -41,6 +43,7 @@ export function register(program: ToolCommand): void {
     .add("chat <name> [message]", "send a message to an agent and stream its reply", {
       message: "the message; - reads standard input; without it, start a conversation",
     })
+    .option("-f, --file <path>", "attach an image or a file of up to 100 MiB; repeatable", withPath)
     .option("-u, --usage", "print the tokens and credits used on stderr after the reply")
     .addOption(
       new Option("--when-busy <how>", "what to do while the agent answers another message")
@@ -57,10 +60,13 @@ export function register(program: ToolCommand): void {
     .option(...limitOptions[2])
     .addOption(jsonOption())
     .option("--no-history", "start a conversation without showing the earlier messages")
-    .after("Ctrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys.")
+    .after(
+      "Ctrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys, /file attaches a file.",
+    )
     .action(async (agent: string, message: string | undefined, options: ChatOptions) => {
       const client = connect();
-      if (message === undefined) return converse(client, agent, options);
+      const { file: paths = [] } = options;
+      if (message === undefined && paths.length === 0) return converse(client, agent, options);
       // With --json, the events are those that a script has always got.
       const include: Inclusion[] = ["tools"];
       if (!options.json) include.push("status", "approvals");
@@ -68,8 +74,21 @@ export function register(program: ToolCommand): void {
       const { whenBusy, onAsk, json = false } = options;
       const chat = { client, agent, include, whenBusy, onAsk, limits: limitsOf(options), json };
       using interrupts = new Interrupts();
-      requireCompleted(await say(chat, await textOf(message), interrupts), interrupts);
+      requireCompleted(await say(chat, await contentOf(chat, message, paths), interrupts), interrupts);
     });
+}
+
+function withPath(path: string, before: string[] = []): string[] {
+  return [...before, path];
+}
+
+/** The message, with the files at these paths. */
+async function contentOf({ client, agent }: Chat, message: string | undefined, paths: readonly string[]) {
+  const text = message === undefined ? "" : await textOf(message);
+  if (paths.length === 0) return text;
+  const parts: ContentPart[] = text === "" ? [] : [{ type: "text", text }];
+  for (const path of paths) parts.push((await attachFile(client.agent(agent), path)).part);
+  return parts;
 }
 
 /** Throws `CliError` for a turn that did not complete. */
@@ -98,7 +117,7 @@ async function converse(client: Berth, name: string, { json, history }: ChatOpti
 /** Sends a message and shows the turn's events up to the last. */
 async function say(
   { client, agent, include, whenBusy, onAsk, limits, json }: Chat,
-  message: string,
+  message: string | readonly ContentPart[],
   interrupts: Interrupts,
 ): Promise<LastEvent> {
   const view = new ReplyView(process.stdout, process.stderr);

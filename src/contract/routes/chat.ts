@@ -11,6 +11,7 @@ import {
   TurnRecord,
 } from "../chat.ts";
 import { chatReading, chatting, reading, route } from "../route.ts";
+import { maximumChatBytes } from "../uploads.ts";
 
 /** Messages to agents and their turns. An external agent key sees only the turns that it started. */
 export const chatRoutes = {
@@ -18,9 +19,11 @@ export const chatRoutes = {
     method: "POST",
     path: "/agents/{name}/chat",
     summary: "Send a message and stream the reply",
-    description: "A server-sent event stream of TurnEvent objects. The turn continues if the client disconnects.",
+    description:
+      "A server-sent event stream of TurnEvent objects. The turn continues if the client disconnects. A request is limited to 8 MiB: larger files are uploaded first.",
     params: AgentParams,
     body: ChatRequest,
+    maximumBytes: maximumChatBytes,
     responses: {},
     permission: chatting,
     stream: TurnEvent,

@@ -23,6 +23,7 @@ import type { Credential } from "../../contract/keys.ts";
 import type { AskedLimits } from "../../contract/limits.ts";
 import type { McpServers } from "../../contract/mcp-servers.ts";
 import type { Permissions } from "../../contract/permissions.ts";
+import type { Attachment } from "../../contract/uploads.ts";
 import type { Role } from "../../contract/workspaces.ts";
 import type { ResponseRequest } from "../../protocols/openai/stored-responses.ts";
 
@@ -238,9 +239,25 @@ export interface Tables {
     place: number | null;
     interrupts: Generated<boolean>;
     queued_at: Date | null;
+    attachments: ColumnType<Attachment[], string | undefined, string>;
     /** Measured by the clean-up, some time after the end. */
     bytes: Generated<string | null>;
   };
+  uploads: {
+    id: string;
+    agent_id: string;
+    key_id: string | null;
+    person_id: string | null;
+    name: string;
+    media_type: string;
+    /** A bigint, which the driver returns as text. */
+    size: ColumnType<string, number, number>;
+    sha256: Buffer | null;
+    used: Generated<boolean>;
+    created_at: Generated<Date>;
+    expires_at: Date;
+  };
+  upload_chunks: { upload_id: string; number: number; bytes: Buffer };
   approvals: {
     turn_id: string;
     id: string;

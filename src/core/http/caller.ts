@@ -42,6 +42,9 @@ export function countedAs({ keyId, accountId, personId }: Caller): string {
   return keyId ?? `${accountId} ${personId}`;
 }
 
-export function mayUseTurn({ agentIds, keyId }: Caller, turn: { keyId: string | null }): boolean {
+export function mayUseTurn(
+  { agentIds, keyId }: Pick<Caller, "agentIds" | "keyId">,
+  turn: { keyId: string | null },
+): boolean {
   return agentIds === null || turn.keyId === keyId;
 }

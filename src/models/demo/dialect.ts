@@ -50,5 +50,11 @@ export function wordsIn(text: string): string[] {
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((block: { text?: unknown }) => (typeof block?.text === "string" ? block.text : "")).join("\n");
+  return content.map(textOfBlock).join("\n");
+}
+
+/** The text of a block. The demonstration model sees of an image that there is one. */
+export function textOfBlock(block: { type?: unknown; text?: unknown } | null): string {
+  if (typeof block?.text === "string") return block.text;
+  return /^(image|image_url|input_image)$/.test(String(block?.type)) ? "(an image)" : "";
 }

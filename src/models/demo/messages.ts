@@ -1,5 +1,5 @@
 import type { JsonObject } from "../wires/wire.ts";
-import { type Dialect, newId, type Part, type Reply, type Tokens, textOf, wordsIn } from "./dialect.ts";
+import { type Dialect, newId, type Part, type Reply, type Tokens, textOf, textOfBlock, wordsIn } from "./dialect.ts";
 
 interface Block {
   type: string;
@@ -47,7 +47,7 @@ function partsOf(content: string | Block[]): Part[] {
   if (typeof content === "string") return [{ kind: "words", text: content }];
   return content.flatMap((block): Part[] => {
     if (block.type === "tool_result") return [{ kind: "result", text: textOf(block.content) }];
-    return block.type === "text" ? [{ kind: "words", text: block.text ?? "" }] : [];
+    return [{ kind: "words", text: textOfBlock(block) }];
   });
 }
 

@@ -1,6 +1,6 @@
-import mime from "mime";
 import { BerthError } from "../../contract/errors.ts";
-import type { Attachment } from "./inbox.ts";
+import { MediaType } from "../../contract/uploads.ts";
+import { bytesOf, type GivenFile } from "../../uploads/content.ts";
 
 /** A part of a message's content, as clients send it. */
 export type ContentPart = Record<string, unknown>;
@@ -11,22 +11,19 @@ interface Brought {
   field: string;
   value: unknown;
   fileName: unknown;
-  /** The prefix of the name if the client gives none. */
   kind: "image" | "file";
   /** Fields with which OpenAI refers to bytes elsewhere. */
   elsewhere: Record<string, unknown>;
 }
 
-/** The longest name of a file, in characters of up to four bytes: file systems allow 255 bytes. */
-const maximumName = 60;
 /** The longest beginning of a data: URL, up to its comma. */
 const maximumHead = 300;
 
 /**
- * The file in a part of a message's content, an image or any other; null if the part has none. `number` becomes part of
- * the file's name if the client gives none. Throws `request_invalid`.
+ * The image or the file in a part of a message's content; null if the part has none. `place` names the part in errors. Throws
+ * `request_invalid`.
  */
-export function attachmentOf(part: ContentPart, number: number): Attachment | null {
+export function fileOf(part: ContentPart, place: string): GivenFile | null {
   const brought = broughtBy(part);
   if (!brought) return null;
   const { field, value, fileName, kind, elsewhere } = brought;
@@ -34,10 +31,8 @@ export function attachmentOf(part: ContentPart, number: number): Attachment | nu
     if (given !== undefined && given !== null)
       throw invalid(`${name} is not supported: send the bytes themselves, as ${field}.`);
   }
-  const { bytes, type } = decoded(value, field, kind);
-  const extension = mime.getExtension(type) || (kind === "image" ? "png" : "bin");
-  const name = safeName(fileName) ?? `${kind}-${number}.${extension}`;
-  return { name, bytes };
+  const { bytes, mediaType } = decoded(value, `${place}.${field}`, kind);
+  return { kind, part: place, name: typeof fileName === "string" ? fileName : null, mediaType, source: bytes };
 }
 
 function broughtBy(part: ContentPart): Brought | null {
@@ -84,7 +79,7 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 }
 
 /** The bytes of a data: URL (RFC 2397) with base64, or for a file of base64 alone. */
-function decoded(value: unknown, field: string, kind: Brought["kind"]): { bytes: Buffer; type: string } {
+function decoded(value: unknown, field: string, kind: Brought["kind"]): { bytes: Buffer; mediaType: string | null } {
   const allowed = `${field} must be a data: URL with base64, such as data:image/png;base64,…`;
   if (typeof value !== "string") throw invalid(`${allowed}; it is missing.`);
   if (/^https?:/i.test(value)) throw invalid(`${allowed}; http and https addresses are not fetched.`);
@@ -93,21 +88,8 @@ function decoded(value: unknown, field: string, kind: Brought["kind"]): { bytes:
   const comma = isUrl ? value.indexOf(",") : -1;
   const head = value.slice("data:".length, Math.max(comma, 0));
   if (isUrl && (comma < 0 || head.length > maximumHead || !/;base64$/i.test(head))) throw invalid(`${allowed}.`);
-  const text = value.slice(comma + 1);
-  if (text === "" || text.length % 4 === 1 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text))
-    throw invalid(`${allowed}; this is not base64.`);
-  return { bytes: Buffer.from(text, "base64"), type: head.split(";")[0]! };
-}
-
-/** A name that is one file's in a folder, on one line; null where nothing is left of it. */
-function safeName(name: unknown): string | null {
-  if (typeof name !== "string") return null;
-  const last = name.slice(-1_000).split(/[/\\]/).at(-1)!.toWellFormed();
-  const plain = last.replaceAll(/[^\p{L}\p{M}\p{N} ._()+@-]/gu, "_").replace(/^[. -]+/, "");
-  const characters = [...plain.trim()];
-  if (characters.length <= maximumName) return characters.join("") || null;
-  const extension = /\.[a-z0-9]{1,10}$/i.exec(plain.trim())?.[0] ?? "";
-  return characters.slice(0, maximumName - extension.length).join("") + extension;
+  const mediaType = head.split(";")[0]!;
+  return { bytes: bytesOf(value.slice(comma + 1), field), mediaType: MediaType.safeParse(mediaType).data ?? null };
 }
 
 /** The stored form of the part, without its bytes. */

@@ -57,7 +57,7 @@ export async function beginAsked(
     current,
     {
       message: asked.message,
-      attachments: asked.attachments,
+      files: asked.files,
       instructions: all ? storableValue(all) : null,
       functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
       previousId,

@@ -1,18 +1,14 @@
-import { problemOfMessage } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { ChatMessage, InputItem } from "../../contract/openai.ts";
 import { storableValue } from "../../turns/storable.ts";
-import { attachmentOf, type ContentPart, withoutBytes } from "./attachments.ts";
-import type { Attachment } from "./inbox.ts";
-
-/** The most images and files of a message. */
-const maximumAttachments = 20;
+import { checked, type GivenFile, type MessageContent } from "../../uploads/content.ts";
+import { type ContentPart, fileOf, withoutBytes } from "./attachments.ts";
 
 /** The content of an OpenAI request for an agent. */
 export interface Asked {
   /** The last user message; null if the request has function outputs after it. */
   message: string | null;
-  attachments: Attachment[];
+  files: readonly GivenFile[];
   /** The texts of the system's and developer's messages. */
   instructions: string[];
   /** The outputs of functions after the last user message, by the call's id. */
@@ -70,7 +66,7 @@ function asked<Item extends object>(items: readonly Item[], { field, roleOf, out
     .filter((each) => each !== "");
   return {
     message: message?.text ?? null,
-    attachments: message?.attachments ?? [],
+    files: message?.files ?? [],
     instructions,
     outputs,
     items: storableValue(given.map(toldOf)) as InputItem[],
@@ -82,21 +78,16 @@ function contentOf(item: object): unknown {
 }
 
 /** A user message: its text and its files. Throws `request_invalid`. */
-function messageOf(content: unknown, field: string): { text: string; attachments: Attachment[] } {
-  const attachments: Attachment[] = [];
+function messageOf(content: unknown, field: string): MessageContent {
+  const files: GivenFile[] = [];
   const texts = !Array.isArray(content)
     ? content
-    : content.filter((part: ContentPart | null) => {
-        const attachment = part && attachmentOf(part, attachments.length + 1);
-        if (attachment) attachments.push(attachment);
-        return !attachment;
+    : content.filter((part: ContentPart | null, index) => {
+        const file = part && fileOf(part, `${field}.content.${index}`);
+        if (file) files.push(file);
+        return !file;
       });
-  if (attachments.length > maximumAttachments)
-    throw invalid(`${field}: a message is limited to ${maximumAttachments} images and files.`);
-  const text = textOf(texts, "content");
-  const problem = text === "" && attachments.length > 0 ? null : problemOfMessage(text);
-  if (problem !== null) throw invalid(`${field}: ${problem}`);
-  return { text, attachments };
+  return checked({ text: textOf(texts, "content"), files }, field);
 }
 
 /** The item without the bytes of its files, which are in the agent's machine. */

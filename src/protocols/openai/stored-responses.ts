@@ -3,9 +3,11 @@ import { BerthError } from "../../contract/errors.ts";
 import { isUuid } from "../../contract/ids.ts";
 import { type Caller, mayUseTurn } from "../../core/http/caller.ts";
 import { pause } from "../../core/retry.ts";
+import { beginContent } from "../../turns/begin-content.ts";
 import type { TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
-import type { Attachment, Inbox } from "./inbox.ts";
+import type { GivenFile } from "../../uploads/content.ts";
+import type { Uploads } from "../../uploads/uploads.ts";
 import type { ResponseStore } from "./store.ts";
 
 /** A response's copy of its request. */
@@ -35,8 +37,8 @@ export interface ResponseState {
 
 /** A start with a message. */
 interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"> {
-  /** Files that come with the message. */
-  attachments: readonly Attachment[];
+  /** The images and files of the message. */
+  files: readonly GivenFile[];
   previousId: string | null;
   /** Null: the response is not stored. */
   kept: Pick<ResponseState, "request" | "input"> | null;
@@ -55,34 +57,34 @@ const pollMs = 50;
 export class Responses {
   readonly #rows: ResponseStore;
   readonly #turns: Turns;
-  readonly #inbox: Inbox;
+  readonly #uploads: Uploads;
 
-  constructor(rows: ResponseStore, turns: Turns, inbox: Inbox) {
+  constructor(rows: ResponseStore, turns: Turns, uploads: Uploads) {
     this.#rows = rows;
     this.#turns = turns;
-    this.#inbox = inbox;
+    this.#uploads = uploads;
   }
 
   /**
-   * Starts a turn, and the response with the same id, once the message's attachments are in the agent's machine. A turn
-   * of the caller that waits for a function is cancelled: its client has moved on. Throws `response_not_last` if
-   * `previousId` is not the end of the agent's conversation, and the errors of `Inbox.deliver` and `Turns.begin`.
+   * Starts a turn, and the response with the same id. A turn of the caller that waits for a function is cancelled: its client
+   * has moved on. Throws `response_not_last` if `previousId` is not the end of the agent's conversation, and the errors of
+   * `beginContent`.
    */
   async begin(
     id: string,
     agent: AgentState,
-    { message: text, attachments, instructions, functions, previousId, kept }: Asked,
+    { message, files, instructions, functions, previousId, kept }: Asked,
     caller: Caller,
   ): Promise<BegunResponse> {
+    const [turns, uploads] = [this.#turns, this.#uploads];
     if (previousId !== null) await this.#requireLast(agent, previousId);
     await this.#giveUpWaiting(agent, caller);
-    const message = await this.#inbox.deliver(id, agent, caller, text, attachments);
     const response = newResponse({ id, turnId: id, agentId: agent.id, previousId, ...kept });
     try {
       if (kept) await this.#rows.insert(response);
       return {
         response,
-        turn: await this.#turns.begin(id, agent, message, caller, {
+        turn: await beginContent({ turns, uploads }, id, agent, { text: message, files }, caller, {
           instructions,
           functions,
           follows: previousId !== null,
@@ -91,7 +93,6 @@ export class Responses {
       };
     } catch (error) {
       if (kept) await this.#rows.remove(id).catch(() => {}); // Without its turn it is not found.
-      if (attachments.length > 0) await this.#inbox.remove(id, agent, caller);
       throw error;
     }
   }

@@ -490,6 +490,32 @@ export class AgentApprovals {
   }
 }
 
+/** Images and files for messages to an agent. Every method throws as `Connection.call`. */
+export class UploadsMethods {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** List an agent's uploads, newest first. */
+  list(options: RequestOptions = {}): Pages<types.Upload> {
+    return this.connection.pages("listUploads", { path: this.path, ...options });
+  }
+
+  /** Read an upload's record. */
+  get(uploadId: string, options: RequestOptions = {}): Promise<types.Upload> {
+    return this.connection.call("getUpload", { path: { ...this.path, uploadId }, ...options });
+  }
+
+  /** Delete an upload. */
+  async remove(uploadId: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("removeUpload", { path: { ...this.path, uploadId }, ...options });
+  }
+}
+
 /** Snapshots of an agent. Every method throws as `Connection.call`. */
 export class SnapshotsMethods {
   protected readonly connection: Connection;

@@ -37,6 +37,11 @@ export const operations = {
   listAccountTurns: { method: "GET", path: "/turns" },
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
+  createUpload: { method: "POST", path: "/agents/{name}/uploads" },
+  listUploads: { method: "GET", path: "/agents/{name}/uploads" },
+  getUpload: { method: "GET", path: "/agents/{name}/uploads/{uploadId}" },
+  removeUpload: { method: "DELETE", path: "/agents/{name}/uploads/{uploadId}" },
+  readUpload: { method: "GET", path: "/agents/{name}/uploads/{uploadId}/content" },
   createResponse: { method: "POST", path: "/v1/responses" },
   openResponses: { method: "GET", path: "/v1/responses" },
   getResponse: { method: "GET", path: "/v1/responses/{responseId}" },
@@ -159,6 +164,11 @@ export interface Operations {
   listAccountTurns: { data: types.ListAccountTurnsData; answer: types.AccountTurnList; event: null };
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
+  createUpload: { data: types.CreateUploadData; answer: types.Upload; event: null };
+  listUploads: { data: types.ListUploadsData; answer: types.UploadList; event: null };
+  getUpload: { data: types.GetUploadData; answer: types.Upload; event: null };
+  removeUpload: { data: types.RemoveUploadData; answer: null; event: null };
+  readUpload: { data: types.ReadUploadData; answer: null; event: null };
   createResponse: { data: types.CreateResponseData; answer: types.OpenAiResponse; event: types.CreateResponseResponses[200] };
   openResponses: { data: types.OpenResponsesData; answer: null; event: null };
   getResponse: { data: types.GetResponseData; answer: types.OpenAiResponse; event: types.GetResponseResponses[200] };
