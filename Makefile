@@ -98,7 +98,7 @@ test-kubernetes: node_modules/.all image ## a real Kubernetes cluster of two nod
 	@node scripts/last-runs.ts record test-kubernetes sh -c \
 		'vitest run --project kubernetes; status=$$?; vitest run --config test/pods/vitest.config.ts && exit $$status'
 
-test-packages: release ## install, upgrade and remove the Debian package in fresh roots: needs root and Debian's mirror
+test-packages: image release ## install, upgrade and remove the Debian package in fresh roots: needs root and Debian's mirror
 	@scripts/setup --yes podman crun
 	@node scripts/last-runs.ts record test-packages vitest run --project packages
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtempDisposable } from "node:fs/promises";
+import { cp, mkdtempDisposable, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { makeCompressedImageArchive } from "../../deploy/container/image-archive.ts";
@@ -39,21 +39,30 @@ const environment = {
   HOME: "/root",
 };
 
+/** Removes what the mount of the package leaves in the root: an empty file, and its folders that no package has. */
+function removalOf(path: string): string {
+  const isUnknown = '! grep --quiet --line-regexp --fixed-strings -- "$folder" var/lib/dpkg/info/*.list';
+  const removal = `while ${isUnknown}; do rmdir ".$folder"; folder=$(dirname "$folder"); done`;
+  return `rm '.${path}' && folder=$(dirname '${path}') && ${removal}`;
+}
+
 /**
  * Makes the archive of the container image in `folder`: a Debian root with the Debian package `debianPackage`. The same
  * package and state of the mirror give the same bytes. `epoch`: the release's time, in seconds since 1970.
  */
 export async function makeContainerImage(debianPackage: string, folder: string, version: string, epoch: number) {
   await using work = await mkdtempDisposable(join(folder, ".container-"));
+  const archive = await realpath(debianPackage);
   const root = join(work.path, "root.tar");
   const options = [
     "--variant=essential",
     // Lets apt in the root read the package at its path here.
     "--hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount",
-    `--include=ca-certificates,tini,${debianPackage}`,
+    `--include=ca-certificates,tini,${archive}`,
     ...unread.map((option) => `--dpkgopt=${option}`),
     `--customize-hook=copy-in ${join(sources, "start")} /usr/lib/berth`,
     `--customize-hook=cd "$1" && rm -rf ${remains.join(" ")}`,
+    `--customize-hook=cd "$1" && ${removalOf(archive)}`,
   ];
   await run("mmdebstrap", [...options, suite, root, mirror], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },
