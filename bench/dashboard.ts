@@ -38,6 +38,7 @@ const talkative: Runtime = {
 };
 
 class TalkativeSession implements Session {
+  readonly id = "talkative";
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
 
@@ -56,7 +57,7 @@ class TalkativeSession implements Session {
     return false;
   }
 
-  async clear(): Promise<void> {}
+  async enter(): Promise<void> {}
 
   stop(): void {
     this.#end.resolve();

@@ -32,6 +32,7 @@ const context: StartContext = {
   stateFolder: "/tmp/prepared",
   environmentFile,
   mcpServers: {},
+  session: null,
   log: console.error,
 };
 const node = process.execPath;

@@ -137,6 +137,18 @@ const classes: readonly ClassRow[] = [
     methods: { list: "listSecrets", set: "setSecret", remove: "removeSecret" },
   },
   {
+    name: "AgentConversations",
+    doc: "An agent's conversations, by their numbers.",
+    isOfAgent: true,
+    methods: {
+      list: "listConversations",
+      get: "getConversation",
+      create: "createConversation",
+      change: "changeConversation",
+      remove: "deleteConversation",
+    },
+  },
+  {
     name: "AgentQueue",
     doc: "The messages that wait until an agent has answered.",
     isOfAgent: true,

@@ -51,6 +51,7 @@ function showRuntime(name: string): Runtime {
 }
 
 class ShowSession implements Session {
+  readonly id = "show";
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
 
@@ -88,7 +89,7 @@ class ShowSession implements Session {
     return false;
   }
 
-  async clear(): Promise<void> {}
+  async enter(): Promise<void> {}
 
   stop(): void {
     this.#end.resolve();

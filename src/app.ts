@@ -25,6 +25,7 @@ import { BerthError } from "./contract/errors.ts";
 import { routes } from "./contract/routes.ts";
 import { signInPrefix } from "./contract/sign-in.ts";
 import { InvalidValue, safeParseValue } from "./contract/validation.ts";
+import { conversationRoutes } from "./conversations/routes.ts";
 import { answerClientError, bodyFor, handleError } from "./core/http/errors.ts";
 import { limitReads } from "./core/http/fair-share.ts";
 import { FrontServer } from "./core/http/front-server.ts";
@@ -82,6 +83,7 @@ const plugins = [
   dashboardRoutes,
   agentRoutes,
   approvalRoutes,
+  conversationRoutes,
   queueRoutes,
   snapshotRoutes,
   machineRoutes,

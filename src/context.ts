@@ -18,6 +18,7 @@ import { LedgerStore } from "./billing/ledger-store.ts";
 import { Commands } from "./commands/commands.ts";
 import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
+import { Conversations } from "./conversations/conversations.ts";
 import { ping as pingDatabase } from "./core/database/database.ts";
 import { DiskReserve } from "./core/disk-reserve.ts";
 import { Idempotency } from "./core/http/idempotency.ts";
@@ -127,6 +128,7 @@ export class AppContext extends Foundation {
   readonly agents = new Agents(this);
   readonly uploads = new Uploads(this.stores.uploads);
   readonly approvals = new Approvals(this);
+  readonly conversations = new Conversations(this);
   readonly turns = new Turns(this);
   readonly asking = new Asking(this);
   readonly steering = new Steering(this);

@@ -15,6 +15,7 @@ import { MachineTime } from "./billing/machine-time-store.ts";
 import { Payments } from "./billing/payment-store.ts";
 import { BillingStore } from "./billing/store.ts";
 import type { Config } from "./config/config.ts";
+import { ConversationStore } from "./conversations/store.ts";
 import type { Database } from "./core/database/database.ts";
 import { openRateLimiter } from "./core/database/rate-limiter.ts";
 import { IdempotencyStore } from "./core/http/idempotency-store.ts";
@@ -57,6 +58,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     audit: new AuditStore(database),
     authors: new AuthorStore(database),
     billing: new BillingStore(database),
+    conversations: new ConversationStore(database),
     dashboardSessions: new DashboardSessionStore(database),
     egressLog: new EgressLogStore(database),
     egressRules: new EgressRuleStore(database),

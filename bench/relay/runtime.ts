@@ -20,8 +20,9 @@ export function relayRuntime(): Runtime {
         else await ticks(message, () => emit({ type: "response.output_text.delta", delta: clock() }));
         return { type: "response.completed" };
       },
+      id: "relay",
       steer: async () => false,
-      clear: async () => {},
+      enter: async () => {},
       stop: () => {},
       ended: new Promise(() => {}),
     }),

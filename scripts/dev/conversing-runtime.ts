@@ -1,14 +1,16 @@
 import { execFile } from "node:child_process";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import type { LastEvent, TurnEvent } from "../../src/contract/chat.ts";
 import {
   allAbilities,
+  latestSession,
   type Prompt,
   type Runtime,
-  type RuntimeContext,
   type Session,
+  type StartContext,
 } from "../../src/runtimes/runtime.ts";
 
 const tools: Anthropic.Tool[] = [
@@ -39,12 +41,12 @@ class ConversingSession implements Session {
   readonly ended = this.#end.promise;
   readonly #models: Anthropic;
   readonly #home: string;
-  readonly #file: string;
+  id: string;
 
-  constructor({ gatewayUrl, home }: RuntimeContext) {
+  constructor({ gatewayUrl, home, session }: StartContext) {
     this.#models = new Anthropic({ baseURL: `${gatewayUrl}/anthropic`, apiKey: "none", maxRetries: 0 });
     this.#home = home;
-    this.#file = join(home, ".conversation.json");
+    this.id = session === null || session === latestSession ? randomUUID() : session;
   }
 
   async prompt({ message, model }: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
@@ -70,8 +72,12 @@ class ConversingSession implements Session {
     return false;
   }
 
-  async clear(): Promise<void> {
-    await rm(this.#file, { force: true });
+  async enter(id: string | null): Promise<void> {
+    this.id = id ?? randomUUID();
+  }
+
+  get #file(): string {
+    return join(this.#home, `.conversation-${this.id}.json`);
   }
 
   stop(): void {

@@ -14,6 +14,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import { type Permissions, restrictedKind } from "../contract/permissions.ts";
 import type { Route } from "../contract/route.ts";
+import type { AuthorIds } from "../core/database/authors.ts";
 import { accessTo, type ListedAccess, type Viewer } from "../core/http/access.ts";
 import { type Attempt, retriedAs } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
@@ -194,20 +195,20 @@ export class Agents {
     return changed ?? turns.refuseAnother(agent.id);
   }
 
-  /** Starts an empty conversation. Throws `turn_in_progress`. */
-  async resetConversation(agent: AgentState, attempt: Attempt): Promise<AgentState> {
+  /** Creates an empty conversation and makes it current. Throws `turn_in_progress`. */
+  async resetConversation(agent: AgentState, attempt: Attempt, by: AuthorIds): Promise<AgentState> {
     requireAllowed("change", agent);
     const { stores, leases, lifecycle, turns, log } = this.#context;
     if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
     const reset =
-      (await stores.lifecycle.beginConversation(agent.id, retriedAs(attempt))) ?? turns.refuseAnother(agent.id);
+      (await stores.lifecycle.beginConversation(agent.id, by, retriedAs(attempt))) ?? turns.refuseAnother(agent.id);
     // Cleared now if the machine is running; if this fails, the next message does it.
     if (reset.status === "ready") {
       const { id, conversation } = reset;
       void leases
         .ifRunning(id)
         .then((guest) => guest?.enterConversation({ conversation }))
-        .catch((error: unknown) => log("a conversation could not be emptied at once", { agentId: id, error }));
+        .catch((error: unknown) => log("a conversation could not be entered at once", { agentId: id, error }));
     }
     return reset;
   }

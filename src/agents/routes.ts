@@ -42,7 +42,7 @@ export function agentRoutes(context: AppContext): FastifyPluginAsync {
 
     handle(app, routes.resetConversation, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      return agents.view(await agents.resetConversation(agent, request.attempt), request.caller);
+      return agents.view(await agents.resetConversation(agent, request.attempt, request.caller), request.caller);
     });
 
     handle(app, routes.deleteAgent, async (request) => {

@@ -157,15 +157,17 @@ export class Exports {
   async #settings(agent: AgentState): Promise<ArchivedSettings> {
     const { id, resources } = agent;
     const { stores } = this.#context;
-    const [network, secrets, retold] = await Promise.all([
+    const [network, secrets, conversations, retold] = await Promise.all([
       stores.egressRules.of(id),
       stores.secrets.list(id),
+      stores.histories.conversations(id),
       agent.retold === null ? null : stores.histories.retelling(agent.retold),
     ]);
     return {
       ...settingsOf(agent),
       resources,
       retold,
+      conversations,
       network: { allow: [...network.allow], deny: [...network.deny], ask: network.ask },
       secrets: secrets.map(({ name, hosts, headers }) => ({ name, hosts, headers })),
     };

@@ -3,11 +3,13 @@ import { type Selectable, sql } from "kysely";
 import type { AgentState } from "../agents/agent.ts";
 import type { AgentStore } from "../agents/store.ts";
 import type { TurnEvent } from "../contract/chat.ts";
+import type { ArchivedConversation } from "../contract/conversations.ts";
+import { addConversations, archivedConversations } from "../conversations/archive-store.ts";
 import { authorColumns, nobody } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
-import { keepRetelling } from "../turns/retelling-rows.ts";
+import { keepRetelling, retoldText } from "../turns/retelling-rows.ts";
 import { type TurnStore, toTurnState } from "../turns/store.ts";
 import type { FinishedTurn, ImportedItem } from "../turns/transcript.ts";
 import type { ImportedSettings } from "./imports.ts";
@@ -88,7 +90,12 @@ export class HistoryStore {
   }
 
   retelling(id: string): Promise<string | null> {
-    return this.#turns.retelling(id);
+    return retoldText(this.#database, id);
+  }
+
+  /** The conversations that are in the list, for an archive. */
+  conversations(agentId: string): Promise<ArchivedConversation[]> {
+    return archivedConversations(this.#database, agentId);
   }
 
   /** Stores an agent with its settings and its history in one transaction. Throws `agent_exists`. */
@@ -103,6 +110,7 @@ export class HistoryStore {
         if ("turn" in item) turnId = await insertTurn(transaction, agent.id, item.turn);
         else await insertEvents(transaction, turnId, item.events);
       }
+      await addConversations(transaction, agent, settings.conversations);
     });
   }
 }

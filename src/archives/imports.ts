@@ -20,7 +20,9 @@ type AskedImport = Pick<ImportQuery, "name" | "model">;
 export type ImportDetail = Omit<Import, "agent">;
 
 /** An imported agent's data in addition to its own row. */
-export type ImportedSettings = Pick<ArchivedSettings, "network" | "retold"> & { detail: ImportDetail };
+export type ImportedSettings = Pick<ArchivedSettings, "network" | "retold" | "conversations"> & {
+  detail: ImportDetail;
+};
 
 /** New agents from archives of others. */
 export class Imports {

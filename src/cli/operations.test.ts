@@ -23,6 +23,8 @@ const withoutCommand = [
   // The backup command uses these after it has made a backup, which the scripted service refuses.
   "GET /admin/backups/{id}",
   "DELETE /admin/backups/{id}",
+  // Its list has the same.
+  "GET /agents/{name}/conversations/{conversation}",
   "GET /healthz",
   "GET /readyz",
   "GET /metrics",
@@ -48,6 +50,10 @@ const commands: Record<string, string> = {
   "POST /agents/{name}/resume": "agents resume ada",
   "GET /agents/{name}/logs": "agents logs ada",
   "POST /agents/{name}/conversation/reset": "agents reset ada --yes",
+  "GET /agents/{name}/conversations": "conversations list ada",
+  "POST /agents/{name}/conversations": "conversations new ada",
+  "PATCH /agents/{name}/conversations/{conversation}": "conversations use ada 1",
+  "DELETE /agents/{name}/conversations/{conversation}": "conversations delete ada 1 --yes",
   "GET /agents/{name}/install-status": "agents install-status ada",
   "POST /agents/{name}/chat": "chat ada hello",
   "GET /agents/{name}/turns": "turns list ada",

@@ -17,6 +17,11 @@ export function limitOption(usual: number): Option {
     .default(usual);
 }
 
+/** `--conversation`, on commands that use one of an agent's conversations. */
+export function conversationOption(description: string): Option {
+  return new Option("-c, --conversation <number>", description).argParser(positiveNumber);
+}
+
 /** `--no-wait`, on commands that install an agent. */
 export function noWaitOption(): Option {
   return new Option("--no-wait", "do not wait until the agent is ready");

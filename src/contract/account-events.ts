@@ -31,6 +31,9 @@ const AgentNow = {
   error: Fault.nullable(),
 };
 
+const OfConversation = { ...Place, agent, conversation: z.int() };
+const title = z.string().nullable();
+
 const Key = { ...Place, keyId: z.string(), name: z.string().nullable(), kind: KeyKind };
 
 const Member = { ...Place, personId: z.uuid(), name: z.string(), role: RoleName };
@@ -72,6 +75,11 @@ export const AccountEvent = z
         error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
       })
       .meta({ description: "Not sent for a turn that ends with its agent's deletion." }),
+    z.object({ type: z.literal("conversation.created"), ...OfConversation, title }),
+    z
+      .object({ type: z.literal("conversation.changed"), ...OfConversation, title })
+      .meta({ description: "It has a new title. `agent.changed` says which conversation is current." }),
+    z.object({ type: z.literal("conversation.deleted"), ...OfConversation }),
     z.object({
       type: z.literal("approval.requested"),
       ...Place,

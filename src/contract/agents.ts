@@ -224,7 +224,7 @@ export const Agent = z
     status: AgentStatus,
     createdAt: time,
     lastActiveAt: time,
-    conversation: z.int().meta({ description: "The number of its conversation: 1, 2, …; a reset begins the next." }),
+    conversation: z.int().meta({ description: "The number of its current conversation. A reset creates the next." }),
     error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
     forkedFrom: ForkedFrom.nullable().meta({
       description: "The fork's source. Null: the agent is not a fork, or its source is another person's private agent.",

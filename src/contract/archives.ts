@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Agent, AgentName, AutoSnapshot, Fault, WaitQuery } from "./agents.ts";
+import { ArchivedConversation, maximumConversations } from "./conversations.ts";
 import { ChangeEgress } from "./egress.ts";
 import { limitFields } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
@@ -91,6 +92,8 @@ export const ArchivedSettings = z.object({
     .refine((told) => !told.includes("\0"), "A replayed conversation must not contain null characters.")
     .nullable()
     .default(null),
+  /** Archives of earlier versions have none. */
+  conversations: z.array(ArchivedConversation).max(maximumConversations).default([]),
   network: ChangeEgress,
   secrets: z
     .array(

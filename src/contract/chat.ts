@@ -37,6 +37,10 @@ export const ChatRequest = z
       .max(inclusions.length)
       .default([])
       .meta({ description: "Event types to add to the reply's text and its end." }),
+    conversation: z.int().min(1).max(1_000_000_000).optional().meta({
+      description:
+        "The number of the conversation that the message is for. Default: the current one; for a queued message, the one that is current when it begins.",
+    }),
     whenBusy: WhenBusy.default("reject").meta({
       description:
         "The treatment of the message while the agent answers another one. `reject`: 409. `queue`: wait behind the messages that wait. `interrupt`: cancel the running turn and begin next. `steer`: reach the running turn where the runtime can, otherwise as `queue`. The header `x-berth-placed` says what was done.",
@@ -232,10 +236,20 @@ export const TurnEventsQuery = z.strictObject({
     .meta({ description: "As in the chat request, separated by commas." }),
 });
 
+export const TurnsQuery = ListQuery.extend({
+  conversation: z.coerce
+    .number("conversation is the number of a conversation.")
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .meta({ description: "Only turns of this conversation." }),
+});
+
 export const TurnRecord = z
   .object({
     id: z.string(),
-    conversation: z.int().meta({ description: "1, 2, …: resetting the conversation increments it." }),
+    conversation: z.int().meta({ description: "The number of its conversation: 1, 2, …." }),
     message: z.string(),
     attachments: Attachments.meta({ description: "The images and files of the message." }),
     reply: z.string().meta({ description: "The reply's text so far, up to 65,536 characters." }),

@@ -197,8 +197,18 @@ export const guestCalls = {
     maximumBytes: noBytes,
   }),
   /**
-   * Switches an idle runtime to this conversation, an empty one, if it is in another. If it is not idle, the next
-   * prompt does so.
+   * The next prompt is of this conversation, which is not the one that the machine was in. Runners of older images do not
+   * have this call: they would begin an empty conversation.
+   */
+  resumeConversation: call({
+    request: z.object({ conversation: z.int() }),
+    response: nothing,
+    timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
+  }),
+  /**
+   * Switches an idle runtime to this conversation if it is in one with a lower number. If it is not idle, the next prompt
+   * does so.
    */
   enterConversation: call({
     request: z.object({ conversation: z.int() }),

@@ -202,7 +202,7 @@ export const Prompt = z.object({
   attachments: z.array(GuestAttachment).max(maximumAttachments).optional(),
   /** `provider/name`; null for the runtime's default. */
   model: z.string().nullable(),
-  /** The conversation's number; a different one than in the previous turn starts an empty conversation. */
+  /** The conversation's number. The runtime resumes it, or starts an empty one with a number that it has not seen. */
   conversation: z.int(),
   /** Functions of the turn's client that the runtime may call; runners of older images ignore it. */
   functions: z.array(ClientFunction).max(1_000).optional(),

@@ -7,6 +7,7 @@ import { billingRoutes } from "./routes/billing.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { commandRoutes } from "./routes/commands.ts";
+import { conversationRoutes } from "./routes/conversations.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { egressRoutes } from "./routes/egress.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -30,6 +31,7 @@ export const routes = {
   ...dashboardRoutes,
   ...agentRoutes,
   ...approvalRoutes,
+  ...conversationRoutes,
   ...queueRoutes,
   ...snapshotRoutes,
   ...archiveRoutes,

@@ -28,6 +28,7 @@ const needs: Record<AccountEvent["type"] extends `${infer Noun}.${string}` ? Nou
   agent: "read",
   turn: "read",
   queue: "read",
+  conversation: "read",
   approval: "read",
   member: "read",
   workspace: "read",

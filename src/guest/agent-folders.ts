@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { access, lstat, mkdir, readdir, rename } from "node:fs/promises";
+import { access, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import type { AgentFolder } from "../contract/archives.ts";
@@ -12,6 +12,7 @@ import { Folder } from "./files/folder.ts";
 import { removeTree } from "./files/removal.ts";
 import { Receiver } from "./files/transfers.ts";
 import { installed } from "./installed.ts";
+import { sessionsFile } from "./sessions.ts";
 
 type Folders = Pick<RuntimeContext, "home" | "stateFolder">;
 
@@ -106,6 +107,8 @@ async function receiveState(
     await unpack(bytes, fresh);
     const names = await stateFiles(fresh);
     await replaced(async () => {
+      // An archive of an earlier version has none, and this machine's is of other sessions.
+      await rm(join(stateFolder, sessionsFile), { force: true });
       for (const name of names) await rename(join(fresh, name), join(stateFolder, name));
       await flushDisk(stateFolder);
     });

@@ -35,8 +35,9 @@ const counting: Runtime = {
       }
       return { type: "response.completed" };
     },
+    id: "counting",
     steer: async () => false,
-    clear: async () => {},
+    enter: async () => {},
     stop: () => {},
     ended: new Promise(() => {}),
   }),
@@ -87,11 +88,11 @@ test("a runtime that hangs as it begins an empty conversation is given up when i
     ...counting,
     start: async (context) => {
       const session = await counting.start(context);
-      const clear = () => {
+      const enter = () => {
         hangs.resolve();
         return new Promise<void>(() => {});
       };
-      return ++starts > 1 ? session : { ...session, clear };
+      return ++starts > 1 ? session : { ...session, enter };
     },
   };
   const conversation = conversationIn(folder, hanging);
@@ -167,7 +168,7 @@ test("a runtime that ends without a word is given its message once more, but not
   expect(prompts).toBe(3);
 });
 
-/** Counts how often it is cleared; the first time waits for `gate`. */
+/** Counts how often it enters a new session; the first time waits for `gate`. */
 function emptied(gate: Promise<void> = Promise.resolve()) {
   const runtime: Runtime = {
     ...counting,
@@ -177,7 +178,7 @@ function emptied(gate: Promise<void> = Promise.resolve()) {
         emit({ type: "response.output_text.delta", delta: `emptied ${counts.done} times` });
         return { type: "response.completed" };
       },
-      clear: async () => {
+      enter: async () => {
         counts.begun += 1;
         await gate;
         counts.done += 1;

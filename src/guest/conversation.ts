@@ -1,19 +1,16 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
 import type { Warning } from "../contract/limits.ts";
-import { endRuntime, replaceFile } from "../runtimes/process.ts";
+import { endRuntime } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext, Session } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
 import type { ClientFunctions } from "./client-functions.ts";
 import { imagesOf } from "./images.ts";
 import type { Journal, Journals } from "./journal.ts";
 import { RuntimeMcpServers } from "./mcp-servers.ts";
+import { Sessions } from "./sessions.ts";
 import type { Syncer } from "./sync.ts";
-
-const firstConversation = 1;
 
 const throwawayTries = 3;
 
@@ -46,8 +43,8 @@ interface Turn {
 }
 
 /**
- * The agent's conversation with its runtime: starts the runtime, runs one turn at a time, and restarts the runtime in
- * the same conversation if it dies.
+ * The agent's conversations with its runtime: starts the runtime, runs one turn at a time, switches between
+ * conversations, and restarts the runtime in the same conversation if it dies.
  */
 export class Conversation {
   readonly #runtimes: readonly Runtime[];
@@ -56,13 +53,12 @@ export class Conversation {
   readonly #sync: Syncer;
   readonly #functions: ClientFunctions;
   readonly #servers: RuntimeMcpServers;
+  readonly #sessions: Sessions;
   readonly #modelCalls: () => number;
   #runtime: Runtime | null = null;
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
   #reason: string | null = null;
-  /** Null before it has been read. */
-  #number: number | null = null;
   /** The last switch to a conversation. Switches are serial. */
   #entered: Promise<void> = Promise.resolve();
   #own: ReadonlySet<string> = new Set();
@@ -86,6 +82,7 @@ export class Conversation {
     this.#sync = sync;
     this.#functions = functions;
     this.#servers = new RuntimeMcpServers(context);
+    this.#sessions = new Sessions(context.stateFolder);
     this.#modelCalls = modelCalls;
   }
 
@@ -149,7 +146,7 @@ export class Conversation {
   async replaced(task: () => Promise<void>): Promise<void> {
     await this.#end();
     await task();
-    this.#number = null;
+    this.#sessions.forget();
     this.#servers.forget();
   }
 
@@ -166,7 +163,8 @@ export class Conversation {
       }
       if (last?.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
     }
-    await session.clear();
+    await session.enter(null);
+    await this.#record(await this.#sessions.current(), session);
   }
 
   /**
@@ -240,8 +238,8 @@ export class Conversation {
   }
 
   /**
-   * Begins the conversation with this number if the runtime is idle in an earlier one. Prompts that arrive during the
-   * switch wait. If the runtime is not idle, the next prompt begins the conversation.
+   * Enters the conversation with this number if the runtime is idle in one with a lower number. Prompts that arrive during
+   * the switch wait. If the runtime is not idle, the next prompt enters the conversation.
    */
   async enter(number: number): Promise<void> {
     const session = this.#state === "ready" ? await this.#session : null;
@@ -325,19 +323,27 @@ export class Conversation {
     return (await hasEnded(session)) ? "unheard" : last;
   }
 
-  /** Begins an empty conversation with this number, after any earlier switch and only if `due` returns true. */
+  /**
+   * Enters the conversation with this number, after any earlier switch and only if `due` returns true. It is empty unless
+   * it was entered before.
+   */
   #enter(session: Session, number: number, due: (current: number) => boolean): Promise<void> {
     this.#entered = this.#entered
       .catch(() => {})
       .then(async () => {
-        const file = join(this.#context.stateFolder, "conversation");
-        this.#number ??= Number(await readFile(file, "utf8").catch(() => firstConversation));
-        if (!due(this.#number)) return;
-        await session.clear();
-        await replaceFile(file, String(number));
-        this.#number = number;
+        if (!due(await this.#sessions.current())) return;
+        const { name } = this.#runtime!;
+        await session.enter(await this.#sessions.find(number, name));
+        await this.#sessions.enter(number, name, session.id);
       });
     return this.#entered;
+  }
+
+  /** A full disk keeps the runtime from nothing: only the agent's next turns can free space. */
+  async #record(number: number, { id }: Session): Promise<void> {
+    await this.#sessions
+      .enter(number, this.#runtime!.name, id)
+      .catch((error: Error) => this.#context.log(`the session ${id} is not recorded: ${error.message}`));
   }
 
   async #start(): Promise<Session> {
@@ -356,6 +362,7 @@ export class Conversation {
       await endRuntime(this.#context);
       throw new Error(`The runtime did not start within ${maximumStartMs / 60_000} minutes.`);
     }
+    await this.#record(await this.#sessions.current(), session);
     this.#own = new Set([...processesOf(uid).keys()].filter((name) => !before.has(name)));
     return session;
   }
@@ -364,7 +371,8 @@ export class Conversation {
   async #tryToStart(runtime: Runtime, givenUp: AbortSignal): Promise<Session> {
     for (let tries = startTries; ; tries--) {
       try {
-        return await runtime.start({ ...this.#context, mcpServers: await this.#servers.current() });
+        const session = await this.#sessions.forStart(runtime.name);
+        return await runtime.start({ ...this.#context, mcpServers: await this.#servers.current(), session });
       } catch (error) {
         if (tries <= 1 || givenUp.aborted) throw error;
         this.#context.log(`${runtime.name} did not start, and is tried again: ${(error as Error).message}`);

@@ -224,6 +224,8 @@ class Runner {
         conversation.warn(turnId, warning);
         return {};
       },
+      // The prompt enters it.
+      resumeConversation: async () => ({}),
       enterConversation: async ({ conversation: number }) => {
         await conversation.enter(number);
         return {};

@@ -1,6 +1,8 @@
 import { type ExpressionBuilder, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
 import type { AgentState } from "../agents/agent.ts";
 import { type AgentRow, agentColumns, toColumns, toState } from "../agents/rows.ts";
+import { createdConversation, restoreConversations } from "../conversations/current-store.ts";
+import type { AuthorIds } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import { lockPrivacy } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
@@ -127,12 +129,18 @@ export class LifecycleStore {
     return numUpdatedRows > 0n;
   }
 
-  /** Starts the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
-  async beginConversation(id: string, by: string | null): Promise<AgentState | null> {
+  /**
+   * Creates a conversation and makes it current, unless a turn is running. Returns the changed agent; null if nothing was
+   * changed. An agent with too many conversations keeps those that were used last.
+   */
+  async beginConversation(id: string, author: AuthorIds, by: string | null): Promise<AgentState | null> {
     return this.#changeAtRest(
       id,
-      (update) => update.set((agent) => ({ conversation: agent("conversation", "+", 1), retold: null })),
-      (transaction) => markBegun(transaction, id, by),
+      (update) => update.set({ conversation: nextConversation, retold: null }),
+      async (transaction, { conversation }) => {
+        await createdConversation(transaction, id, conversation, author);
+        await markBegun(transaction, id, by);
+      },
     );
   }
 
@@ -242,11 +250,11 @@ export class LifecycleStore {
             ...toColumns(settings),
             runtime,
             resources: JSON.stringify(resources),
-            conversation: agent("conversation", "+", 1),
+            conversation: nextConversation,
             ...booted(agent),
           }))
           .where("desired", "!=", "deleted"),
-      retell,
+      (transaction, changed, before) => retell(transaction, changed, before),
       async (transaction) => {
         if (settings.private) await lockPrivacy(transaction, id);
       },
@@ -281,6 +289,7 @@ export class LifecycleStore {
         // In this order: the snapshot contains the turns that had been undone before.
         if (before) await new SnapshotStore(transaction).insert(before);
         await markUndone(transaction, id, snapshot);
+        await restoreConversations(transaction, id, snapshot);
         await markBegun(transaction, id, by);
       },
     );
@@ -334,22 +343,26 @@ export class LifecycleStore {
   async #changeAtRest(
     id: string,
     change: (update: AgentUpdate) => AgentUpdate,
-    then: (transaction: Database, changed: AgentRow) => Promise<void> = async () => {},
+    then: (transaction: Database, changed: AgentRow, conversationBefore: number) => Promise<void> = async () => {},
     first: (transaction: Database) => Promise<void> = async () => {},
   ): Promise<AgentState | null> {
     return this.#database.transaction().execute(async (transaction) => {
       await first(transaction);
-      await transaction.selectFrom("agents").select("id").where("id", "=", id).forUpdate().execute();
+      const rows = transaction.selectFrom("agents").select("conversation").where("id", "=", id);
+      const before = await rows.forUpdate().executeTakeFirst();
       const row = await change(transaction.updateTable("agents"))
         .where("id", "=", id)
         .where(notAnswering)
         .returning(agentColumns)
         .executeTakeFirst();
-      if (row) await then(transaction, row);
+      if (row) await then(transaction, row, before!.conversation);
       return row ? toState(row, this.#host) : null;
     });
   }
 }
+
+/** After a restored backup, the current number may be the higher one. */
+const nextConversation = sql<number>`greatest(conversation, last_conversation) + 1`;
 
 /** Records which request has started a restart, a rollback or a conversation; null: one that is not retried. */
 async function markBegun(transaction: Database, agentId: string, by: string | null): Promise<void> {

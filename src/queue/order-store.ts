@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { QueueHeld } from "../contract/agents.ts";
 import type { Outcome } from "../contract/chat.ts";
+import { beganTurn } from "../conversations/activity-store.ts";
 import type { Database } from "../core/database/database.ts";
 
 // Changes of an agent's queue: parts of a transaction that holds the lock of the agent's row (`lockQueue`). So of a turn
@@ -31,7 +32,8 @@ export async function lockQueueOf(transaction: Database, turnId: string): Promis
 
 /**
  * Begins the first message of the queue unless a turn of the agent runs. Returns the turn's id, null if none began. Its
- * time and conversation are those of its beginning. Messages whose key has ended are cancelled.
+ * time is that of its beginning, and so is its conversation unless it names one. Messages whose key has ended are
+ * cancelled.
  */
 export async function beginNext(transaction: Database, agentId: string): Promise<string | null> {
   await cancelQueued(
@@ -39,14 +41,18 @@ export async function beginNext(transaction: Database, agentId: string): Promise
     agentId,
     sql`exists (select from api_keys where id = turns.key_id and (revoked_at is not null or expires_at <= now()))`,
   );
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string; conversation: number; message: string }>`
     update turns set status = 'running', place = null, interrupts = false, created_at = now(),
-      conversation = (select conversation from agents where id = ${agentId})
+      conversation = case when names_conversation then conversation
+        else (select conversation from agents where id = ${agentId}) end
     where id = (
       select id from turns where agent_id = ${agentId} and status = 'queued' order by place limit 1
     ) and not exists (select from turns where agent_id = ${agentId} and status = 'running')
-    returning id`.execute(transaction);
-  return rows[0]?.id ?? null;
+    returning id, conversation, message`.execute(transaction);
+  const [next] = rows;
+  if (!next) return null;
+  await beganTurn(transaction, { ...next, agentId });
+  return next.id;
 }
 
 /**

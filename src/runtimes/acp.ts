@@ -24,22 +24,22 @@ export interface AcpLaunch {
   command: string;
   args: readonly string[];
   env: Record<string, string>;
-  /** The runtime's id of the conversation to continue; null starts a new one. */
-  conversation: string | null;
+  /** The runtime's id of the session to continue; null starts a new one. */
+  session: string | null;
   /** Passed to `session/new` and `session/resume` as `_meta`. */
   sessionMeta: Record<string, unknown>;
   /** The method for an `authenticate` call after `initialize`; null for no call. */
   authenticationMethod: string | null;
-  /** Starts an empty conversation in the running process. */
-  clear(acp: AcpConnection): Promise<void>;
+  /** Starts an empty session in the running process. Returns its id, for a later `resume`. */
+  clear(acp: AcpConnection): Promise<string>;
+  /** Whether a session is closed before another one is resumed, because each has processes of its own. */
+  closesSessions: boolean;
   /**
    * Switches the runtime to another model from the next turn; null is its own default. Throws a `BerthError` if it
-   * cannot. Called when the model differs from the last turn's. Also called in a resumed conversation's first turn,
-   * because a runtime may resume it with the model it had.
+   * cannot. Called when the model differs from the last turn's, and in a session's first turn: a new one has the runtime's
+   * default, and a resumed one may have the model of then.
    */
   chooseModel(acp: AcpConnection, model: string | null): Promise<void>;
-  /** Called with the id of each session that is used, the first and all later ones. */
-  opened?(sessionId: string): Promise<void>;
   /** The start of a text chunk that is an error and not the model's text. It is reported as an error. */
   errorText: string | null;
   /** Matches an error after which the process is alive but has lost its session; null if there is no such error. */
@@ -102,8 +102,7 @@ export async function startAcp(launch: AcpLaunch, context: StartContext): Promis
     if (launch.authenticationMethod) {
       await agent.request(methods.agent.authenticate, { methodId: launch.authenticationMethod });
     }
-    const id = await openSession(agent, launch, context);
-    await launch.opened?.(id);
+    const id = await openSession(agent, launch.session, launch, context);
     const takesMessages = (able._meta?.steering as Steering | undefined)?.supported === true;
     const takesImages = able.agentCapabilities?.promptCapabilities?.image ?? false;
     const opened = { sessionId: id, agent, child, ended, takesMessages, takesImages };
@@ -114,15 +113,20 @@ export async function startAcp(launch: AcpLaunch, context: StartContext): Promis
   }
 }
 
-async function openSession(agent: ClientContext, launch: AcpLaunch, context: StartContext): Promise<string> {
-  if (launch.conversation !== null) {
+/** Resumes the session with this id if the runtime has it, or opens a new one. Returns its id. */
+async function openSession(
+  agent: ClientContext,
+  id: string | null,
+  launch: AcpLaunch,
+  context: StartContext,
+): Promise<string> {
+  if (id !== null) {
     try {
-      const params = sessionParams(launch, context);
-      await agent.request(methods.agent.session.resume, { sessionId: launch.conversation, ...params });
-      return launch.conversation;
+      await agent.request(methods.agent.session.resume, { sessionId: id, ...sessionParams(launch, context) });
+      return id;
     } catch (error) {
-      // Not every runtime keeps a conversation without a finished turn. Starting a new one loses nothing.
-      context.log(`cannot resume ${launch.conversation}, beginning a new one: ${reasonOf(error)}`);
+      // Not every runtime keeps a session without a finished turn. Starting a new one loses nothing.
+      context.log(`cannot resume ${id}, beginning a new one: ${reasonOf(error)}`);
     }
   }
   return newSession(agent, launch, context);
@@ -154,6 +158,7 @@ function imageBlock({ mediaType, data }: PromptImage): ContentBlock {
 
 class AcpSession implements Session, AcpConnection {
   sessionId: string;
+  id: string;
   readonly ended: Promise<void>;
   readonly agent: ClientContext;
   readonly #child: ChildProcess;
@@ -173,6 +178,7 @@ class AcpSession implements Session, AcpConnection {
     context: StartContext,
   ) {
     this.sessionId = sessionId;
+    this.id = sessionId;
     this.agent = agent;
     this.#child = child;
     this.#takesMessages = takesMessages;
@@ -181,7 +187,7 @@ class AcpSession implements Session, AcpConnection {
     this.#listeners = listeners;
     this.#launch = launch;
     this.#context = context;
-    this.#model = launch.conversation === null ? null : undefined;
+    this.#model = launch.session === null ? null : undefined;
   }
 
   async prompt(prompt: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
@@ -218,7 +224,7 @@ class AcpSession implements Session, AcpConnection {
 
   async begin(): Promise<void> {
     this.sessionId = await newSession(this.agent, this.#launch, this.#context);
-    await this.#launch.opened?.(this.sessionId);
+    this.#model = undefined;
   }
 
   async steer(message: string): Promise<boolean> {
@@ -232,13 +238,22 @@ class AcpSession implements Session, AcpConnection {
     return outcome === "injected";
   }
 
-  async clear(): Promise<void> {
+  async enter(id: string | null): Promise<void> {
     try {
-      await this.#launch.clear(this);
+      if (id === null) this.id = await this.#launch.clear(this);
+      else await this.#resume(id);
     } catch (error) {
       this.#stopIfLost(error);
       throw error;
     }
+  }
+
+  async #resume(id: string): Promise<void> {
+    const { sessionId } = this;
+    if (this.#launch.closesSessions) await this.agent.request(methods.agent.session.close, { sessionId });
+    this.sessionId = await openSession(this.agent, id, this.#launch, this.#context);
+    this.id = this.sessionId;
+    this.#model = undefined;
   }
 
   stop(): void {

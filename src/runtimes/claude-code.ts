@@ -1,12 +1,12 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { ContentBlock } from "@agentclientprotocol/sdk";
+import { type ContentBlock, methods } from "@agentclientprotocol/sdk";
 import { BerthError } from "../contract/errors.ts";
 import { functionServer } from "../contract/functions.ts";
 import { processor } from "../core/processor.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
-import { allAbilities, type Runtime, type StartContext } from "./runtime.ts";
+import { allAbilities, latestSession, type Runtime, type StartContext } from "./runtime.ts";
 
 /**
  * Claude Code behind its ACP adapter. Its command `/model NAME` switches the running process's model, with everything
@@ -44,7 +44,7 @@ export const claudeCode: Runtime = {
           DISABLE_AUTOUPDATER: "1",
           IS_SANDBOX: "1",
         },
-        conversation: await newestTranscript(context.home),
+        session: context.session === latestSession ? await newestTranscript(context.home) : context.session,
         sessionMeta: {
           claudeCode: {
             options: {
@@ -60,7 +60,9 @@ export const claudeCode: Runtime = {
         // The adapter learns that a gateway holds the credentials. Otherwise it runs `claude auth status` with every
         // prompt: five CPU-seconds on a slow machine, when speed matters most.
         authenticationMethod: "gateway",
-        clear: async (acp) => void (await acp.say("/clear")),
+        clear: (acp) => clear(acp, context.home),
+        // Each is a process. To resume one takes as long as its start.
+        closesSessions: true,
         chooseModel,
         errorText: "API Error: ",
         // Claude Code is a separate process from its adapter.
@@ -106,13 +108,33 @@ function textOf({ content }: { content: ContentBlock }): string {
 }
 
 /**
- * Claude Code keeps one transcript per conversation, `~/.claude/projects/<working folder, with hyphens>/<id>.jsonl`.
- * `/clear` starts another without reporting its id to the ACP client, so the newest file shows where to continue.
+ * `/clear` starts another session, whose transcript it writes, without reporting its id to the ACP client. It writes to the
+ * former one, too, so the newest is not always the new one. Where there is no single new one, a new process has a known id.
  */
-async function newestTranscript(home: string): Promise<string | null> {
-  const folder = join(home, ".claude", "projects", home.replaceAll(/[^A-Za-z0-9]/g, "-"));
+async function clear(acp: AcpConnection, home: string): Promise<string> {
+  const before = await transcriptsIn(folderOf(home));
+  await acp.say("/clear");
+  const added = (await transcriptsIn(folderOf(home))).filter((name) => !before.includes(name));
+  if (added.length === 1) return basename(added[0]!, ".jsonl");
+  await acp.agent.request(methods.agent.session.close, { sessionId: acp.sessionId });
+  await acp.begin();
+  return acp.sessionId;
+}
+
+/** Claude Code keeps one transcript per session, `~/.claude/projects/<working folder, with hyphens>/<id>.jsonl`. */
+function folderOf(home: string): string {
+  return join(home, ".claude", "projects", home.replaceAll(/[^A-Za-z0-9]/g, "-"));
+}
+
+async function transcriptsIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
-  const transcripts = names.filter((name) => name.endsWith(".jsonl"));
+  return names.filter((name) => name.endsWith(".jsonl"));
+}
+
+/** For machines that did not record their sessions. */
+async function newestTranscript(home: string): Promise<string | null> {
+  const folder = folderOf(home);
+  const transcripts = await transcriptsIn(folder);
   const times = await Promise.all(transcripts.map(async (name) => (await stat(join(folder, name))).mtimeMs));
   const newest = transcripts[times.indexOf(Math.max(...times))];
   return newest ? basename(newest, ".jsonl") : null;

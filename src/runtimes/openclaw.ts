@@ -13,7 +13,7 @@ import { OpenclawGateway } from "./openclaw-gateway.ts";
 import { clearLeftovers } from "./openclaw-leftovers.ts";
 import { isAnotherMachine, takePrepared } from "./openclaw-prepared.ts";
 import { killTree, orderlyEndMs, replaceFile, spawnRuntime } from "./process.ts";
-import { allAbilities, type Prompt, type Runtime, type Session } from "./runtime.ts";
+import { allAbilities, latestSession, type Prompt, type Runtime, type Session, type StartContext } from "./runtime.ts";
 
 /**
  * OpenClaw (https://openclaw.ai) behind its own gateway's WebSocket. One request makes a turn with the given model, and
@@ -58,8 +58,7 @@ export const openclaw: Runtime = {
       // Without the gateway the process is useless, and the next turn starts another. Where it ends in order, it writes its
       // compile cache and gives up its leases after that.
       void gateway.closed.then(() => sleep(orderlyEndMs)).then(() => killTree(child));
-      const conversation = await loadConversation(context.stateFolder);
-      return new OpenclawSession(gateway, child, ended, conversation, context.stateFolder);
+      return new OpenclawSession(gateway, child, ended, await sessionOf(context), context.stateFolder);
     } catch (error) {
       killTree(child);
       throw new BerthError("runtime_failed", `The runtime did not start: ${(error as Error).message}`, {
@@ -83,19 +82,13 @@ class OpenclawSession implements Session {
   readonly #gateway: OpenclawGateway;
   readonly #child: ChildProcess;
   readonly #stateFolder: string;
-  #conversation: number;
+  id: string;
 
-  constructor(
-    gateway: OpenclawGateway,
-    child: ChildProcess,
-    ended: Promise<void>,
-    conversation: number,
-    stateFolder: string,
-  ) {
+  constructor(gateway: OpenclawGateway, child: ChildProcess, ended: Promise<void>, id: string, stateFolder: string) {
     this.#gateway = gateway;
     this.#child = child;
     this.ended = ended;
-    this.#conversation = conversation;
+    this.id = id;
     this.#stateFolder = stateFolder;
   }
 
@@ -134,9 +127,8 @@ class OpenclawSession implements Session {
     return false;
   }
 
-  async clear(): Promise<void> {
-    await saveConversation(this.#stateFolder, this.#conversation + 1);
-    this.#conversation += 1;
+  async enter(id: string | null): Promise<void> {
+    this.id = id ?? (await newSession(this.#stateFolder));
   }
 
   stop(): void {
@@ -144,7 +136,7 @@ class OpenclawSession implements Session {
   }
 
   get #sessionKey(): string {
-    return `agent:main:berth-${this.#conversation}`;
+    return `agent:main:berth-${this.id}`;
   }
 
   /**
@@ -292,11 +284,19 @@ function toolEvent(tool: Extract<RunEvent, { stream: "tool" }>["data"]): TurnEve
   };
 }
 
-/** The number of the agent's current conversation in OpenClaw, which keeps each on the agent's disk under its key. */
-async function loadConversation(stateFolder: string): Promise<number> {
+/** OpenClaw keeps each session on the agent's disk under its key, which ends with a number: 1, 2, …. */
+async function sessionOf({ session, stateFolder }: StartContext): Promise<string> {
+  if (session === latestSession) return String(await newestSession(stateFolder));
+  return session ?? newSession(stateFolder);
+}
+
+async function newestSession(stateFolder: string): Promise<number> {
   return Number(await readFile(join(stateFolder, "openclaw-conversation"), "utf8").catch(() => 1));
 }
 
-async function saveConversation(stateFolder: string, conversation: number): Promise<void> {
-  await replaceFile(join(stateFolder, "openclaw-conversation"), String(conversation));
+/** The key's number of a session that does not exist yet. */
+async function newSession(stateFolder: string): Promise<string> {
+  const next = String((await newestSession(stateFolder)) + 1);
+  await replaceFile(join(stateFolder, "openclaw-conversation"), next);
+  return next;
 }

@@ -7,7 +7,7 @@ import { processor } from "../core/processor.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
-import { allAbilities, type Runtime, type RuntimeContext } from "./runtime.ts";
+import { allAbilities, latestSession, type Runtime, type RuntimeContext } from "./runtime.ts";
 
 const run = promisify(execFile);
 
@@ -47,15 +47,15 @@ export const opencode: Runtime = {
         command: join(context.packages, processor.packages.opencode, "bin/opencode"),
         args: ["acp", "--port", String(port), "--print-logs", "--log-level", "ERROR"],
         env: environment(context),
-        conversation: await readFile(files.conversation, "utf8").catch(() => null),
+        session: context.session === latestSession ? await earlierSession(files.session) : context.session,
         sessionMeta: {},
         authenticationMethod: null,
         async clear(acp) {
           await acp.begin();
-          await models.chooseAgain(acp);
+          return acp.sessionId;
         },
+        closesSessions: false,
         chooseModel: (acp, model) => models.choose(acp, model),
-        opened: (sessionId) => replaceFile(files.conversation, sessionId),
         errorText: null,
         sessionLostText: null,
       },
@@ -63,6 +63,10 @@ export const opencode: Runtime = {
     );
   },
 };
+
+function earlierSession(file: string): Promise<string | null> {
+  return readFile(file, "utf8").catch(() => null);
+}
 
 /** The gateway API for a model, which is also the name of opencode's provider for it. */
 type Wire = "anthropic" | "openai" | "openai-compatible";
@@ -179,7 +183,6 @@ class ModelSwitch {
   readonly #home: string;
   /** Each slot's model name, by `wire/slot`. */
   readonly #names = new Map<string, string>();
-  #model: string | null = null;
 
   constructor(file: string, api: string, home: string) {
     this.#file = file;
@@ -192,12 +195,6 @@ class ModelSwitch {
     const value = `${wire}/${slot ?? name}`;
     if (slot !== null && this.#names.get(value) !== name) await this.#fill(value, name);
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: "model", value });
-    this.#model = model;
-  }
-
-  /** A new session starts with the default model, whatever the last one used. */
-  async chooseAgain(acp: AcpConnection): Promise<void> {
-    if (this.#model !== null) await this.choose(acp, this.#model);
   }
 
   /** Writes the slots to the file that opencode reads. */
@@ -310,8 +307,8 @@ const askedTools = [
 function filesOf({ home, stateFolder }: RuntimeContext) {
   const own = join(home, ".local/share/opencode");
   return {
-    /** The session that is the agent's conversation. */
-    conversation: join(stateFolder, "opencode-session"),
+    /** The session of a machine that did not record its sessions. */
+    session: join(stateFolder, "opencode-session"),
     /** Read by opencode, so the agent owns it. */
     slots: join(own, "berth-models.json"),
     catalog: join(own, "berth-catalog.json"),

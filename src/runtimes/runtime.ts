@@ -42,7 +42,12 @@ export interface RuntimeContext {
 export interface StartContext extends RuntimeContext {
   /** The agent's own MCP servers by name, with the placeholders of its secrets. */
   mcpServers: McpServers;
+  /** The runtime's id of the session to continue; `latestSession`, or null for a new one. */
+  session: string | null;
 }
+
+/** Stands for the newest session on the disk, if there is one, of a machine that did not record its sessions. */
+export const latestSession = "latest";
 
 /**
  * A message to the agent, and the model to answer it: `anthropic/NAME`, `openai/NAME` or `demo/demo`. The runtime
@@ -61,8 +66,10 @@ export interface PromptImage {
   data: string;
 }
 
-/** A running runtime with its one conversation. */
+/** A running runtime, in one of the agent's conversations. */
 export interface Session {
+  /** The runtime's id of the session that prompts are sent to. A runtime that starts later can continue it. */
+  readonly id: string;
   /**
    * Runs one turn and returns its last event. `emit` is called with each earlier event, in order. Aborting `signal`
    * interrupts the turn. Never rejects: if the runtime dies, the turn ends with `response.failed`.
@@ -70,8 +77,11 @@ export interface Session {
   prompt(prompt: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent>;
   /** Delivers a message to the running turn. False: it takes none, or no turn runs. */
   steer(message: string): Promise<boolean>;
-  /** Starts a new, empty conversation without a new process. */
-  clear(): Promise<void>;
+  /**
+   * Switches to the session with this id, or to a new, empty one (null), without a new process of its own. A session that
+   * the runtime does not have is replaced by a new one.
+   */
+  enter(id: string | null): Promise<void>;
   /** Kills the runtime's processes. */
   stop(): void;
   /** Settles when the runtime's process has ended, for whatever reason. */
@@ -115,8 +125,7 @@ export interface Runtime {
    */
   readonly warmUp: readonly Prompt[];
   /**
-   * Starts the runtime in the conversation on the agent's disk, if there is one. Rejects with a `BerthError` if it
-   * cannot.
+   * Starts the runtime in the session that the context names. Rejects with a `BerthError` if it cannot.
    */
   start(context: StartContext): Promise<Session>;
 }

@@ -1,5 +1,6 @@
 import type { AgentState } from "../agents/agent.ts";
 import type { AgentStore } from "../agents/store.ts";
+import { copyConversations } from "../conversations/archive-store.ts";
 import { nobody } from "../core/database/authors.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
 import type { SecretStore } from "../secrets/store.ts";
@@ -22,14 +23,21 @@ export class ForkStore {
     return this.#agents.byNames(accountId, names);
   }
 
-  async insert(forks: readonly AgentState[], source: string, options: { secrets: boolean }): Promise<void> {
+  /** `until`: the time of the source's state; null: now. */
+  async insert(
+    forks: readonly AgentState[],
+    source: string,
+    options: { secrets: boolean; until: Date | null },
+  ): Promise<void> {
     const copies = await Promise.all(
       forks.map(({ id }) => (options.secrets ? this.#secrets.copyOf(source, id) : null)),
     );
     await this.#agents.insertWith(forks, async (transaction) => {
       const rules = new EgressRuleStore(transaction);
       const lists = await rules.of(source);
-      for (const [index, { id }] of forks.entries()) {
+      for (const [index, fork] of forks.entries()) {
+        const { id } = fork;
+        await copyConversations(transaction, source, fork, options.until);
         await rules.set(id, lists, nobody);
         const copy = copies[index];
         if (copy) await this.#secrets.insertCopy(transaction, id, copy);

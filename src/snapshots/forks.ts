@@ -15,6 +15,8 @@ type AskedFork = CreateAgent & { from: ForkSource };
 
 /** A fork's initial state. */
 interface Moment extends Pick<SnapshotState, "id" | "runtime" | "conversation" | "retold"> {
+  /** Null: the agent's current state. */
+  createdAt: Date | null;
   /** The snapshot's name; null for the agent's current state. */
   name: string | null;
 }
@@ -46,7 +48,7 @@ export class Forks {
     }
     await this.#requireForkable(viewer, source, asked, source.runtime);
     return snapshots.takeFor(source, (id, { runtime, conversation, retold }) =>
-      this.#make(owner, source, asked, { id, runtime, conversation, retold, name: null }, attempt),
+      this.#make(owner, source, asked, { id, runtime, conversation, retold, name: null, createdAt: null }, attempt),
     );
   }
 
@@ -66,7 +68,7 @@ export class Forks {
     owner: AgentOwner,
     source: AgentState,
     asked: AskedFork,
-    { id: snapshot, runtime, conversation, retold, name }: Moment,
+    { id: snapshot, runtime, conversation, retold, name, createdAt }: Moment,
     { resourceId }: Attempt,
   ): Promise<AgentState> {
     const { agents, stores, lifecycle } = this.#context;
@@ -82,7 +84,8 @@ export class Forks {
       forkedFrom: { agent: source.name, snapshot: name },
       privateSource: source.private ? { private: true, personId: source.personId } : null,
     }));
-    await lifecycle.begin(forks, () => stores.forks.insert(forks, source.id, { secrets: asked.from.secrets ?? false }));
+    const copied = { secrets: asked.from.secrets ?? false, until: createdAt };
+    await lifecycle.begin(forks, () => stores.forks.insert(forks, source.id, copied));
     return forks[0]!;
   }
 }

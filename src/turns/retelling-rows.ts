@@ -4,18 +4,29 @@ import type { Database } from "../core/database/database.ts";
 import { retelling } from "./retelling.ts";
 import { saidIn } from "./store.ts";
 
-/** Stores a replay of the previous conversation for this conversation's runtime. */
-export async function retell(transaction: Database, { id, conversation, retold }: AgentRow): Promise<void> {
-  const before = retold
-    ? await transaction.selectFrom("retold_conversations").select("text").where("id", "=", retold).executeTakeFirst()
-    : undefined;
-  const turns = await saidIn(transaction, id, conversation - 1);
-  await keepRetelling(transaction, id, retelling(turns, before?.text ?? null));
+/** Stores a replay of the conversation `conversation` for the agent's current conversation and its runtime. */
+export async function retell(transaction: Database, { id, retold }: AgentRow, conversation: number): Promise<void> {
+  const before = retold === null ? null : await retoldText(transaction, retold);
+  const turns = await saidIn(transaction, id, conversation, { since: null, except: null });
+  await keepRetelling(transaction, id, retelling(turns, before));
 }
 
 /** Sets the replay of an earlier conversation for an agent's runtime; null: none. */
 export async function keepRetelling(transaction: Database, agentId: string, text: string | null): Promise<void> {
-  const retold = text === null ? null : randomUUID();
-  if (retold) await transaction.insertInto("retold_conversations").values({ id: retold, text: text! }).execute();
+  const retold = await insertRetelling(transaction, text);
   await transaction.updateTable("agents").set({ retold }).where("id", "=", agentId).execute();
+}
+
+/** Returns the id of a replay, null for null. */
+export async function insertRetelling(transaction: Database, text: string | null): Promise<string | null> {
+  if (text === null) return null;
+  const id = randomUUID();
+  await transaction.insertInto("retold_conversations").values({ id, text }).execute();
+  return id;
+}
+
+/** The replay of an earlier conversation; null if it was deleted. */
+export async function retoldText(database: Database, id: string): Promise<string | null> {
+  const rows = database.selectFrom("retold_conversations").select("text").where("id", "=", id);
+  return (await rows.executeTakeFirst())?.text ?? null;
 }

@@ -25,7 +25,7 @@ import type { Turns } from "./turns.ts";
 
 /** `begun` is called for each chat once its turn exists, before the response. */
 export function chatRoutes(context: AppContext): FastifyPluginAsync {
-  const { agents, turns, steering, streams } = context;
+  const { agents, conversations, turns, steering, streams, running } = context;
   return async (app) => {
     handle(app, routes.chat, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -57,24 +57,26 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
     agent: AgentState,
   ): Promise<Steered | null> {
     const { text, files } = contentIn(body);
+    const { whenBusy, conversation = agent.conversation } = body;
     // The runtimes take only text while they work.
-    const isSteered = body.whenBusy === "steer" && files.length === 0;
-    return isSteered ? steering.steer(attempt.resourceId, agent, text, caller) : null;
+    const isForTurn = files.length === 0 && running.ofAgent(agent.id)?.turn.conversation === conversation;
+    return whenBusy === "steer" && isForTurn ? steering.steer(attempt.resourceId, agent, text, caller) : null;
   }
 
   async function send(request: FastifyRequest & { body: ChatRequest }, agent: AgentState): Promise<Sent> {
     const { attempt, body, caller, log } = request;
-    const { whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = body;
+    const { conversation, whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = body;
     if (whenBusy === "interrupt" && caller.agentIds !== null) {
       throw new BerthError("forbidden", "An external agent key cannot interrupt turns. It may cancel its own.");
     }
+    if (conversation !== undefined) await conversations.find(agent, conversation, caller);
     const steered = await steer(request, agent);
     if (steered) {
       log.info({ turnId: steered.turn.id, agentId: agent.id }, "turn steered");
       return { ...steered, placed: "steered" };
     }
     const limits = { maxCredits, maxMinutes, maxToolCalls };
-    const additions = { whenBusy, onAsk, limits };
+    const additions = { conversation, whenBusy, onAsk, limits };
     const turn = await beginContent(context, attempt.resourceId, agent, contentIn(body), caller, additions);
     log.info({ turnId: turn.id, agentId: agent.id }, turn.status === "queued" ? "turn queued" : "turn begun");
     return placedTurn(turn);
@@ -112,9 +114,9 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listTurns, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      const { limit, cursor } = request.query;
+      const { limit, cursor, conversation = null } = request.query;
       const after = fromCursor(cursor, timedPattern);
-      const page = await turns.list(agent.id, limit + 1, after);
+      const page = await turns.list(agent.id, limit + 1, after, conversation);
       return pageOf(page.map(toTurnView), limit, timedKey);
     });
 

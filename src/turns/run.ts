@@ -100,6 +100,7 @@ async function readAnswer(
   try {
     const guest = await lease.connect();
     await permit(running, guest);
+    await resume(running, guest);
     watch.stop(); // Large files take their time.
     const source = await sourceOf(running, guest, lease, context);
     if (over.signal.aborted || running.ending) return "ended";
@@ -132,6 +133,11 @@ async function readAnswer(
 async function permit({ turn, settings, seen }: RunningTurn, guest: GuestClient): Promise<void> {
   const { permissions } = settings;
   if (seen === 0 && restrictedKind(permissions) !== null) await guest.setPermissions({ turnId: turn.id, permissions });
+}
+
+/** Throws `upgrade_required` for an image that would begin an empty conversation. */
+async function resume({ turn, settings, seen }: RunningTurn, guest: GuestClient): Promise<void> {
+  if (seen === 0 && settings.resumesConversation) await guest.resumeConversation({ conversation: turn.conversation });
 }
 
 /**

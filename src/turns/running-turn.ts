@@ -21,6 +21,8 @@ export interface TurnSettings {
   autoSnapshot: number;
   permissions: Permissions;
   limits: Limits;
+  /** Whether the machine was in another conversation, and has to resume the turn's. */
+  resumesConversation: boolean;
 }
 
 /** How long the runtime has to retry or give up after a refusal it may be able to fix. */

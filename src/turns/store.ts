@@ -6,6 +6,7 @@ import { type Outcome, type SequencedEvent, summaryCharacters, type WhenBusy } f
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
 import { maximumQueue, maximumQueueOfKey } from "../contract/queue.ts";
+import { beganTurn, requireConversation } from "../conversations/activity-store.ts";
 import { authorColumns, authorOf } from "../core/database/authors.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
 import { olderThan } from "../core/database/paging.ts";
@@ -61,6 +62,7 @@ export class TurnStore {
         const { conversation, runtime, restores } = moment;
         const isSame = agent.conversation === conversation && agent.runtime === runtime && agent.restores === restores;
         if (!isSame) throw new AgentChanged();
+        if (given.namesConversation) await requireConversation(transaction, given.agentId, given.conversation);
         const waits = whenBusy !== "reject" && (await this.#runningOf(given.agentId, transaction)) !== null;
         if (waits) await requireRoom(transaction, given, agent.queue_length);
         const turn: TurnState = waits ? { ...given, status: "queued", queuedAt: new Date() } : given;
@@ -71,6 +73,7 @@ export class TurnStore {
             agent_id: turn.agentId,
             ...authorColumns(turn),
             conversation: turn.conversation,
+            names_conversation: turn.namesConversation,
             message: turn.message,
             attachments: JSON.stringify(turn.attachments),
             instructions: turn.instructions,
@@ -93,6 +96,7 @@ export class TurnStore {
         await transaction.insertInto("turn_events").values(toRow(turn.id, first)).execute();
         await useUploads(transaction, turn.agentId, turn.attachments);
         if (waits) await announce(transaction, turn.agentId);
+        else await beganTurn(transaction, turn);
         return turn;
       });
     } catch (error) {
@@ -130,7 +134,7 @@ export class TurnStore {
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
       .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
-      .select(["agents.auto_snapshot", "agents.permissions", "agents.retold"])
+      .select(["agents.auto_snapshot", "agents.permissions"])
       .select(["agents.max_credits", "agents.max_minutes", "agents.max_tool_calls"])
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
@@ -147,14 +151,19 @@ export class TurnStore {
         maxCredits: row.max_credits,
         maxMinutes: row.max_minutes,
         maxToolCalls: row.max_tool_calls,
-        retold: row.retold,
       },
     }));
   }
 
-  /** Up to `limit` turns of an agent after its turn `after`, newest first. */
-  async list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
+  /** Up to `limit` turns of an agent, or of one conversation, after its turn `after`, newest first. */
+  async list(
+    agentId: string,
+    limit: number,
+    after: string | null,
+    conversation: number | null = null,
+  ): Promise<PastTurn[]> {
     const rows = await this.#pastTurns(agentId)
+      .$if(conversation !== null, (query) => query.where("conversation", "=", conversation!))
       .$if(after !== null, (query) => query.where(olderThan("turns", after!)))
       .orderBy("created_at", "desc")
       .orderBy("id", "desc")
@@ -297,17 +306,12 @@ export class TurnStore {
     await this.#database.updateTable("turns").set({ model }).where("id", "=", turnId).execute();
   }
 
-  /** The replay of an earlier conversation; null if it was deleted. */
-  async retelling(id: string): Promise<string | null> {
-    const rows = this.#database.selectFrom("retold_conversations").select("text").where("id", "=", id);
-    return (await rows.executeTakeFirst())?.text ?? null;
-  }
-
   /** A recent one may be about to be referenced. */
   async sweepRetellings(): Promise<void> {
     await sql`
       delete from retold_conversations retold where created_at < now() - interval '1 day'
         and not exists (select from agents where agents.retold = retold.id)
+        and not exists (select from conversations where conversations.retold = retold.id)
         and not exists (select from snapshots where snapshots.retold = retold.id)`.execute(this.#database);
   }
 
@@ -330,7 +334,13 @@ export class TurnStore {
   }
 }
 
-export async function saidIn(database: Database, agentId: string, conversation: number): Promise<RetoldTurn[]> {
+/** The turns of a conversation that are remembered; only those after `since`, without the turn `except`. */
+export async function saidIn(
+  database: Database,
+  agentId: string,
+  conversation: number,
+  { since, except }: { since: Date | null; except: string | null },
+): Promise<RetoldTurn[]> {
   const rows = await database
     .selectFrom("turns")
     .select(["id", "message", "attachments"])
@@ -339,6 +349,8 @@ export async function saidIn(database: Database, agentId: string, conversation: 
     .where("conversation", "=", conversation)
     .where("undone", "=", false)
     .where("status", "!=", "queued")
+    .$if(since !== null, (query) => query.where("created_at", ">", since!))
+    .$if(except !== null, (query) => query.where("id", "!=", except!))
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .limit(maximumRetoldTurns)
@@ -429,6 +441,7 @@ export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
     keyId: row.key_id,
     personId: row.person_id,
     conversation: row.conversation,
+    namesConversation: row.names_conversation,
     message: row.message,
     attachments: row.attachments,
     instructions: row.instructions,

@@ -188,7 +188,7 @@ function toTurn(
     reasoning: usage.reasoningTokens,
     microCredits: null,
   };
-  const none = { onAsk: "deny", limits: null, waiting: false, queuedAt: null } as const;
+  const none = { namesConversation: false, onAsk: "deny", limits: null, waiting: false, queuedAt: null } as const;
   const said = { conversation, message, attachments, model, status, error, undone };
   return { ...said, usage: counts, ...none, createdAt, finishedAt };
 }

@@ -15,8 +15,10 @@ export interface TurnState {
   keyId: string | null;
   /** The signed-in person, or the key's maker; for a turn that another agent started, those of the turn at the root. */
   personId: string | null;
-  /** The number of the agent's conversation: 1, 2, …. */
+  /** The number of its conversation: 1, 2, …. */
   conversation: number;
+  /** Whether it is for this conversation also if another one is current when it begins. */
+  namesConversation: boolean;
   message: string;
   /** The images and files of the message. */
   attachments: Attachment[];

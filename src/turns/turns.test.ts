@@ -34,7 +34,6 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     | "running"
     | "events"
     | "progress"
-    | "retelling"
     | "sweepRetellings"
     | "remove"
     | "append"
@@ -62,7 +61,6 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
             autoSnapshot: 0,
             permissions: allAllowed,
             ...noLimits,
-            retold: null,
           },
         })),
     events: async (id, after) => events.get(id)!.filter(({ seq }) => seq > after),
@@ -71,7 +69,6 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
       const none = { openTools: [], functionCall: null, openApprovals: [], toolCalls: 0, warned: [], activeMs: 0 };
       return { last: events.get(id)!.at(-1)!.seq, head: null, ...none };
     },
-    retelling: async () => null,
     sweepRetellings: async () => {},
     remove: async (id) => void turns.delete(id),
     append: async (id, added) => void events.get(id)!.push(...added),
@@ -98,6 +95,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
   const context = contextWith({
     stores: {
       turns: rows,
+      conversations: { forTurn: async () => ({ retold: null, isResumed: false }) },
       queues: { stopped: async () => [] },
       agents: { byId: async (id) => agentOf(id) as AgentState },
     },
@@ -147,6 +145,7 @@ function runningTurn(id: string, agentId: string): TurnState {
     personId: null,
     conversation: 1,
     attachments: [],
+    namesConversation: false,
     message: "hi",
     model: null,
     status: "running",

@@ -7,6 +7,8 @@ import { EventLog } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
 import { type Limits, lowestOf, type Warning } from "../contract/limits.ts";
 import { withoutAsking } from "../contract/permissions.ts";
+import { noConversation } from "../conversations/activity-store.ts";
+import type { ConversationForTurn } from "../conversations/store.ts";
 import type { Viewer } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { Backoff, pause } from "../core/retry.ts";
@@ -24,7 +26,7 @@ import { AgentChanged, type PastTurn, type RecentTurn, type TurnState, turnInPro
 /** A turn's fields of its agent. */
 export type TurnAgent = Pick<
   AgentState,
-  "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "permissions" | "retold" | keyof Limits
+  "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "permissions" | keyof Limits
 >;
 
 /** Optional settings of a turn, from its client or another agent. */
@@ -32,6 +34,8 @@ export interface TurnAdditions
   extends Partial<Pick<TurnState, "attachments" | "instructions" | "functions" | "asked" | "onAsk" | "limits">> {
   /** The turn follows an earlier one: it is refused if the conversation has changed since the agent was read. */
   follows?: boolean;
+  /** The number of the turn's conversation. Default: the current one, when the turn begins. */
+  conversation?: number | undefined;
   /** The treatment of a message while another turn of the agent runs. Default: `reject`. */
   whenBusy?: WhenBusy;
 }
@@ -44,8 +48,7 @@ export interface TurnFilter {
 
 /** The start or resumption of a turn. */
 interface TurnStart {
-  /** The replay of an earlier conversation for its runtime; null: none. */
-  retold: string | null;
+  conversation: ConversationForTurn;
   trace: TurnTrace | null;
   /** The progress of a turn that an earlier server started. */
   progress?: TurnProgress;
@@ -86,8 +89,8 @@ export class Turns {
 
   /**
    * Begins a turn with the agent's current model and instructions, or queues it. Throws `agent_failed`, `agent_deleting`,
-   * `agent_elsewhere`, `model_not_available`, `turn_in_progress`, `queue_full`, `insufficient_credits`, `no_capacity`,
-   * `upload_not_found`, `shutting_down`.
+   * `agent_elsewhere`, `conversation_not_found`, `model_not_available`, `turn_in_progress`, `queue_full`,
+   * `insufficient_credits`, `no_capacity`, `upload_not_found`, `shutting_down`.
    */
   async begin(
     id: string,
@@ -98,7 +101,8 @@ export class Turns {
   ): Promise<TurnState> {
     const { instructions = null, functions = null, asked = null, follows = false, whenBusy = "reject" } = additions;
     const { attachments = [], limits = null, onAsk = "deny" } = additions; // Most callers cannot show a question.
-    const given = { attachments, instructions, functions, asked, onAsk, limits, whenBusy };
+    const { conversation } = additions;
+    const given = { conversation, attachments, instructions, functions, asked, onAsk, limits, whenBusy };
     if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
     for (let current = agent; ; current = await this.#reread(agent.id)) {
       try {
@@ -125,15 +129,20 @@ export class Turns {
     additions: Required<Omit<TurnAdditions, "follows">>,
   ): Promise<TurnState> {
     await this.#context.leases.admit(agent, caller);
-    const { id: agentId, conversation } = agent;
-    const [model, retold] = await Promise.all([this.#context.models.modelOf(agent), this.#retold(agent)]);
-    const { whenBusy, ...rest } = additions;
+    const { id: agentId } = agent;
+    const { whenBusy, conversation: named, ...rest } = additions;
+    const number = named ?? agent.conversation;
+    const [model, conversation] = await Promise.all([
+      this.#context.models.modelOf(agent),
+      this.#conversation(agentId, number, null),
+    ]);
     const given: TurnState = {
       id,
       agentId,
       keyId: caller.keyId,
       personId: caller.personId,
-      conversation,
+      conversation: number,
+      namesConversation: named !== undefined,
       message,
       model,
       status: "running",
@@ -153,7 +162,7 @@ export class Turns {
       }
       log.stored(1);
       const trace = this.#trace(turn, caller.span, { "berth.agent.status": agent.status });
-      this.#start(turn, log, agent, { retold, trace });
+      this.#start(turn, log, agent, { conversation, trace });
       return turn;
     } finally {
       this.#beginning.delete(id);
@@ -175,8 +184,8 @@ export class Turns {
     throw new BerthError("database_unavailable", "The database is not responding; try again soon.");
   }
 
-  list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
-    return this.#rows.list(agentId, limit, after);
+  list(agentId: string, limit: number, after: string | null, conversation: number | null = null): Promise<PastTurn[]> {
+    return this.#rows.list(agentId, limit, after, conversation);
   }
 
   count(agentId: string, filter: TurnFilter): Promise<number> {
@@ -347,12 +356,13 @@ export class Turns {
   async #takeUp(turn: TurnState, agent: TurnAgent): Promise<void> {
     const { last, ...progress } = await this.#rows.progress(turn.id);
     const trace = this.#trace(turn, undefined, { "berth.turn.taken_up": true });
-    this.#start(turn, this.#log(turn.id, last + 1), agent, { retold: await this.#retold(agent), trace, progress });
+    const conversation = await this.#conversation(turn.agentId, turn.conversation, turn.id);
+    this.#start(turn, this.#log(turn.id, last + 1), agent, { conversation, trace, progress });
   }
 
-  /** The replay of another runtime's conversation for the agent's runtime; null: none. */
-  async #retold({ retold }: TurnAgent): Promise<string | null> {
-    return retold === null ? null : this.#rows.retelling(retold);
+  /** Throws `conversation_not_found`. */
+  async #conversation(agentId: string, number: number, turnId: string | null): Promise<ConversationForTurn> {
+    return (await this.#context.stores.conversations.forTurn(agentId, number, turnId)) ?? noConversation(number);
   }
 
   /**
@@ -383,14 +393,17 @@ export class Turns {
     return new EventLog({ from, older: (after) => this.#rows.events(turnId, after) });
   }
 
-  #start(turn: TurnState, log: EventLog, agent: TurnAgent, { retold, trace, progress }: TurnStart): void {
-    const instructions = [agent.instructions, retold, turn.instructions].filter((part) => part !== null).join("\n\n");
+  #start(turn: TurnState, log: EventLog, agent: TurnAgent, { conversation, trace, progress }: TurnStart): void {
+    const instructions = [agent.instructions, conversation.retold, turn.instructions]
+      .filter((part) => part !== null)
+      .join("\n\n");
     const settings = {
       model: turn.model,
       instructions: instructions || null,
       mcpServers: agent.mcpServers,
       asksAgents: agent.agents.length > 0,
       autoSnapshot: agent.autoSnapshot,
+      resumesConversation: conversation.isResumed,
       permissions: turn.onAsk === "wait" ? agent.permissions : withoutAsking(agent.permissions),
       limits: lowestOf(agent, turn.limits ?? {}),
     };

@@ -161,10 +161,26 @@ test("tasks are listed by page and filter", async () => {
   await expect(list({ pageToken: "nonsense" })).rejects.toThrow("request_invalid");
 });
 
+test("a context is a conversation, and each remembers only its own messages", async () => {
+  await service.client.createAgent("contexts");
+  await service.client.call("POST", "/agents/contexts/conversations", {});
+  const client = await connect("contexts");
+  const send = async (text: string, contextId = "") => (await client.sendMessage(request(text, { contextId }))) as Task;
+  await send("one");
+  await send("two", "conversation-2");
+  expect(await send("recall", "conversation-2")).toMatchObject({ contextId: "conversation-2" });
+  expect(replyIn(await send("recall", "conversation-2"))).toBe("two\nrecall\nrecall\n");
+  expect(replyIn(await send("recall", "conversation-1"))).toBe("one\nrecall\n");
+  const asked = { tenant: "", contextId: "conversation-2", status: TaskState.TASK_STATE_UNSPECIFIED, pageToken: "" };
+  const { tasks } = await client.listTasks({ ...asked, statusTimestampAfter: undefined, includeArtifacts: true });
+  expect(tasks.map(replyIn)).toEqual(["two\nrecall\nrecall\n", "two\nrecall\n", "two"]);
+});
+
 test("what an agent cannot take is refused in the protocol's own words", async () => {
   const client = await connect("ada");
   const send = (given: SendMessageRequest) => expect(client.sendMessage(given)).rejects;
-  await send(request("hello", { contextId: "conversation-7" })).toThrow("currently conversation-1");
+  await send(request("hello", { contextId: "conversation-7" })).toThrow("The agent has no conversation 7");
+  await send(request("hello", { contextId: "thread-7" })).toThrow("A context's id is conversation-N");
   await send(request("hello", { taskId: randomUUID() })).toThrow("The agent has no turn");
   await send(request("hello", { messageId: "" })).toThrow("messageId");
   await send(request("")).toThrow("must not be empty");

@@ -76,7 +76,7 @@ test("a session is listed and loaded, with what was said before", async () => {
   await using editor = new Editor(service.client, "eve");
   const sessionId = await editor.open();
   const { sessions } = await editor.agent.request(methods.agent.session.list, {});
-  expect(sessions).toMatchObject([{ sessionId, title: "eve" }]);
+  expect(sessions).toMatchObject([{ sessionId, title: "first words" }]);
   await editor.agent.request(methods.agent.session.load, { sessionId, cwd: "/", mcpServers: [] });
   expect(editor.said("user_message_chunk")).toBe("first wordstool");
   expect(editor.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual([
@@ -88,7 +88,7 @@ test("a session is listed and loaded, with what was said before", async () => {
     "agent_message_chunk",
   ]);
   const ended = { sessionId: "conversation-99", cwd: "/", mcpServers: [] };
-  await expect(editor.agent.request(methods.agent.session.load, ended)).rejects.toThrow("another conversation");
+  await expect(editor.agent.request(methods.agent.session.load, ended)).rejects.toThrow("no such conversation");
 });
 
 test("a returning editor follows the running turn, and its next message waits", async () => {
@@ -109,8 +109,17 @@ test("a new session begins a new conversation where that is asked for", async ()
   await using first = new Editor(service.client, "eve");
   const before = await first.open();
   await using second = new Editor(service.client, "eve", ["--reset"]);
-  expect(await second.open()).not.toBe(before);
-  await expect(first.prompt(before, "hello")).rejects.toThrow("another conversation");
+  const after = await second.open();
+  expect(after).not.toBe(before);
+  await second.prompt(after, "second");
+  await first.prompt(before, "first");
+  await second.prompt(after, "recall");
+  expect(second.said()).toBe("secondsecond\nrecall\n");
+  const { sessions } = await first.agent.request(methods.agent.session.list, {});
+  expect(sessions.map(({ sessionId, title }) => [sessionId, title])).toEqual([
+    [after, "second"],
+    [before, "first words"],
+  ]);
 });
 
 test("a refusal is reported", async () => {

@@ -159,10 +159,10 @@ test("a reset of an agent that is awake empties its runtime at once, before any 
   await client.createAgent("empty");
   const before = new Set(service.driver.running);
   await client.chat("empty", "one");
-  const messages = () => service.driver.fileOf("empty", "messages");
-  expect(await messages()).toBe("one\n");
+  const entered = async () => JSON.parse((await service.driver.fileOf("empty", "conversations.json"))!).current;
+  expect(await entered()).toBe(1);
   expect((await client.call("POST", "/agents/empty/conversation/reset")).status).toBe(200);
-  await expect.poll(messages).toBeNull();
+  await expect.poll(entered).toBe(2);
   expect(await client.ask("empty", "recall")).toBe("recall\n");
   expect(new Set(service.driver.running)).toEqual(before);
 });

@@ -152,7 +152,13 @@ test("a refused connection is sent; a turn's own events are not", async () => {
   const [response] = await once(asked, "connect");
   response.resume();
   await stream.until("host.refused", { agent: "refused", host: "127.0.0.1", port: 9, reason: "inside", count: 1 });
-  expect(stream.seen.map(({ type }) => type)).toEqual(["events.opened", "turn.started", "turn.ended", "host.refused"]);
+  expect(stream.seen.map(({ type }) => type)).toEqual([
+    "events.opened",
+    "turn.started",
+    "conversation.changed",
+    "turn.ended",
+    "host.refused",
+  ]);
 });
 
 test("the balance is sent at the start and after each change", async () => {

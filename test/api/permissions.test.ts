@@ -135,6 +135,13 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /agents/{name}/uploads/{uploadId}": chatting(404),
   "GET /agents/{name}/uploads/{uploadId}/content": chatting(404),
   "DELETE /agents/{name}/uploads/{uploadId}": chatting(404),
+  // Conversations of other keys and people do not exist for an external agent key.
+  "GET /agents/{name}/conversations": chatting(200),
+  "POST /agents/{name}/conversations": chatting(201),
+  "GET /agents/{name}/conversations/{conversation}": { own: 200, stranger: 404, agentKeys: [404, 403, 404] },
+  "PATCH /agents/{name}/conversations/{conversation}": account(200, 404),
+  // It is the current one.
+  "DELETE /agents/{name}/conversations/{conversation}": account(409, 404),
   "GET /agents/{name}/turns": account(200, 404),
   "GET /agents/{name}/turns/{turnId}": chatting(200),
   "GET /agents/{name}/turns/{turnId}/events": chatting(200),
@@ -233,6 +240,8 @@ const viewersMay = [
   "GET /agents/{name}",
   "GET /agents/{name}/install-status",
   "GET /agents/{name}/files/{path}",
+  "GET /agents/{name}/conversations",
+  "GET /agents/{name}/conversations/{conversation}",
   "GET /agents/{name}/turns",
   "GET /agents/{name}/turns/{turnId}",
   "GET /agents/{name}/turns/{turnId}/events",
@@ -292,6 +301,8 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
   // As bytes.
   "POST /agents/{name}/uploads": () => ({ a: "file" }),
+  "POST /agents/{name}/conversations": () => ({}),
+  "PATCH /agents/{name}/conversations/{conversation}": () => ({ title: "hello" }),
   "PATCH /agents/{name}/turns/{turnId}": () => ({ position: 1 }),
   "POST /agents/{name}/queue": () => ({ action: "resume" }),
   "POST /agents/{name}/turns/{turnId}/approvals/{approvalId}": () => ({ decision: "allow" }),
@@ -336,6 +347,7 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{responseId}", responseId)
     .replace("{model}", name)
     .replace("{commandId}", turnId)
+    .replace("{conversation}", "1")
     .replace("{shareId}", turnId)
     .replace("{snapshot}", "then")
     .replace("{port}", "3000")

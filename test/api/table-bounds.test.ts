@@ -28,6 +28,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   turn_credits: "one for each running turn with a limit, removed when it has ended",
   approvals: "up to 2,000 for each turn, removed with it",
   begun_requests: "clean-up",
+  conversations: ["agents", "1,000"],
   credit_entries: "each is paid for, by minutes and turns",
   credit_holds: "one for each running turn and machine",
   credit_usage: "one row for each day, model, agent and key that was charged",

@@ -53,6 +53,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     personId: null,
     conversation: 1,
     attachments: [],
+    namesConversation: false,
     message: "Hello",
     model: null,
     usage: noUsage,

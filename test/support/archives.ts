@@ -64,6 +64,7 @@ const settings: ArchivedSettings = {
   ...noLimits,
   private: false,
   retold: null,
+  conversations: [],
   network: { allow: ["*"], deny: [] },
   secrets: [],
 };

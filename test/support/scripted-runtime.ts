@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
-import { appendFile, readFile, rm } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -9,10 +9,11 @@ import { agentsPath } from "../../src/contract/guest.ts";
 import type { PermissionKind } from "../../src/contract/permissions.ts";
 import {
   allAbilities,
+  latestSession,
   type Prompt,
   type Runtime,
-  type RuntimeContext,
   type Session,
+  type StartContext,
 } from "../../src/runtimes/runtime.ts";
 
 /**
@@ -61,6 +62,8 @@ export function scriptedRuntime(name: string): Runtime {
   };
 }
 
+const firstSession = "messages";
+
 async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
@@ -84,17 +87,22 @@ export function deltasOf(message: string): string[] {
 class ScriptedSession implements Session {
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
-  readonly #context: RuntimeContext;
-  /** The conversation's file. It survives a restart, as with real runtimes. */
-  readonly #file: string;
+  readonly #context: StartContext;
   readonly #takesMessages: boolean;
   /** The messages for the turn that listens; null: none does. */
   #heard: EventEmitter | null = null;
+  id: string;
 
-  constructor(context: RuntimeContext, takesMessages: boolean) {
+  constructor(context: StartContext, takesMessages: boolean) {
     this.#context = context;
     this.#takesMessages = takesMessages;
-    this.#file = join(context.home, "messages");
+    const { session } = context;
+    this.id = session === latestSession ? firstSession : (session ?? `messages-${randomUUID()}`);
+  }
+
+  /** The session's file. It survives a restart, as with real runtimes. */
+  get #file(): string {
+    return join(this.#context.home, this.id);
   }
 
   async prompt(
@@ -304,8 +312,8 @@ class ScriptedSession implements Session {
     return this.#takesMessages && (this.#heard?.emit("message", message) ?? false);
   }
 
-  async clear(): Promise<void> {
-    await rm(this.#file, { force: true });
+  async enter(id: string | null): Promise<void> {
+    this.id = id ?? `messages-${randomUUID()}`;
   }
 
   stop(): void {

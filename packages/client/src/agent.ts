@@ -1,7 +1,14 @@
 import { AgentCommands } from "./commands.ts";
 import type { Connection, Query, RequestOptions } from "./connection.ts";
 import { AgentFiles } from "./files.ts";
-import { AgentApprovals, AgentMethods, AgentNetwork, AgentQueue, AgentSecrets } from "./generated/methods.gen.ts";
+import {
+  AgentApprovals,
+  AgentConversations,
+  AgentMethods,
+  AgentNetwork,
+  AgentQueue,
+  AgentSecrets,
+} from "./generated/methods.gen.ts";
 import type { AgentLog, ContentPart, InstallStatus, LogEvent } from "./generated/types.gen.ts";
 import { AgentPorts } from "./ports.ts";
 import { type ChatOptions, Reply } from "./reply.ts";
@@ -16,6 +23,7 @@ export class AgentHandle extends AgentMethods {
   readonly approvals: AgentApprovals;
   readonly commands: AgentCommands;
   readonly files: AgentFiles;
+  readonly conversations: AgentConversations;
   readonly network: AgentNetwork;
   readonly ports: AgentPorts;
   readonly queue: AgentQueue;
@@ -30,6 +38,7 @@ export class AgentHandle extends AgentMethods {
     this.approvals = new AgentApprovals(connection, this.path);
     this.commands = new AgentCommands(connection, this.path);
     this.files = new AgentFiles(connection, name);
+    this.conversations = new AgentConversations(connection, this.path);
     this.network = new AgentNetwork(connection, this.path);
     this.ports = new AgentPorts(connection, this.path);
     this.queue = new AgentQueue(connection, this.path);

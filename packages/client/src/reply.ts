@@ -10,6 +10,8 @@ export type Inclusion = NonNullable<ChatRequest["include"]>[number];
 export interface ChatOptions extends Pick<ChatRequest, "maxCredits" | "maxMinutes" | "maxToolCalls"> {
   /** Event kinds to include in addition to the reply's text and its end. */
   include?: readonly Inclusion[];
+  /** The number of the conversation that the message is for. Default: the agent's current one. */
+  conversation?: number | undefined;
   /** The treatment of the message while the agent answers another one. Default: `reject`. */
   whenBusy?: ChatRequest["whenBusy"];
   /** The treatment of tools that the agent's permissions ask about. Default: `wait`. */
@@ -117,7 +119,7 @@ export class Reply implements AsyncIterable<TurnEvent> {
       const path = { name: this.#agent, turnId: this.#turnId };
       return this.#connection.request("getTurnEvents", { path, query, signal, once: again });
     }
-    const { whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = this.#options;
+    const { conversation, whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = this.#options;
     const message = "message" in turn ? turn.message : "";
     const limits = {
       ...(maxCredits && { maxCredits }),
@@ -125,7 +127,8 @@ export class Reply implements AsyncIterable<TurnEvent> {
       ...(maxToolCalls && { maxToolCalls }),
     };
     const said = typeof message === "string" ? { message } : { content: [...message] };
-    const body = { ...said, include, ...(whenBusy && { whenBusy }), ...(onAsk && { onAsk }), ...limits };
+    const where = conversation === undefined ? {} : { conversation };
+    const body = { ...said, include, ...where, ...(whenBusy && { whenBusy }), ...(onAsk && { onAsk }), ...limits };
     const response = await this.#connection.request("chat", { path: { name: this.#agent }, body, signal });
     this.#turnId = response.headers.get("x-turn-id");
     if (this.#turnId === null) throw new NotBerthError("The server there is not Berth: its response names no turn.");

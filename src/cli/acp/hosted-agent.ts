@@ -16,6 +16,7 @@ import { remark, updateOf, userMessage } from "./session-updates.ts";
 
 /** The last turns of a conversation that a replay shows. */
 const replayedTurns = 50;
+const listedSessions = 100;
 const include: readonly Inclusion[] = ["reasoning", "tools", "approvals"];
 
 interface HostedOptions {
@@ -53,7 +54,7 @@ export function hostedAgent(options: HostedOptions): AgentApp {
     .onNotification(methods.agent.session.cancel, () => hosted.cancel());
 }
 
-/** The agent has one conversation at a time, which is the session: its id holds the conversation's number. */
+/** A session is one of the agent's conversations: its id holds the conversation's number. */
 class HostedAgent {
   readonly #options: HostedOptions;
   /** The current prompt; null between turns. */
@@ -94,15 +95,23 @@ class HostedAgent {
   }
 
   async list(cwd: string) {
-    const { name, conversation, lastActiveAt } = await this.#options.agent.get();
-    return { sessions: [{ sessionId: sessionIdOf(conversation), cwd, title: name, updatedAt: lastActiveAt }] };
+    const { agent } = this.#options;
+    const { data } = await agent.conversations.list().take(listedSessions);
+    const sessions = data.map(({ id, title, createdAt, lastTurnAt }) => ({
+      sessionId: sessionIdOf(id),
+      cwd,
+      title: title ?? agent.name,
+      updatedAt: lastTurnAt ?? createdAt,
+    }));
+    return { sessions };
   }
 
   async prompt(sessionId: string, message: string, client: AgentContext): Promise<PromptResponse> {
-    await this.#require(sessionId);
+    const conversation = await this.#named(await this.#require(sessionId));
     const onBroken = () => this.#options.note("The connection was lost; reconnecting.");
     const reply = this.#options.agent.chat(message, {
       include,
+      conversation,
       onBroken,
       signal: this.#options.gone,
       whenBusy: "queue",
@@ -165,8 +174,8 @@ class HostedAgent {
   async #past(conversation: number): Promise<Turn[]> {
     const found: Turn[] = [];
     try {
-      for await (const turn of this.#options.agent.turns()) {
-        if (turn.conversation !== conversation || found.length >= replayedTurns) break;
+      for await (const turn of this.#options.agent.turns({ conversation })) {
+        if (found.length >= replayedTurns) break;
         found.unshift(turn);
       }
     } catch (error) {
@@ -176,11 +185,26 @@ class HostedAgent {
     return found;
   }
 
-  /** The number of the session's conversation. Throws if another has started since. */
+  /** The number of the session's conversation. Throws if the agent has no such conversation. */
   async #require(sessionId: string): Promise<number> {
-    const { conversation } = await this.#options.agent.get();
-    if (sessionId === sessionIdOf(conversation)) return conversation;
-    throw RequestError.resourceNotFound(`${sessionId}: the agent is in another conversation; start a new session`);
+    const number = numberOf(sessionId);
+    if (number !== null && ((await this.#named(number)) !== undefined || (await this.#current()) === number))
+      return number;
+    throw RequestError.resourceNotFound(`${sessionId}: the agent has no such conversation; start a new session`);
+  }
+
+  /** The number as a message names it; undefined for a conversation that the key may not name: the current one. */
+  async #named(number: number): Promise<number | undefined> {
+    try {
+      return (await this.#options.agent.conversations.get(String(number))).id;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "conversation_not_found") return undefined;
+      throw error;
+    }
+  }
+
+  async #current(): Promise<number> {
+    return (await this.#options.agent.get()).conversation;
   }
 }
 
@@ -194,6 +218,12 @@ const permissionOptions = [
 
 function sessionIdOf(conversation: number): string {
   return `conversation-${conversation}`;
+}
+
+/** Null for a text that is no session's id. */
+function numberOf(sessionId: string): number | null {
+  const [, number] = /^conversation-([1-9]\d{0,8})$/.exec(sessionId) ?? [];
+  return number === undefined ? null : Number(number);
 }
 
 /** The result, or the service's refusal as an error of the protocol. */

@@ -18,6 +18,8 @@ interface SessionOptions {
   client: Berth;
   /** The agent's name. */
   name: string;
+  /** The number of the conversation; undefined: the agent's current one. */
+  conversation: number | undefined;
   history: InputHistory;
   /** Show what was said before. */
   showsPast: boolean;
@@ -90,7 +92,7 @@ export class ChatSession {
   /** Resolves with the exit code when the user has left. Throws `ClientError` if there is no such agent. */
   async run(): Promise<number> {
     const { model, runtime, conversation } = await this.#agent.get();
-    const past = this.#options.showsPast ? await this.#past(conversation) : [];
+    const past = this.#options.showsPast ? await this.#past(this.#options.conversation ?? conversation) : [];
     this.#tell(`${this.#options.name} · ${runtime}${model ? ` · ${model}` : ""}`, "bold");
     this.#tell("/help shows the commands and keys, Ctrl-D leaves.");
     const release = this.#open();
@@ -129,8 +131,8 @@ export class ChatSession {
 
   /** The last turns of the conversation, the oldest first. */
   async #past(conversation: number): Promise<Turn[]> {
-    const { data } = await this.#agent.turns().take(pastTurns);
-    return data.filter((turn) => turn.conversation === conversation).toReversed();
+    const { data } = await this.#agent.turns({ conversation }).take(pastTurns);
+    return data.toReversed();
   }
 
   #showPast({ id, message, attachments, reply, replyTruncated, status, error }: Turn): void {
@@ -291,7 +293,8 @@ export class ChatSession {
 
   #send(draft: Draft): void {
     this.#view.print({ kind: "message", text: draftText(draft) });
-    void this.#follow(this.#agent.chat(contentOf(draft), { ...this.#chatOptions, whenBusy: "queue" }));
+    const { conversation } = this.#options;
+    void this.#follow(this.#agent.chat(contentOf(draft), { ...this.#chatOptions, conversation, whenBusy: "queue" }));
   }
 
   get #chatOptions() {

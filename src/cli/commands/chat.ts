@@ -8,7 +8,7 @@ import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError, FaultError, InterruptedError } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import { type CommonOptions, conversationOption, jsonOption } from "../options.ts";
 import { ReplyView } from "../reply-view.ts";
 import { textOf } from "../streams.ts";
 import { writeText } from "../terminal.ts";
@@ -16,6 +16,7 @@ import { type LimitOptions, limitOptions, limitsOf } from "./agents-settings.ts"
 
 interface ChatOptions extends CommonOptions, LimitOptions {
   file?: string[];
+  conversation?: number;
   whenBusy: WhenBusy;
   onAsk: OnAsk;
   usage?: true;
@@ -27,6 +28,7 @@ interface Chat {
   client: Berth;
   agent: string;
   include: readonly Inclusion[];
+  conversation: number | undefined;
   whenBusy: WhenBusy;
   onAsk: OnAsk;
   limits: ReturnType<typeof limitsOf>;
@@ -44,6 +46,7 @@ export function register(program: ToolCommand): void {
       message: "the message; - reads standard input; without it, start a conversation",
     })
     .option("-f, --file <path>", "attach an image or a file of up to 100 MiB; repeatable", withPath)
+    .addOption(conversationOption("the number of the conversation to write to; default: the agent's current one"))
     .option("-u, --usage", "print the tokens and credits used on stderr after the reply")
     .addOption(
       new Option("--when-busy <how>", "what to do while the agent answers another message")
@@ -71,8 +74,8 @@ export function register(program: ToolCommand): void {
       const include: Inclusion[] = ["tools"];
       if (!options.json) include.push("status", "approvals");
       if (options.usage) include.push("usage");
-      const { whenBusy, onAsk, json = false } = options;
-      const chat = { client, agent, include, whenBusy, onAsk, limits: limitsOf(options), json };
+      const { conversation, whenBusy, onAsk, json = false } = options;
+      const chat = { client, agent, include, conversation, whenBusy, onAsk, limits: limitsOf(options), json };
       using interrupts = new Interrupts();
       requireCompleted(await say(chat, await contentOf(chat, message, paths), interrupts), interrupts);
     });
@@ -99,7 +102,7 @@ function requireCompleted(last: LastEvent, interrupts: Interrupts): void {
 }
 
 /** A conversation on the terminal, until the user leaves. */
-async function converse(client: Berth, name: string, { json, history }: ChatOptions): Promise<void> {
+async function converse(client: Berth, name: string, { json, history, conversation }: ChatOptions): Promise<void> {
   const { stdin: input, stdout: output } = process;
   if (!input.isTTY || !output.isTTY || json || process.env.TERM === "dumb") {
     const why = json ? "--json" : "input or output that is not a terminal";
@@ -110,13 +113,13 @@ async function converse(client: Berth, name: string, { json, history }: ChatOpti
     import("../chat/input-history.ts"),
   ]);
   const opened = await InputHistory.open(join(readEnvironment().configFolder, "chat-history"));
-  const session = new ChatSession({ client, name, history: opened, showsPast: history, input, output });
+  const session = new ChatSession({ client, name, conversation, history: opened, showsPast: history, input, output });
   process.exitCode = await session.run();
 }
 
 /** Sends a message and shows the turn's events up to the last. */
 async function say(
-  { client, agent, include, whenBusy, onAsk, limits, json }: Chat,
+  { client, agent, include, conversation, whenBusy, onAsk, limits, json }: Chat,
   message: string | readonly ContentPart[],
   interrupts: Interrupts,
 ): Promise<LastEvent> {
@@ -124,6 +127,7 @@ async function say(
   const { cancel, quit } = interrupts;
   const reply = client.agent(agent).chat(message, {
     include,
+    conversation,
     whenBusy,
     onAsk,
     ...limits,

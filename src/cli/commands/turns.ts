@@ -3,7 +3,7 @@ import { Option } from "commander";
 import type { ToolCommand } from "../command.ts";
 import { agentOf, connect } from "../connect.ts";
 import { CliError, faultText } from "../errors.ts";
-import { limitOption } from "../options.ts";
+import { conversationOption, limitOption } from "../options.ts";
 import { type Cell, type Columns, fieldsText, statusCell } from "../table.ts";
 import { columnsOf, cut, printable, type Style, writeText } from "../terminal.ts";
 import { localTime } from "../time.ts";
@@ -63,9 +63,11 @@ export function addTurnList(group: ToolCommand, verb: string): void {
   group
     .add(`${verb} <name>`, "show an agent's messages and replies, newest last")
     .addOption(limitOption(20))
+    .addOption(conversationOption("only turns of this conversation"))
     .after("Long texts are truncated; --json has all of them, the newest first.")
     .lists({
-      list: (name: string, { limit }: { limit: number }) => agentOf(name).turns().take(limit),
+      list: (name: string, { limit, conversation }: { limit: number; conversation?: number }) =>
+        agentOf(name).turns({ conversation }).take(limit),
       empty: (name) => `${printable(name)} has received no messages yet.`,
       newestFirst: true,
       older: "There are older turns: --limit shows more.",

@@ -118,7 +118,8 @@ export const agentRoutes = {
   resetConversation: route({
     method: "POST",
     path: "/agents/{name}/conversation/reset",
-    summary: "Start a new conversation; files are kept",
+    summary: "Create a conversation and make it current",
+    description: "Files and earlier conversations are kept.",
     params: AgentParams,
     responses: { 200: Agent },
     permission: using,

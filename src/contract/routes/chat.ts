@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentParams, ListQuery } from "../agents.ts";
+import { AgentParams } from "../agents.ts";
 import {
   AccountTurnList,
   AccountTurnsQuery,
@@ -9,6 +9,7 @@ import {
   TurnList,
   TurnParams,
   TurnRecord,
+  TurnsQuery,
 } from "../chat.ts";
 import { chatReading, chatting, reading, route } from "../route.ts";
 import { maximumChatBytes } from "../uploads.ts";
@@ -34,7 +35,7 @@ export const chatRoutes = {
     path: "/agents/{name}/turns",
     summary: "List an agent's turns, newest first",
     params: AgentParams,
-    query: ListQuery,
+    query: TurnsQuery,
     responses: { 200: TurnList },
     permission: reading,
     by: "any",

@@ -141,6 +141,7 @@ export interface Tables {
     max_tool_calls: number | null;
     retold: string | null;
     conversation: Generated<number>;
+    last_conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
     image: string | null;
     /** The id of the data folder with its machine. */
@@ -221,6 +222,7 @@ export interface Tables {
     key_id: string | null;
     person_id: string | null;
     conversation: number;
+    names_conversation: Generated<boolean>;
     message: string;
     instructions: string | null;
     functions: JSONColumnType<ClientFunction[]> | null;
@@ -258,6 +260,18 @@ export interface Tables {
     expires_at: Date;
   };
   upload_chunks: { upload_id: string; number: number; bytes: Buffer };
+  conversations: {
+    agent_id: string;
+    number: number;
+    title: string | null;
+    runtime: string | null;
+    retold: string | null;
+    key_id: string | null;
+    person_id: string | null;
+    request_id: string | null;
+    created_at: Generated<Date>;
+    last_turn_at: Date | null;
+  };
   approvals: {
     turn_id: string;
     id: string;

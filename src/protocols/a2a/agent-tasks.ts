@@ -27,13 +27,14 @@ import { hasEnded } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { Route } from "../../contract/route.ts";
 import { routes } from "../../contract/routes.ts";
+import type { Conversations } from "../../conversations/conversations.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import { errorBody } from "../../core/http/errors.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../../core/http/paging.ts";
 import type { TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
 import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";
-import { decisionIn, messageFor } from "./messages.ts";
+import { decisionIn, messageIn } from "./messages.ts";
 import { conversationOf, statusOf, taskOf, updatesOf } from "./tasks.ts";
 
 /** The JSON-RPC code of refusals for which A2A has no error. The message begins with the service's own code. */
@@ -41,9 +42,12 @@ const refusalCode = -32_050;
 /** How long a cancellation waits for the task's end. */
 const cancelMs = 5_000;
 const usualPage = 50;
+/** The number of none. */
+const noConversation = 0;
 const pushes = "Push notifications are not supported: stream, or subscribe to the task.";
 
 interface TaskParts {
+  conversations: Conversations;
   turns: Turns;
   approvals: Approvals;
   operations: CarriedOperations;
@@ -86,17 +90,18 @@ export class AgentTasks implements A2ARequestHandler {
     );
   }
 
-  /** A page of the tasks, newest first. Filters apply within it. */
+  /** A page of the tasks, newest first. The filter by status applies within it. */
   listTasks(request: ListTasksRequest): Promise<ListTasksResponse> {
     const { pageSize, pageToken, contextId, status, historyLength, includeArtifacts } = request;
     const limit = Math.min(Math.max(pageSize || usualPage, 1), 100);
     return this.#perform(routes.listTurns, async (operation) => {
       const { id } = this.#agentOf(operation);
-      const found = await this.#parts.turns.list(id, limit + 1, fromCursor(pageToken || undefined, timedPattern));
+      const conversation = contextId === "" ? null : (conversationOf(contextId) ?? noConversation);
+      const after = fromCursor(pageToken || undefined, timedPattern);
+      const found = await this.#parts.turns.list(id, limit + 1, after, conversation);
       const page = pageOf(found, limit, timedKey);
       const tasks = page.data
         .map((turn) => taskOf(turn, { historyLength: historyLength ?? 0, withReply: includeArtifacts ?? false }))
-        .filter((task) => contextId === "" || task.contextId === contextId)
         .filter((task) => status === TaskState.TASK_STATE_UNSPECIFIED || task.status?.state === status);
       const totalSize = await this.#count(id, contextId, status);
       return { tasks, nextPageToken: page.nextCursor ?? "", pageSize: limit, totalSize };
@@ -174,14 +179,17 @@ export class AgentTasks implements A2ARequestHandler {
 
   /** Starts a turn, or finds the one that the same message of this client has started. */
   #begin(request: SendMessageRequest): Promise<TurnState> {
-    const { turns, carrier } = this.#parts;
+    const { conversations, turns, carrier } = this.#parts;
     return this.#perform(routes.chat, async (operation) => {
       const { caller, log } = carrier.request;
       const agent = this.#agentOf(operation);
-      const text = messageFor(agent.conversation, request);
+      const { text, conversation } = messageIn(request);
+      // Clients repeat a task's context. The current conversation may be one that the key did not create.
+      const isOther = conversation !== undefined && conversation !== agent.conversation;
+      if (isOther) await conversations.find(agent, conversation, caller);
       const id = turnIdOf(agent.id, caller, request.message!.messageId);
       try {
-        const turn = await turns.begin(id, agent, text, caller, { onAsk: "wait" });
+        const turn = await turns.begin(id, agent, text, caller, { conversation, onAsk: "wait" });
         log.info({ turnId: id, agentId: agent.id }, "turn begun");
         return turn;
       } catch (error) {

@@ -6,7 +6,7 @@ import {
 } from "@a2a-js/sdk/errors";
 import { Decision } from "../../contract/approval-fields.ts";
 import { problemOfMessage } from "../../contract/chat.ts";
-import { contextIdOf } from "./tasks.ts";
+import { conversationOf } from "./tasks.ts";
 
 /** The answers to a task that waits for an approval: the message's whole text. */
 const answers: readonly Decision[] = Decision.options;
@@ -21,16 +21,24 @@ export function decisionIn({ parts }: Message): Decision {
   );
 }
 
-/** The text of a request's message, for the agent's conversation. Throws A2A's errors for unsupported content. */
-export function messageFor(conversation: number, { message, configuration }: SendMessageRequest): string {
+/** A message for an agent; `conversation`: that of its context, undefined for the current one. */
+interface ReceivedMessage {
+  text: string;
+  conversation: number | undefined;
+}
+
+/** Throws A2A's errors for unsupported content and invalid contexts. */
+export function messageIn({ message, configuration }: SendMessageRequest): ReceivedMessage {
   if (!message) throw new RequestMalformedError("A message is required.");
   const { messageId, contextId, parts, role } = message;
   if (role !== Role.ROLE_USER) throw new RequestMalformedError("A client's message must have the role ROLE_USER.");
   // Without one, all messages would look like the same message.
   if (messageId === "") throw new RequestMalformedError("A message must have a messageId chosen by the client.");
-  const current = contextIdOf(conversation);
-  if (contextId !== "" && contextId !== current)
-    throw new RequestMalformedError(`The agent has one context, currently ${current}: use that, or none.`);
+  const conversation = contextId === "" ? undefined : conversationOf(contextId);
+  if (contextId !== "" && conversation === undefined)
+    throw new RequestMalformedError(
+      "A context's id is conversation-N, with the number of one of the agent's conversations.",
+    );
   if (configuration?.taskPushNotificationConfig)
     throw new PushNotificationNotSupportedError(
       "Push notifications are not supported: stream, or subscribe to the task.",
@@ -41,7 +49,7 @@ export function messageFor(conversation: number, { message, configuration }: Sen
   const text = parts.map(textOf).join("\n\n");
   const problem = problemOfMessage(text);
   if (problem !== null) throw new RequestMalformedError(problem);
-  return text;
+  return { text, conversation };
 }
 
 function textOf({ content, filename }: Part): string {

@@ -14,7 +14,7 @@ import { type CardFacts, cardOf } from "./card.ts";
 
 /** `/agents/{name}/a2a`: an agent by the Agent2Agent protocol, JSON-RPC, and its card. */
 export function a2aRoutes(context: AppContext): FastifyPluginAsync {
-  const { agents, approvals, turns, operations, streams } = context;
+  const { agents, approvals, conversations, turns, operations, streams } = context;
   return async (app) => {
     handle(app, routes.getA2aCard, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -27,6 +27,7 @@ export function a2aRoutes(context: AppContext): FastifyPluginAsync {
       // Each request counts as a stream until it is answered: any may wait.
       using _ = streams.enter(request);
       const tasks = new AgentTasks({
+        conversations,
         turns,
         approvals,
         operations,

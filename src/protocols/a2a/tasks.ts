@@ -16,7 +16,7 @@ const states: Readonly<Record<TurnStatus, TaskState>> = {
 };
 
 /** The id of the context that a turn belongs to: its conversation. */
-export function contextIdOf(conversation: number): string {
+function contextIdOf(conversation: number): string {
   return `conversation-${conversation}`;
 }
 

@@ -46,7 +46,7 @@ export async function beginAsked(
   }
   const kept = repeated && { request: storableValue(repeated), input: asked.items };
   if (asked.message === null) return responses.resume(id, agent, asked.outputs, { previousId, kept }, caller);
-  const current = resets ? await agents.resetConversation(agent, attempt) : agent;
+  const current = resets ? await agents.resetConversation(agent, attempt, caller) : agent;
   if (resets) {
     const about = { agent: agent.name, agentId: agent.id, status: 200, code: null };
     await audit.logOperation(request, routes.resetConversation, about);

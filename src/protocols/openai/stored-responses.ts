@@ -67,7 +67,7 @@ export class Responses {
 
   /**
    * Starts a turn, and the response with the same id. A turn of the caller that waits for a function is cancelled: its client
-   * has moved on. Throws `response_not_last` if `previousId` is not the end of the agent's conversation, and the errors of
+   * has moved on. Throws `response_not_last` if `previousId` is not the end of its conversation, and the errors of
    * `beginContent`.
    */
   async begin(
@@ -77,7 +77,7 @@ export class Responses {
     caller: Caller,
   ): Promise<BegunResponse> {
     const [turns, uploads] = [this.#turns, this.#uploads];
-    if (previousId !== null) await this.#requireLast(agent, previousId);
+    const conversation = previousId === null ? undefined : await this.#continued(agent, previousId);
     await this.#giveUpWaiting(agent, caller);
     const response = newResponse({ id, turnId: id, agentId: agent.id, previousId, ...kept });
     try {
@@ -87,6 +87,7 @@ export class Responses {
         turn: await beginContent({ turns, uploads }, id, agent, { text: message, files }, caller, {
           instructions,
           functions,
+          conversation,
           follows: previousId !== null,
           whenBusy: "queue",
         }),
@@ -159,16 +160,15 @@ export class Responses {
     return this.#rows.remove(id);
   }
 
-  /** An agent has one conversation, which continues only after its last turn. */
-  async #requireLast(agent: AgentState, id: string): Promise<void> {
+  /** The number of a response's conversation. Throws unless the response ends it. */
+  async #continued(agent: AgentState, id: string): Promise<number> {
     const { response } = await this.find(agent.accountId, id);
     if (response.agentId !== agent.id) throw notLast("The previous response belongs to another agent.");
     const turn = await this.#turns.find(agent.id, response.turnId);
-    if (turn.conversation !== agent.conversation)
-      throw notLast("The agent's conversation was reset after the previous response.");
-    const [last] = await this.#turns.list(agent.id, 1, null);
+    const [last] = await this.#turns.list(agent.id, 1, null, turn.conversation);
     if (last?.id !== turn.id || (await this.#rows.lastOf(turn.id)) !== response.id)
-      throw notLast("The agent's conversation has continued after the previous response.");
+      throw notLast("The conversation has continued after the previous response.");
+    return turn.conversation;
   }
 
   async #giveUpWaiting(agent: AgentState, caller: Caller): Promise<void> {
@@ -198,7 +198,7 @@ function newResponse(given: Pick<ResponseState, "id" | "turnId" | "agentId"> & P
 function notLast(reason: string): BerthError {
   return new BerthError(
     "response_not_last",
-    `${reason} An agent has one conversation, which can only continue: use the id of its last response, or none.`,
+    `${reason} A conversation can only continue: use the id of its last response, or none.`,
   );
 }
 

@@ -327,8 +327,8 @@ export class AgentMethods {
   }
 
   /** List an agent's turns, newest first. */
-  turns(options: RequestOptions = {}): Pages<types.Turn> {
-    return this.connection.pages("listTurns", { path: this.path, ...options });
+  turns(query: Filter<"listTurns"> = {}, options: RequestOptions = {}): Pages<types.Turn> {
+    return this.connection.pages("listTurns", { path: this.path, query, ...options });
   }
 
   /** Read a turn. */
@@ -341,7 +341,7 @@ export class AgentMethods {
     await this.connection.call("cancelTurn", { path: { ...this.path, turnId }, ...options });
   }
 
-  /** Start a new conversation; files are kept. */
+  /** Create a conversation and make it current. */
   reset(options: RequestOptions = {}): Promise<types.Agent> {
     return this.connection.call("resetConversation", { path: this.path, ...options });
   }
@@ -426,6 +426,42 @@ export class AgentSecrets {
   /** Remove an agent's secret. */
   async remove(secret: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("removeSecret", { path: { ...this.path, secret }, ...options });
+  }
+}
+
+/** An agent's conversations, by their numbers. Every method throws as `Connection.call`. */
+export class AgentConversations {
+  protected readonly connection: Connection;
+  protected readonly path: { name: string };
+
+  constructor(connection: Connection, path: { name: string }) {
+    this.connection = connection;
+    this.path = path;
+  }
+
+  /** List an agent's conversations, the newest activity first. */
+  list(query: Filter<"listConversations"> = {}, options: RequestOptions = {}): Pages<types.Conversation> {
+    return this.connection.pages("listConversations", { path: this.path, query, ...options });
+  }
+
+  /** Read a conversation's title and times. */
+  get(conversation: string, options: RequestOptions = {}): Promise<types.Conversation> {
+    return this.connection.call("getConversation", { path: { ...this.path, conversation }, ...options });
+  }
+
+  /** Create an empty conversation. */
+  create(body: Sendable<types.CreateConversation>, options: RequestOptions = {}): Promise<types.Conversation> {
+    return this.connection.call("createConversation", { path: this.path, body, ...options });
+  }
+
+  /** Rename a conversation, or make it current. */
+  change(conversation: string, body: Sendable<types.ChangeConversation>, options: RequestOptions = {}): Promise<types.Conversation> {
+    return this.connection.call("changeConversation", { path: { ...this.path, conversation }, body, ...options });
+  }
+
+  /** Delete a conversation with its turns. */
+  async remove(conversation: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("deleteConversation", { path: { ...this.path, conversation }, ...options });
   }
 }
 

@@ -22,6 +22,11 @@ export const operations = {
   listOpenApprovals: { method: "GET", path: "/approvals" },
   listApprovals: { method: "GET", path: "/agents/{name}/turns/{turnId}/approvals" },
   answerApproval: { method: "POST", path: "/agents/{name}/turns/{turnId}/approvals/{approvalId}" },
+  listConversations: { method: "GET", path: "/agents/{name}/conversations" },
+  createConversation: { method: "POST", path: "/agents/{name}/conversations" },
+  getConversation: { method: "GET", path: "/agents/{name}/conversations/{conversation}" },
+  changeConversation: { method: "PATCH", path: "/agents/{name}/conversations/{conversation}" },
+  deleteConversation: { method: "DELETE", path: "/agents/{name}/conversations/{conversation}" },
   getQueue: { method: "GET", path: "/agents/{name}/queue" },
   actOnQueue: { method: "POST", path: "/agents/{name}/queue" },
   changeQueuedTurn: { method: "PATCH", path: "/agents/{name}/turns/{turnId}" },
@@ -149,6 +154,11 @@ export interface Operations {
   listOpenApprovals: { data: types.ListOpenApprovalsData; answer: types.ApprovalList; event: null };
   listApprovals: { data: types.ListApprovalsData; answer: types.ApprovalList; event: null };
   answerApproval: { data: types.AnswerApprovalData; answer: types.Approval; event: null };
+  listConversations: { data: types.ListConversationsData; answer: types.ConversationList; event: null };
+  createConversation: { data: types.CreateConversationData; answer: types.Conversation; event: null };
+  getConversation: { data: types.GetConversationData; answer: types.Conversation; event: null };
+  changeConversation: { data: types.ChangeConversationData; answer: types.Conversation; event: null };
+  deleteConversation: { data: types.DeleteConversationData; answer: null; event: null };
   getQueue: { data: types.GetQueueData; answer: types.Queue; event: null };
   actOnQueue: { data: types.ActOnQueueData; answer: types.Queue; event: null };
   changeQueuedTurn: { data: types.ChangeQueuedTurnData; answer: types.Queue; event: null };

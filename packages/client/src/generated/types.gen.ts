@@ -186,6 +186,44 @@ export type AccountEvent = {
      */
     error: Fault | null;
 } | {
+    type: 'conversation.created';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    conversation: number;
+    title: string | null;
+} | {
+    type: 'conversation.changed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    conversation: number;
+    title: string | null;
+} | {
+    type: 'conversation.deleted';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    conversation: number;
+} | {
     type: 'approval.requested';
     /**
      * The event's position in the stream, for resuming later. It increases, with gaps.
@@ -424,7 +462,7 @@ export type Agent = {
      */
     lastActiveAt: string;
     /**
-     * The number of its conversation: 1, 2, …; a reset begins the next.
+     * The number of its current conversation. A reset creates the next.
      */
     conversation: number;
     /**
@@ -816,6 +854,17 @@ export type ChangeBilling = {
     monthlyLimit: string | null;
 };
 
+export type ChangeConversation = {
+    /**
+     * Its title, 1 to 200 characters without line breaks.
+     */
+    title?: string;
+    /**
+     * Make it the agent's current conversation. Refused during a turn.
+     */
+    current?: true;
+};
+
 /**
  * Replaces both lists. Applies to new connections.
  */
@@ -866,6 +915,10 @@ export type ChatRequest = {
      * Event types to add to the reply's text and its end.
      */
     include?: Array<'status' | 'reasoning' | 'tools' | 'usage' | 'approvals'>;
+    /**
+     * The number of the conversation that the message is for. Default: the current one; for a queued message, the one that is current when it begins.
+     */
+    conversation?: number;
     /**
      * The treatment of the message while the agent answers another one. `reject`: 409. `queue`: wait behind the messages that wait. `interrupt`: cancel the running turn and begin next. `steer`: reach the running turn where the runtime can, otherwise as `queue`. The header `x-berth-placed` says what was done.
      */
@@ -1013,6 +1066,35 @@ export type ContentPart = {
      * Default: the upload's, or one by the bytes or the name.
      */
     mediaType?: string;
+};
+
+export type Conversation = {
+    /**
+     * Its number: 1, 2, …, in the order of creation.
+     */
+    id: number;
+    /**
+     * The first 60 characters of its first message, or what was set. Null: it is empty.
+     */
+    title: string | null;
+    /**
+     * Whether messages that name no conversation go to it.
+     */
+    current: boolean;
+    createdBy: Author | null;
+    createdAt: string;
+    /**
+     * When its last turn began.
+     */
+    lastTurnAt: string | null;
+};
+
+/**
+ * The agent's conversations, the newest activity first.
+ */
+export type ConversationList = {
+    data: Array<Conversation>;
+    nextCursor: string | null;
 };
 
 export type CreateAgent = {
@@ -1230,6 +1312,17 @@ export type CreateChatCompletion = {
      * Accepted, without effect.
      */
     verbosity?: unknown;
+};
+
+export type CreateConversation = {
+    /**
+     * Its title, 1 to 200 characters without line breaks.
+     */
+    title?: string;
+    /**
+     * Whether it becomes the agent's current conversation.
+     */
+    current?: boolean;
 };
 
 export type CreateInvitation = {
@@ -1590,7 +1683,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -1598,7 +1691,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -2600,7 +2693,7 @@ export type TopUp = {
 export type Turn = {
     id: string;
     /**
-     * 1, 2, …: resetting the conversation increments it.
+     * The number of its conversation: 1, 2, ….
      */
     conversation: number;
     message: string;
@@ -3729,6 +3822,187 @@ export type AnswerApprovalResponses = {
 
 export type AnswerApprovalResponse = AnswerApprovalResponses[keyof AnswerApprovalResponses];
 
+export type ListConversationsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * The page size, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The previous page's `nextCursor`.
+         */
+        cursor?: string;
+        /**
+         * Only conversations with a turn that began after this time.
+         */
+        since?: string;
+    };
+    url: '/agents/{name}/conversations';
+};
+
+export type ListConversationsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListConversationsError = ListConversationsErrors[keyof ListConversationsErrors];
+
+export type ListConversationsResponses = {
+    /**
+     * Default Response
+     */
+    200: ConversationList;
+};
+
+export type ListConversationsResponse = ListConversationsResponses[keyof ListConversationsResponses];
+
+export type CreateConversationData = {
+    body: CreateConversation;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/conversations';
+};
+
+export type CreateConversationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateConversationError = CreateConversationErrors[keyof CreateConversationErrors];
+
+export type CreateConversationResponses = {
+    /**
+     * Default Response
+     */
+    201: Conversation;
+};
+
+export type CreateConversationResponse = CreateConversationResponses[keyof CreateConversationResponses];
+
+export type DeleteConversationData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The conversation's number.
+         */
+        conversation: string;
+    };
+    query?: never;
+    url: '/agents/{name}/conversations/{conversation}';
+};
+
+export type DeleteConversationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DeleteConversationError = DeleteConversationErrors[keyof DeleteConversationErrors];
+
+export type DeleteConversationResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type DeleteConversationResponse = DeleteConversationResponses[keyof DeleteConversationResponses];
+
+export type GetConversationData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The conversation's number.
+         */
+        conversation: string;
+    };
+    query?: never;
+    url: '/agents/{name}/conversations/{conversation}';
+};
+
+export type GetConversationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetConversationError = GetConversationErrors[keyof GetConversationErrors];
+
+export type GetConversationResponses = {
+    /**
+     * Default Response
+     */
+    200: Conversation;
+};
+
+export type GetConversationResponse = GetConversationResponses[keyof GetConversationResponses];
+
+export type ChangeConversationData = {
+    body: ChangeConversation;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The conversation's number.
+         */
+        conversation: string;
+    };
+    query?: never;
+    url: '/agents/{name}/conversations/{conversation}';
+};
+
+export type ChangeConversationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChangeConversationError = ChangeConversationErrors[keyof ChangeConversationErrors];
+
+export type ChangeConversationResponses = {
+    /**
+     * Default Response
+     */
+    200: Conversation;
+};
+
+export type ChangeConversationResponse = ChangeConversationResponses[keyof ChangeConversationResponses];
+
 export type GetQueueData = {
     body?: never;
     path: {
@@ -4136,6 +4410,10 @@ export type ListTurnsData = {
          * The previous page's `nextCursor`.
          */
         cursor?: string;
+        /**
+         * Only turns of this conversation.
+         */
+        conversation?: number;
     };
     url: '/agents/{name}/turns';
 };

@@ -1,0 +1,75 @@
+import { sql } from "kysely";
+import type { AgentState } from "../agents/agent.ts";
+import { type ArchivedConversation, maximumConversations } from "../contract/conversations.ts";
+import type { Database } from "../core/database/database.ts";
+
+/** The conversations of an agent, the newest activity first. */
+export async function archivedConversations(database: Database, agentId: string): Promise<ArchivedConversation[]> {
+  const rows = await database
+    .selectFrom("conversations")
+    .select(["number", "title", "runtime", "created_at", "last_turn_at"])
+    .where("agent_id", "=", agentId)
+    .orderBy(sql`coalesce(last_turn_at, created_at)`, "desc")
+    .orderBy("number", "desc")
+    .limit(maximumConversations)
+    .execute();
+  return rows.map(({ created_at: createdAt, last_turn_at: lastTurnAt, ...row }) => ({
+    ...row,
+    createdAt: createdAt.toISOString(),
+    lastTurnAt: lastTurnAt?.toISOString() ?? null,
+  }));
+}
+
+/**
+ * Stores the conversations of an imported agent: those of its archive, and those of its turns for an archive of an earlier
+ * version.
+ */
+export async function addConversations(
+  transaction: Database,
+  { id, conversation, runtime }: AgentState,
+  archived: readonly ArchivedConversation[],
+): Promise<void> {
+  await sql`
+    insert into conversations (agent_id, number, title, runtime, created_at, last_turn_at)
+    select distinct on (number) ${id}::uuid, number, title, runtime, "createdAt", "lastTurnAt"
+    from jsonb_to_recordset(${JSON.stringify(archived)}::jsonb)
+      as archived (number integer, title text, runtime text, "createdAt" timestamptz, "lastTurnAt" timestamptz)
+    on conflict (agent_id, number) do update
+      set title = excluded.title, created_at = excluded.created_at, last_turn_at = excluded.last_turn_at`.execute(
+    transaction,
+  );
+  if (archived.length === 0) await sql`select add_conversations_of_turns(${id})`.execute(transaction);
+  await sql`
+    update conversations set runtime = ${runtime} where agent_id = ${id} and number = ${conversation}`.execute(
+    transaction,
+  );
+  await sql`
+    update agents set last_conversation = greatest(last_conversation,
+      (select max(number) from conversations where agent_id = ${id}),
+      (select max(conversation) from turns where agent_id = ${id}))
+    where id = ${id}`.execute(transaction);
+}
+
+/**
+ * Stores the conversations that a fork's machine has sessions of: those of its source until `until`. Null: until now.
+ */
+export async function copyConversations(
+  transaction: Database,
+  source: string,
+  { id, conversation, runtime }: AgentState,
+  until: Date | null,
+): Promise<void> {
+  await sql`
+    insert into conversations (agent_id, number, title, runtime, retold, created_at, last_turn_at)
+    select ${id}::uuid, number, title, runtime, retold, created_at, last_turn_at from conversations
+    where agent_id = ${source} and (number = ${conversation} or runtime = ${runtime})
+      and created_at <= coalesce(${until}::timestamptz, now())
+    on conflict (agent_id, number) do update
+      set title = excluded.title, created_at = excluded.created_at, last_turn_at = excluded.last_turn_at`.execute(
+    transaction,
+  );
+  await sql`
+    update agents set last_conversation = (select last_conversation from agents where id = ${source}) where id = ${id}`.execute(
+    transaction,
+  );
+}

@@ -1,0 +1,71 @@
+import { type AgentState, requireAllowed } from "../agents/agent.ts";
+import type { AppContext } from "../context.ts";
+import type { ChangeConversation, CreateConversation } from "../contract/conversations.ts";
+import { BerthError } from "../contract/errors.ts";
+import { type Attempt, retriedAs } from "../core/http/attempt.ts";
+import type { Caller } from "../core/http/caller.ts";
+import { noConversation } from "./activity-store.ts";
+import type { ConversationFilter, ConversationState } from "./store.ts";
+
+/** Agents' conversations. An external agent key uses only those that it has created. */
+export class Conversations {
+  readonly #context: AppContext;
+
+  constructor(context: AppContext) {
+    this.#context = context;
+  }
+
+  list(
+    agent: AgentState,
+    { agentIds, keyId }: Caller,
+    filter: Omit<ConversationFilter, "key">,
+  ): Promise<ConversationState[]> {
+    const key = agentIds === null ? null : keyId;
+    return this.#context.stores.conversations.list(agent.id, { ...filter, key });
+  }
+
+  /** Throws `conversation_not_found`. */
+  async find(agent: AgentState, number: number, { agentIds, keyId }: Caller): Promise<ConversationState> {
+    const found = await this.#context.stores.conversations.find(agent.id, number);
+    if (!found || (agentIds !== null && found.keyId !== keyId)) return noConversation(number);
+    return found;
+  }
+
+  /** Throws `too_many_conversations`, and `turn_in_progress` for one that is to be current. */
+  async create(
+    agent: AgentState,
+    { title, current: isCurrent }: CreateConversation,
+    caller: Caller,
+    attempt: Attempt,
+  ): Promise<ConversationState> {
+    requireAllowed("change", agent);
+    const isOfAgentKey = caller.agentIds !== null;
+    if (isOfAgentKey && isCurrent) {
+      throw new BerthError(
+        "forbidden",
+        "current: an external agent key cannot choose the agent's current conversation.",
+      );
+    }
+    const asked = { title: title ?? null, isCurrent, author: caller, isOfAgentKey, requestId: retriedAs(attempt) };
+    const number = await this.#context.stores.conversations.create(agent.id, asked);
+    return this.find(agent, number, caller);
+  }
+
+  /** Throws `conversation_not_found`, and `turn_in_progress` for one that is to be current. */
+  async change(
+    agent: AgentState,
+    number: number,
+    change: ChangeConversation,
+    caller: Caller,
+  ): Promise<ConversationState> {
+    requireAllowed("change", agent);
+    await this.#context.stores.conversations.change(agent.id, number, change);
+    return this.find(agent, number, caller);
+  }
+
+  /** Throws `conversation_not_found`, `conversation_in_use`. */
+  async remove(agent: AgentState, number: number): Promise<void> {
+    requireAllowed("change", agent);
+    await this.#context.stores.conversations.remove(agent.id, number);
+  }
+}
