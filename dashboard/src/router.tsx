@@ -71,6 +71,8 @@ const agent = createRoute({
 const conversation = createRoute({
   getParentRoute: () => agent,
   path: "/",
+  validateSearch: ({ conversation }): { conversation?: number } =>
+    typeof conversation === "number" ? { conversation } : {},
   component: lazyRouteComponent(() => import("./conversation/Conversation.tsx"), "Conversation"),
 });
 

@@ -93,7 +93,7 @@ test("what is typed while the agent works waits, can be changed and removed, and
   // Messages that were removed are not in the conversation.
   await page.reload();
   await queue.getByText("the second, changed").waitFor();
-  expect(await page.getByRole("article").count()).toBe(1);
+  await expect.poll(() => page.getByRole("article").count()).toBe(1);
   await first.getByRole("status").waitFor();
   await page.keyboard.press("Escape");
   await first.getByText("Interrupted.").waitFor();

@@ -2,7 +2,7 @@ import type { Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { statuses } from "../agents/status.tsx";
 import { berth } from "../api/client.ts";
-import { agentQuery, runtimesQuery, turnsQuery } from "../api/queries.ts";
+import { agentQuery, runtimesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Failure } from "../ui/Failure.tsx";
@@ -93,10 +93,10 @@ function NewConversation({ agent: { name, runtime } }: { agent: Agent }) {
       action="Start again"
       onConfirm={async () => {
         await berth.agent(name).reset();
-        await queries.invalidateQueries({ queryKey: turnsQuery(name).queryKey });
+        await queries.invalidateQueries({ queryKey: agentQuery(name).queryKey });
       }}
     >
-      {name} forgets the conversation so far. You can still read it here.
+      {name} begins without the messages so far. The earlier conversation stays in the list, and can be continued.
     </Confirm>
   );
 }

@@ -2,7 +2,7 @@ import type { Agent, Snapshot } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
-import { agentQuery, snapshotsQuery, turnsQuery } from "../api/queries.ts";
+import { activeConversationsQuery, agentQuery, snapshotsQuery, turnsKey } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
@@ -23,6 +23,9 @@ import { useAgentName } from "./agent-name.ts";
 import { bytes } from "./bytes.ts";
 import { ForkDialog } from "./ForkDialog.tsx";
 import { Tab } from "./Tab.tsx";
+
+/** How many conversations a dialog names. */
+const shownTitles = 5;
 
 /** Moments of the agent that are kept, to go back to and to make other agents of. */
 export function Snapshots() {
@@ -54,6 +57,20 @@ export function Snapshots() {
         </Loaded>
       </Section>
     </Tab>
+  );
+}
+
+/** The conversations that would forget turns. */
+function Undone({ agent, since }: { agent: string; since: string }) {
+  const { data = [] } = useQuery(activeConversationsQuery(agent, since));
+  if (data.length === 0) return null;
+  const titles = data.slice(0, shownTitles).map(({ id, title }) => `“${title ?? `Conversation ${id}`}”`);
+  const more = data.length > shownTitles ? ` and ${data.length - shownTitles} more` : "";
+  return (
+    <>
+      {agent} forgets later turns of {titles.join(", ")}
+      {more}.
+    </>
   );
 }
 
@@ -95,7 +112,7 @@ function Actions({ agent, snapshot, onChanged }: RowProps) {
   const rollBack = async () => {
     const changed = await snapshots.rollBack(id);
     queries.setQueryData(agentQuery(agent).queryKey, changed);
-    await Promise.all([onChanged(), queries.invalidateQueries({ queryKey: turnsQuery(agent).queryKey })]);
+    await Promise.all([onChanged(), queries.invalidateQueries({ queryKey: turnsKey(agent) })]);
   };
   return (
     <span className="inline-flex justify-end gap-1 max-sm:flex-wrap">
@@ -105,8 +122,8 @@ function Actions({ agent, snapshot, onChanged }: RowProps) {
         action="Roll back"
         onConfirm={rollBack}
       >
-        {agent} returns to its state at that time: files, running programs and conversation. Its current state is saved
-        as a snapshot first. Credits are not refunded.
+        {agent} returns to its state at that time: files, running programs and conversations. Its current state is saved
+        as a snapshot first. Credits are not refunded. <Undone agent={agent} since={snapshot.createdAt} />
       </Confirm>
       <ForkDialog source={agent} snapshot={{ id, label }} />
       <Confirm

@@ -16,7 +16,7 @@ const number = new Intl.NumberFormat("en");
 /** The agent's turns, with their usage. */
 export function Turns() {
   const name = useAgentName();
-  const { query, turns } = useTurns(name);
+  const { query, turns } = useTurns(name, null);
   return (
     <Tab>
       <Loaded query={query}>

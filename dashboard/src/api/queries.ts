@@ -15,6 +15,7 @@ const queueEveryMs = 2_000;
 const turnPage = 30;
 const listPage = 50;
 const recentTurns = 10;
+const mostConversations = 200;
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -114,11 +115,33 @@ export const programsQuery = queryOptions({ queryKey: ["programs"], queryFn: () 
 
 export const billingQuery = queryOptions({ queryKey: ["billing"], queryFn: () => berth.billing.get() });
 
-/** The newest first. They are kept true by whoever shows them, so that no page is fetched twice. */
-export function turnsQuery(name: string) {
+/** An agent's conversations, the newest activity first. */
+export function conversationsQuery(name: string) {
+  return queryOptions({
+    queryKey: ["agents", name, "conversations"],
+    queryFn: async () => (await berth.agent(name).conversations.list().take(mostConversations)).data,
+  });
+}
+
+/** Those with a turn that began after a time. */
+export function activeConversationsQuery(name: string, since: string) {
+  return queryOptions({
+    queryKey: ["agents", name, "conversations", since],
+    queryFn: async () => (await berth.agent(name).conversations.list({ since }).take(mostConversations)).data,
+  });
+}
+
+/** The key of all queries of an agent's turns. */
+export const turnsKey = (name: string) => ["agents", name, "turns"];
+
+/**
+ * Of a conversation, or of all (null), the newest first. They are kept true by whoever shows them, so that no page is
+ * fetched twice.
+ */
+export function turnsQuery(name: string, conversation: number | null) {
   return infiniteQueryOptions({
-    queryKey: ["agents", name, "turns"],
-    queryFn: ({ pageParam }) => turnsFrom(name, pageParam, turnPage),
+    queryKey: [...turnsKey(name), conversation],
+    queryFn: ({ pageParam }) => turnsFrom(name, conversation, pageParam, turnPage),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
     staleTime: Number.POSITIVE_INFINITY,
@@ -139,8 +162,8 @@ export function turnQuery(name: string, turnId: string) {
 }
 
 /** A page of an agent's turns, the newest first. */
-export function turnsFrom(name: string, cursor: string | null, limit: number) {
-  const query = cursor === null ? { limit } : { limit, cursor };
+export function turnsFrom(name: string, conversation: number | null, cursor: string | null, limit: number) {
+  const query = { limit, ...(cursor !== null && { cursor }), ...(conversation !== null && { conversation }) };
   return berth.connection.call("listTurns", { path: { name }, query });
 }
 

@@ -20,14 +20,20 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "agent.created":
     case "agent.changed":
     case "agent.deleted":
-      return isOfAgents || (first === "agents" && agent === event.agent && what === undefined);
+      return (
+        isOfAgents || (first === "agents" && agent === event.agent && (what === undefined || what === "conversations"))
+      );
+    case "conversation.created":
+    case "conversation.changed":
+    case "conversation.deleted":
+      return first === "agents" && agent === event.agent && what === "conversations";
     case "turn.started":
     case "turn.ended":
       return (
         isOfAgents ||
         first === "recent turns" ||
         first === "approvals" ||
-        (first === "agents" && agent === event.agent && what === undefined)
+        (first === "agents" && agent === event.agent && (what === undefined || what === "conversations"))
       );
     case "approval.requested":
     case "approval.answered":

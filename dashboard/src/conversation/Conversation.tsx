@@ -1,5 +1,6 @@
 import type { Turn } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { ArrowDown } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
@@ -9,6 +10,7 @@ import { Loaded } from "../ui/Loaded.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { Attachments } from "./Attachments.tsx";
 import { Composer } from "./Composer.tsx";
+import { ConversationBar } from "./ConversationBar.tsx";
 import { type Draft, emptyDraft } from "./draft.ts";
 import { useStoredState } from "./stored-state.ts";
 import { TurnView } from "./TurnView.tsx";
@@ -18,16 +20,19 @@ import { useTurnScroll } from "./use-turn-scroll.ts";
 
 export function Conversation() {
   const name = useAgentName();
-  return <ConversationWith key={name} name={name} />;
+  const { data: agent } = useQuery(agentQuery(name));
+  const { conversation = agent?.conversation ?? 1 } = useSearch({ from: "/shell/agents/$name/" });
+  return <ConversationWith key={`${name} ${conversation}`} name={name} conversation={conversation} />;
 }
 
-function ConversationWith({ name }: { name: string }) {
+function ConversationWith({ name, conversation }: { name: string; conversation: number }) {
   const { data: agent } = useQuery(agentQuery(name));
-  const { query, turns, begun, ended } = useTurns(name);
-  const [draft, setDraft] = useStoredState(`message ${name}`, emptyDraft);
+  const { query, turns, begun, ended } = useTurns(name, conversation);
+  const [draft, setDraft] = useStoredState(`message ${name} ${conversation}`, emptyDraft);
   const mayUse = useMay("use");
   const running = turns.findLast(isUnderWay);
   const sender = useSender(name, {
+    conversation,
     isRunning: running !== undefined,
     onBegun: begun,
   });
@@ -42,6 +47,7 @@ function ConversationWith({ name }: { name: string }) {
   useEscape(interrupt);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
+      <ConversationBar agent={name} shown={conversation} />
       <Loaded query={query}>
         {() => (
           <Turns
@@ -116,7 +122,6 @@ function Turns({ agent, isAsleep, turns, sender, onOlder, onEnded, onEdit }: Tur
               className="absolute inset-x-0 top-0"
               style={{ transform: `translateY(${start}px)` }}
             >
-              {index > 0 && turns[index - 1]!.conversation !== turns[index]!.conversation && <NewConversation />}
               <TurnView
                 agent={agent}
                 turn={turns[index]!}
@@ -155,14 +160,6 @@ function NoTurns({ agent }: { agent: string }) {
       <p className="text-lg font-semibold">{agent} is ready</p>
       <p className="text-sm text-muted">Describe a task. The agent works in its own machine, and keeps its files.</p>
     </div>
-  );
-}
-
-function NewConversation() {
-  return (
-    <p className="flex items-center gap-3 pt-6 text-xs text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
-      A new conversation
-    </p>
   );
 }
 

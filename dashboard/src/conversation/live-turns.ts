@@ -51,14 +51,15 @@ class LiveTurns {
    * Sends a message. Resolves as soon as the service has taken it, with its turn's id, or null if it waits in the queue.
    * Throws as `Connection.call`.
    */
-  async begin(draft: Draft): Promise<string | null> {
+  async begin(draft: Draft, conversation: number): Promise<string | null> {
     const agent = berth.agent(this.#agent);
     const gone = new AbortController();
     let sent: Reply | null = null;
     const begun = Promise.withResolvers<string>();
     const open = (onBroken: () => void) => {
       if (sent === null) {
-        sent = agent.chat(contentOf(draft), { include, onBroken, whenBusy: "queue", signal: gone.signal });
+        const options = { include, conversation, onBroken, whenBusy: "queue", signal: gone.signal } as const;
+        sent = agent.chat(contentOf(draft), options);
         sent.turnId.then(begun.resolve, begun.reject);
         return sent;
       }

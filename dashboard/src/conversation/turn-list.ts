@@ -11,17 +11,17 @@ type Pages = InfiniteData<TurnList, string | null>;
 /** How many turns at the end are looked at for news. */
 const newest = 5;
 
-/** An agent's turns, the oldest first, kept true; more of them with `older`. */
-export function useTurns(name: string) {
+/** An agent's turns, or those of a conversation, the oldest first, kept true; more of them with `older`. */
+export function useTurns(name: string, conversation: number | null) {
   const queries = useQueryClient();
-  const options = turnsQuery(name);
+  const options = turnsQuery(name, conversation);
   const query = useInfiniteQuery(options);
   const turns = useMemo(() => begunTurns(query.data), [query.data]);
   const take = (fresh: readonly Turn[]) => {
     queries.setQueryData<Pages>(options.queryKey, (known) => known && merged(known, fresh));
   };
   const refresh = async () => {
-    const { data } = await turnsFrom(name, null, newest);
+    const { data } = await turnsFrom(name, conversation, null, newest);
     const known = queries.getQueryData<Pages>(options.queryKey)?.pages[0]?.data ?? [];
     const isGap = data.length === newest && !data.some(({ id }) => known.some((turn) => turn.id === id));
     if (isGap) await queries.invalidateQueries({ queryKey: options.queryKey });
@@ -35,7 +35,7 @@ export function useTurns(name: string) {
     query,
     turns,
     /** A turn that this page has begun. */
-    begun: (id: string, draft: Draft) => take([justBegun(id, draft, turns.at(-1)?.conversation ?? 1)]),
+    begun: (id: string, draft: Draft) => take([justBegun(id, draft, conversation ?? 1)]),
     /** Reads again a turn that has ended. */
     ended: async (id: string) => {
       take([await berth.agent(name).turn(id)]);

@@ -9,6 +9,8 @@ import { liveTurnsOf } from "./live-turns.ts";
 import { useStoredState } from "./stored-state.ts";
 
 interface SenderOptions {
+  /** The number of the conversation that messages are sent to. */
+  conversation: number;
   /** Whether a turn runs. */
   isRunning: boolean;
   onBegun: (turnId: string, draft: Draft) => void;
@@ -18,10 +20,10 @@ interface SenderOptions {
  * Sends messages one after the other. The service queues those that come while the agent works. A message that was refused
  * stays here, with all after it, until the user decides. While the service is away, messages wait here for its return.
  */
-export function useSender(agent: string, { isRunning, onBegun }: SenderOptions) {
+export function useSender(agent: string, { conversation, isRunning, onBegun }: SenderOptions) {
   const queries = useQueryClient();
   const { data: { data: queue, held } = { data: [] as QueuedTurn[], held: null } } = useQuery(queueQuery(agent));
-  const [unsent, setUnsent] = useStoredState<readonly Draft[]>(`unsent messages ${agent}`, []);
+  const [unsent, setUnsent] = useStoredState<readonly Draft[]>(`unsent messages ${agent} ${conversation}`, []);
   const [sending, setSending] = useState<Draft | null>(null);
   const [refusal, setRefusal] = useState<unknown>(null);
   const [problem, setProblem] = useState<unknown>(null);
@@ -33,7 +35,7 @@ export function useSender(agent: string, { isRunning, onBegun }: SenderOptions) 
     setUnsent(rest);
     setSending(draft);
     try {
-      const turnId = await liveTurnsOf(agent).begin(draft);
+      const turnId = await liveTurnsOf(agent).begin(draft, conversation);
       if (turnId === null) await queries.invalidateQueries(queueQuery(agent));
       else onBegun(turnId, draft);
     } catch (error) {

@@ -1,0 +1,101 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { ChevronsUpDown, Plus } from "lucide-react";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { conversationsQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { useMay } from "../workspace/use-may.ts";
+import { ConversationRow } from "./ConversationRow.tsx";
+
+interface BarProps {
+  agent: string;
+  /** The number of the conversation that is shown. */
+  shown: number;
+}
+
+/** The title of the conversation that is shown. Opens the list of all, and creates one. */
+export function ConversationBar({ agent, shown }: BarProps) {
+  const queries = useQueryClient();
+  const query = useQuery(conversationsQuery(agent));
+  const [isOpen, setOpen] = useState(false);
+  const open = useOpen(agent);
+  const mayUse = useMay("use");
+  const create = useAction(async () => {
+    const { id } = await berth.agent(agent).conversations.create({ current: false });
+    await queries.invalidateQueries({ queryKey: conversationsQuery(agent).queryKey });
+    open(id);
+  });
+  const title = query.data?.find(({ id }) => id === shown)?.title ?? null;
+  return (
+    <div className="border-b bg-surface px-3 py-1 md:px-4">
+      <div className="mx-auto flex w-full max-w-3xl items-center gap-1">
+        <button
+          type="button"
+          aria-label={`Conversation: ${titleOf({ id: shown, title })}`}
+          aria-haspopup="dialog"
+          onClick={() => setOpen(true)}
+          className="flex min-h-9 min-w-0 items-center gap-1.5 rounded-lg px-2 py-1 text-sm font-medium hover:bg-sunken"
+        >
+          <span className="truncate">{titleOf({ id: shown, title })}</span>
+          <ChevronsUpDown className="size-4 shrink-0 text-muted" aria-hidden />
+        </button>
+        {mayUse && (
+          <Button
+            kind="quiet"
+            className="ml-auto"
+            aria-label="New conversation"
+            title="New conversation"
+            isBusy={create.isBusy}
+            onClick={() => create.run()}
+          >
+            <Plus className="size-4" aria-hidden />
+            <span className="max-sm:hidden">New</span>
+          </Button>
+        )}
+      </div>
+      {create.error !== null && <Notice tone="bad">{messageOf(create.error)}</Notice>}
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Conversations with ${agent}`}>
+        <Loaded query={query}>
+          {(conversations) => (
+            <ul aria-label="Conversations" className="grid gap-1">
+              {conversations.map((conversation) => (
+                <ConversationRow
+                  key={conversation.id}
+                  agent={agent}
+                  conversation={conversation}
+                  isShown={conversation.id === shown}
+                  onOpen={() => {
+                    setOpen(false);
+                    open(conversation.id);
+                  }}
+                  onDeleted={() => conversation.id === shown && open(null)}
+                />
+              ))}
+            </ul>
+          )}
+        </Loaded>
+      </Dialog>
+    </div>
+  );
+}
+
+/** Shows a conversation; null: the agent's current one. */
+function useOpen(agent: string): (conversation: number | null) => void {
+  const navigate = useNavigate();
+  return (conversation) =>
+    void navigate({
+      to: "/agents/$name",
+      params: { name: agent },
+      search: conversation === null ? {} : { conversation },
+    });
+}
+
+function titleOf({ id, title }: { id: number; title: string | null }): string {
+  return title ?? `Conversation ${id}`;
+}
