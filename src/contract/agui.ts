@@ -9,7 +9,7 @@ export const AguiRun = z
       .array(z.looseObject({ role: z.string(), content: z.unknown().optional() }))
       .min(1)
       .max(10_000)
-      .meta({ description: "The last message must be the user's, and text." }),
+      .meta({ description: "The last message must be the user's: a text, or parts with texts and bytes." }),
     tools: z.array(z.unknown()).max(1_000).default([]).meta({ description: "Must be empty: an agent uses its own." }),
   })
   .meta({ id: "AguiRun" });

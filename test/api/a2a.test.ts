@@ -10,6 +10,7 @@ import {
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newAccount, newKey } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
+import { png } from "../support/pictures.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The official client of the Agent2Agent protocol against the real service.
@@ -176,6 +177,29 @@ test("a context is a conversation, and each remembers only its own messages", as
   expect(tasks.map(replyIn)).toEqual(["two\nrecall\nrecall\n", "two\nrecall\n", "two"]);
 });
 
+function raw(value: Buffer, filename: string, mediaType: string) {
+  return { content: { $case: "raw" as const, value }, metadata: undefined, filename, mediaType };
+}
+
+test("images and files of a message reach the runtime and the machine", async () => {
+  await service.client.createAgent("seeing");
+  const client = await connect("seeing");
+  const said = {
+    content: { $case: "text" as const, value: "see this" },
+    metadata: undefined,
+    filename: "",
+    mediaType: "",
+  };
+  const parts = [said, raw(png(), "shot.png", "image/png"), raw(Buffer.from("x"), "../a.bin", "")];
+  const task = await client.sendMessage(request("", { parts }));
+  expect(JSON.stringify(task)).toContain(JSON.stringify(JSON.stringify([["image/png", png().length]])).slice(1, -1));
+  const [turn] = (await service.client.call("GET", "/agents/seeing/turns")).body.data;
+  expect(turn.attachments).toMatchObject([
+    { kind: "image", name: "shot.png" },
+    { kind: "file", name: "a.bin" },
+  ]);
+});
+
 test("what an agent cannot take is refused in the protocol's own words", async () => {
   const client = await connect("ada");
   const send = (given: SendMessageRequest) => expect(client.sendMessage(given)).rejects;
@@ -185,13 +209,10 @@ test("what an agent cannot take is refused in the protocol's own words", async (
   await send(request("hello", { messageId: "" })).toThrow("messageId");
   await send(request("")).toThrow("must not be empty");
   await send(request("x".repeat(300_000))).toThrow("256 KiB");
-  const bytes = {
-    content: { $case: "raw" as const, value: Buffer.from("x") },
-    metadata: undefined,
-    filename: "",
-    mediaType: "",
-  };
-  await send(request("", { parts: [bytes] })).toThrow("cannot receive bytes");
+  await send(request("", { parts: [raw(Buffer.from("x"), "a.png", "image/png")] })).toThrow("this is not an image");
+  await send(request("", { parts: [raw(Buffer.alloc(0), "a.txt", "text/plain")] })).toThrow(
+    "parts.0: the file is empty",
+  );
   await send({ ...request("hello"), configuration: { ...later, acceptedOutputModes: ["image/png"] } }).toThrow(
     "text/plain",
   );

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/core/ports.ts";
 import { newKey } from "../support/accounts.ts";
 import { Editor } from "../support/editor.ts";
+import { png } from "../support/pictures.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // `berth acp` with an editor's side of the protocol's own SDK, against the real service.
@@ -22,7 +23,7 @@ test("a prompt is answered as it is said, with its tools", async () => {
     protocolVersion: 1,
     clientCapabilities: {},
   });
-  expect(agentCapabilities).toMatchObject({ loadSession: true, promptCapabilities: { image: false } });
+  expect(agentCapabilities).toMatchObject({ loadSession: true, promptCapabilities: { image: true } });
   const session = await editor.open();
   expect(await editor.prompt(session, "count 20 10")).toEqual({ stopReason: "end_turn" });
   expect(editor.updates.length).toBeGreaterThan(3);
@@ -37,7 +38,7 @@ test("a prompt is answered as it is said, with its tools", async () => {
   expect(editor.errors).toBe("");
 });
 
-test("attached files go along as text, and pictures are refused", async () => {
+test("attached texts go along as text, and sound is refused", async () => {
   await using editor = new Editor(service.client, "ada");
   const session = await editor.open();
   await editor.prompt(session, [
@@ -46,8 +47,31 @@ test("attached files go along as text, and pictures are refused", async () => {
     { type: "resource_link", uri: "file:///b.md", name: "b.md" },
   ]);
   expect(editor.said()).toBe("Look:\n\nfile:///a.md:\n\n````\n```x```\n````\n\n[b.md](file:///b.md)");
-  const picture = [{ type: "image" as const, data: "AAAA", mimeType: "image/png" }];
-  await expect(editor.prompt(session, picture)).rejects.toThrow("An image cannot be sent");
+  const sound = [{ type: "audio" as const, data: "AAAA", mimeType: "audio/wav" }];
+  await expect(editor.prompt(session, sound)).rejects.toThrow("Sound cannot be sent");
+  await expect(editor.prompt(session, [])).rejects.toThrow("no text, image or file");
+});
+
+test("images and files of a prompt reach the runtime and the machine, and a replay names them", async () => {
+  await service.client.createAgent("seeing");
+  await using editor = new Editor(service.client, "seeing");
+  const session = await editor.open();
+  await editor.prompt(session, [
+    { type: "text", text: "see this" },
+    { type: "image", data: png().toString("base64"), mimeType: "image/png", uri: "file:///home/me/shot%201.png" },
+    { type: "resource", resource: { uri: "file:///a/b.bin", blob: "AAAA", mimeType: "application/octet-stream" } },
+  ]);
+  expect(editor.said()).toBe(JSON.stringify([["image/png", png().length]]));
+  const [turn] = (await service.client.call("GET", "/agents/seeing/turns")).body.data;
+  expect(turn.attachments).toMatchObject([
+    { kind: "image", name: "shot 1.png" },
+    { kind: "file", name: "b.bin", size: 3 },
+  ]);
+  const lying = [{ type: "image" as const, data: "AAAA", mimeType: "image/png" }];
+  await expect(editor.prompt(session, lying)).rejects.toThrow("content.0: this is not an image");
+  editor.updates.length = 0;
+  await editor.agent.request(methods.agent.session.load, { sessionId: session, cwd: "/", mcpServers: [] });
+  expect(editor.updates[0]).toMatchObject({ content: { text: "see this\n[shot 1.png]\n[b.bin]" } });
 });
 
 test("the editor decides about tools that the agent asks for", async () => {

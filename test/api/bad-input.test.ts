@@ -113,7 +113,7 @@ test("a chat with an unknown agent, an empty message, a number or too long a tex
   expectError(await chat("nobody", { message: "hi" }), 404, "agent_not_found", /nobody/);
   expectError(await chat("ada", { message: "" }), 400, "request_invalid", /must not be empty/);
   expectError(await chat("ada", { message: 5 }), 400, "request_invalid", /message/);
-  expectError(await chat("ada", {}), 400, "request_invalid", /message is required/);
+  expectError(await chat("ada", {}), 400, "request_invalid", /message, content is required/);
   expectError(await chat("ada", { message: "ä".repeat(128 * 1024 + 1) }), 400, "request_invalid", /256 KiB/);
   expectError(await chat("ada", { message: "a\0b" }), 400, "request_invalid", /null character/);
   expectError(await chat("ada", { message: "hi", include: ["gossip"] }), 400, "request_invalid", /include/);

@@ -36,6 +36,8 @@ const added = [
   [/\/agents\/(ada|bob|hal)$/, "maxCredits"],
   [/\/agents\/(ada|bob|hal)$/, "maxMinutes"],
   [/\/agents\/(ada|bob|hal)$/, "maxToolCalls"],
+  [/agent-card\.json$/, "defaultInputModes.*"],
+  [/agent-card\.json$/, "skills.*.inputModes.*"],
   [/\/turns$/, "data.*.attachments"],
   [/\/turns\/[^/]+$/, "attachments"],
   [/\/turns$/, "data.*.reason"],
@@ -64,6 +66,7 @@ const announced = [
   [/^operator POST \/keys$/, /(^|\.)message$/, "errors about invalid fields say what is allowed"],
   [/\/commands\/[^/]+/, /^message$/, "the text of an error is for people"],
   [/agent-card\.json$/, /^description$/, "the agent's description is for people"],
+  [/agent-card\.json$/, /nputModes\.length$/, "agents take images and files"],
 ] as const;
 
 /** Values of the moment in which the answer was made. */

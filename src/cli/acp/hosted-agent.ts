@@ -2,6 +2,7 @@ import {
   type AgentApp,
   type AgentContext,
   agent,
+  type ContentBlock,
   methods,
   PROTOCOL_VERSION,
   type PromptResponse,
@@ -11,7 +12,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { type AgentHandle, ApiError, ClientError, type Inclusion, isLast, type Reply, type Turn } from "@berth/client";
 import type { ApprovalRequest } from "../approval-text.ts";
-import { textOfPrompt } from "./prompt-text.ts";
+import { contentOfPrompt } from "./prompt-content.ts";
 import { remark, updateOf, userMessage } from "./session-updates.ts";
 
 /** The last turns of a conversation that a replay shows. */
@@ -39,7 +40,7 @@ export function hostedAgent(options: HostedOptions): AgentApp {
       agentInfo: { name: "berth", title: `${options.agent.name} on Berth`, version: options.version },
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { embeddedContext: true, image: false, audio: false },
+        promptCapabilities: { embeddedContext: true, image: true, audio: false },
         sessionCapabilities: { list: {}, resume: {} },
       },
       authMethods: [],
@@ -49,7 +50,7 @@ export function hostedAgent(options: HostedOptions): AgentApp {
     .onRequest(methods.agent.session.resume, ({ params }) => told(hosted.resume(params.sessionId)))
     .onRequest(methods.agent.session.list, ({ params }) => told(hosted.list(params.cwd ?? process.cwd())))
     .onRequest(methods.agent.session.prompt, ({ params, client }) =>
-      told(hosted.prompt(params.sessionId, textOfPrompt(params.prompt), client)),
+      told(hosted.prompt(params.sessionId, params.prompt, client)),
     )
     .onNotification(methods.agent.session.cancel, () => hosted.cancel());
 }
@@ -80,7 +81,7 @@ class HostedAgent {
     const conversation = await this.#require(sessionId);
     for (const turn of await this.#past(conversation)) {
       const show = (update: SessionUpdate) => client.notify(methods.client.session.update, { sessionId, update });
-      await show(userMessage(turn.message));
+      await show(userMessage(shownMessage(turn)));
       const shown = this.#replay(turn.id, show);
       if (turn.finishedAt !== null) await shown;
       // The editor's request is answered now; the rest follows as it arrives.
@@ -106,8 +107,9 @@ class HostedAgent {
     return { sessions };
   }
 
-  async prompt(sessionId: string, message: string, client: AgentContext): Promise<PromptResponse> {
+  async prompt(sessionId: string, prompt: readonly ContentBlock[], client: AgentContext): Promise<PromptResponse> {
     const conversation = await this.#named(await this.#require(sessionId));
+    const message = await contentOfPrompt(this.#options.agent, prompt);
     const onBroken = () => this.#options.note("The connection was lost; reconnecting.");
     const reply = this.#options.agent.chat(message, {
       include,
@@ -215,6 +217,11 @@ const permissionOptions = [
   { optionId: "allow-always", kind: "allow_always", name: "Always allow this", decision: "allow-always" },
   { optionId: "deny", kind: "reject_once", name: "Deny", decision: "deny" },
 ] as const;
+
+/** A turn's message, with the names of its images and files. */
+function shownMessage({ message, attachments }: Turn): string {
+  return [message, ...attachments.map(({ name }) => `[${name}]`)].filter((part) => part !== "").join("\n");
+}
 
 function sessionIdOf(conversation: number): string {
   return `conversation-${conversation}`;

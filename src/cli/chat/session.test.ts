@@ -100,6 +100,25 @@ async function chat(options: { configFolder?: string; columns?: number } = {}, a
   return terminal;
 }
 
+test("/file attaches a file to the next message, which shows its name", async () => {
+  const turn = scriptTurn();
+  api.answers["POST /agents/ada/uploads?name=session.test.ts"] = [json({ id: "f1", name: "notes.txt", size: 5 }, 201)];
+  await using terminal = await chat();
+  terminal.type(`/file ${import.meta.filename}${keys.enter}`);
+  await terminal.shows("notes.txt (5 bytes) goes with the next message.");
+  terminal.type(`look${keys.enter}`);
+  await turn.complete();
+  await terminal.shows(/> look\n {2}\[notes\.txt\]/);
+  const { body } = api.seen.find(({ path }) => path === "/agents/ada/chat")!;
+  const content = [
+    { type: "text", text: "look" },
+    { type: "file", fileId: "f1" },
+  ];
+  expect(JSON.parse(body)).toMatchObject({ content });
+  terminal.type(`/file /none${keys.enter}`);
+  await terminal.shows("/none: no such file.");
+});
+
 test("a message is answered in Markdown, and Ctrl-D leaves the terminal as it was", async () => {
   const turn = scriptTurn();
   await using terminal = await chat();

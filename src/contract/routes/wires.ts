@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentParams } from "../agents.ts";
 import { AguiRun } from "../agui.ts";
 import { chatReading, chatting, route } from "../route.ts";
+import { maximumChatBytes } from "../uploads.ts";
 
 /** Third-party protocols, which carry this API's operations. */
 export const wireRoutes = {
@@ -32,6 +33,7 @@ export const wireRoutes = {
     }),
     body: z.unknown(),
     responses: { 200: z.unknown() },
+    maximumBytes: maximumChatBytes,
     permission: chatReading,
     carries: true,
     stream: z.unknown(),
@@ -44,6 +46,7 @@ export const wireRoutes = {
     description: "For front ends of https://docs.ag-ui.com: a run is a turn.",
     params: AgentParams,
     body: AguiRun,
+    maximumBytes: maximumChatBytes,
     responses: {},
     permission: chatting,
     stream: z.looseObject({ type: z.string() }),

@@ -31,8 +31,10 @@ import type { Conversations } from "../../conversations/conversations.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import { errorBody } from "../../core/http/errors.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../../core/http/paging.ts";
+import { beginContent } from "../../turns/begin-content.ts";
 import type { TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
+import type { Uploads } from "../../uploads/uploads.ts";
 import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";
 import { decisionIn, messageIn } from "./messages.ts";
 import { conversationOf, statusOf, taskOf, updatesOf } from "./tasks.ts";
@@ -49,6 +51,7 @@ const pushes = "Push notifications are not supported: stream, or subscribe to th
 interface TaskParts {
   conversations: Conversations;
   turns: Turns;
+  uploads: Uploads;
   approvals: Approvals;
   operations: CarriedOperations;
   carrier: Carrier;
@@ -179,17 +182,18 @@ export class AgentTasks implements A2ARequestHandler {
 
   /** Starts a turn, or finds the one that the same message of this client has started. */
   #begin(request: SendMessageRequest): Promise<TurnState> {
-    const { conversations, turns, carrier } = this.#parts;
+    const { conversations, turns, uploads, carrier } = this.#parts;
     return this.#perform(routes.chat, async (operation) => {
       const { caller, log } = carrier.request;
       const agent = this.#agentOf(operation);
-      const { text, conversation } = messageIn(request);
+      const { content, conversation } = messageIn(request);
       // Clients repeat a task's context. The current conversation may be one that the key did not create.
       const isOther = conversation !== undefined && conversation !== agent.conversation;
       if (isOther) await conversations.find(agent, conversation, caller);
       const id = turnIdOf(agent.id, caller, request.message!.messageId);
       try {
-        const turn = await turns.begin(id, agent, text, caller, { conversation, onAsk: "wait" });
+        const additions = { conversation, onAsk: "wait" } as const;
+        const turn = await beginContent({ turns, uploads }, id, agent, content, caller, additions);
         log.info({ turnId: id, agentId: agent.id }, "turn begun");
         return turn;
       } catch (error) {

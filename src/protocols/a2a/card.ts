@@ -1,5 +1,6 @@
 import { A2A_PROTOCOL_VERSION, AgentCard } from "@a2a-js/sdk";
 import type { AgentState } from "../../agents/agent.ts";
+import { imageTypes } from "../../contract/uploads.ts";
 
 /** The service's part of a card. */
 export interface CardFacts {
@@ -11,6 +12,7 @@ export interface CardFacts {
 }
 
 const text = "text/plain";
+const inputs = [text, ...imageTypes, "application/octet-stream"];
 
 /** The card of an agent: its address, input formats, and accepted credentials. */
 export function cardOf({ name, runtime }: AgentState, { version, publicUrl, issuer }: CardFacts): unknown {
@@ -48,7 +50,7 @@ export function cardOf({ name, runtime }: AgentState, { version, publicUrl, issu
       },
     },
     securityRequirements: [requirement("key"), requirement("oidc")],
-    defaultInputModes: [text],
+    defaultInputModes: inputs,
     defaultOutputModes: [text],
     skills: [
       {
@@ -57,7 +59,7 @@ export function cardOf({ name, runtime }: AgentState, { version, publicUrl, issu
         description: "Answers messages, runs programs and works on files in its own machine.",
         tags: ["chat", "code", "shell"],
         examples: [],
-        inputModes: [text],
+        inputModes: inputs,
         outputModes: [text],
         securityRequirements: [],
       },

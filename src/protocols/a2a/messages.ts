@@ -5,7 +5,9 @@ import {
   RequestMalformedError,
 } from "@a2a-js/sdk/errors";
 import { Decision } from "../../contract/approval-fields.ts";
-import { problemOfMessage } from "../../contract/chat.ts";
+import { BerthError } from "../../contract/errors.ts";
+import { imageTypes, MediaType } from "../../contract/uploads.ts";
+import { checked, type GivenFile, type MessageContent } from "../../uploads/content.ts";
 import { conversationOf } from "./tasks.ts";
 
 /** The answers to a task that waits for an approval: the message's whole text. */
@@ -23,7 +25,7 @@ export function decisionIn({ parts }: Message): Decision {
 
 /** A message for an agent; `conversation`: that of its context, undefined for the current one. */
 interface ReceivedMessage {
-  text: string;
+  content: MessageContent;
   conversation: number | undefined;
 }
 
@@ -46,13 +48,26 @@ export function messageIn({ message, configuration }: SendMessageRequest): Recei
   const modes = configuration?.acceptedOutputModes ?? [];
   if (modes.length > 0 && !modes.some((mode) => /^(text\/(plain|\*|markdown)|text|\*\/\*)$/.test(mode)))
     throw new ContentTypeNotSupportedError("Replies are text/plain.");
-  const text = parts.map(textOf).join("\n\n");
-  const problem = problemOfMessage(text);
-  if (problem !== null) throw new RequestMalformedError(problem);
-  return { text, conversation };
+  const text = parts.flatMap((part) => textOf(part) ?? []).join("\n\n");
+  const files = parts.flatMap((part, index) => fileOf(part, `parts.${index}`) ?? []);
+  try {
+    return { content: checked({ text, files }, "parts"), conversation };
+  } catch (error) {
+    throw error instanceof BerthError ? new RequestMalformedError(error.message) : error;
+  }
 }
 
-function textOf({ content, filename }: Part): string {
+/** The image or the file of a part; null if it is a text. */
+function fileOf({ content, filename, mediaType }: Part, part: string): GivenFile | null {
+  if (content?.$case !== "raw") return null;
+  if (content.value.length === 0) throw new RequestMalformedError(`${part}: the file is empty.`);
+  const kind = (imageTypes as readonly string[]).includes(mediaType.toLowerCase()) ? "image" : "file";
+  const type = MediaType.safeParse(mediaType).data ?? null;
+  return { kind, part, name: filename || null, mediaType: type, source: Buffer.from(content.value) };
+}
+
+/** The text of a part; null for bytes. */
+function textOf({ content, filename }: Part): string | null {
   switch (content?.$case) {
     case "text":
       return content.value;
@@ -60,7 +75,9 @@ function textOf({ content, filename }: Part): string {
       return JSON.stringify(content.value, null, 2) ?? "";
     case "url":
       return `[${filename || content.value}](${content.value})`;
+    case "raw":
+      return null;
     default:
-      throw new ContentTypeNotSupportedError("Parts may be text, data or url; an agent cannot receive bytes.");
+      throw new ContentTypeNotSupportedError("Parts may be text, data, url or raw.");
   }
 }

@@ -1,14 +1,18 @@
 import type { FastifyPluginAsync } from "fastify";
+import { z } from "zod";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
 import type { AguiRun } from "../../contract/agui.ts";
-import { problemOfMessage, type SequencedEvent, type TurnEvent } from "../../contract/chat.ts";
+import type { SequencedEvent, TurnEvent } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { routes } from "../../contract/routes.ts";
+import { imageTypes, MediaType } from "../../contract/uploads.ts";
 import { begun } from "../../core/http/begun.ts";
 import { handle } from "../../core/http/handle.ts";
 import { type SseEvent, sendEvents } from "../../core/http/sse.ts";
+import { beginContent } from "../../turns/begin-content.ts";
 import { earlierTurn } from "../../turns/routes.ts";
+import { bytesOf, checked, type GivenFile, type MessageContent } from "../../uploads/content.ts";
 
 /** `/agents/{name}/agui`: a turn as a run of AG-UI (https://docs.ag-ui.com). */
 export function aguiRoutes(context: AppContext): FastifyPluginAsync {
@@ -18,9 +22,9 @@ export function aguiRoutes(context: AppContext): FastifyPluginAsync {
       const agent = await findAgent(agents, request, request.params.name);
       using _ = streams.enter(request);
       const { attempt, body, caller } = request;
-      const message = messageOf(body);
+      const content = contentIn(body);
       const earlier = await earlierTurn(turns, request, agent);
-      const turn = earlier ?? (await turns.begin(attempt.resourceId, agent, message, caller));
+      const turn = earlier ?? (await beginContent(context, attempt.resourceId, agent, content, caller, {}));
       await begun(context, request, reply);
       const events = (gone: AbortSignal) => projected(turns.events.follow(turn, 0, gone), body, turn.id);
       await sendEvents(reply, { "x-turn-id": turn.id }, events);
@@ -30,14 +34,49 @@ export function aguiRoutes(context: AppContext): FastifyPluginAsync {
 }
 
 /** The last message, which must be the user's. The agent has the earlier ones. */
-function messageOf({ messages, tools }: AguiRun): string {
-  if (tools.length > 0) throw new BerthError("request_invalid", "tools: an agent uses only its own tools.");
+function contentIn({ messages, tools }: AguiRun): MessageContent {
+  if (tools.length > 0) throw invalid("tools: an agent uses only its own tools.");
   const { role, content } = messages.at(-1)!;
-  if (role !== "user" || typeof content !== "string")
-    throw new BerthError("request_invalid", "messages: the last one must be the user's, and text.");
-  const problem = problemOfMessage(content);
-  if (problem !== null) throw new BerthError("request_invalid", `messages: ${problem}`);
-  return content;
+  if (role !== "user") throw invalid("messages: the last one must be the user's.");
+  if (typeof content === "string") return checked({ text: content, files: [] }, "messages");
+  if (!Array.isArray(content)) throw invalid("messages: the last one must be a text, or parts.");
+  const parts = content.map((part: unknown, index) => partOf(part, `content.${index}`));
+  const text = parts.flatMap((part) => (typeof part === "string" ? [part] : [])).join("\n\n");
+  return checked({ text, files: parts.filter((part) => typeof part !== "string") }, "messages");
+}
+
+/** A part with bytes, as AG-UI 1.0 has it, or before (`binary`). */
+const MediaPart = z.union([
+  z.object({
+    type: z.enum(["image", "audio", "video", "document"]),
+    source: z.object({ type: z.literal("data"), value: z.string(), mimeType: MediaType }),
+  }),
+  z.object({
+    type: z.literal("binary"),
+    data: z.string(),
+    mimeType: MediaType,
+    filename: z.string().max(1_000).optional(),
+  }),
+]);
+
+/** The text or the file of a part. Throws `request_invalid`. */
+function partOf(part: unknown, place: string): string | GivenFile {
+  const said = TextPart.safeParse(part);
+  if (said.success) return said.data.text;
+  const { data } = MediaPart.safeParse(part);
+  if (!data) throw invalid(`${place}: a part is a text, or has its bytes in base64; addresses are not fetched.`);
+  const { name, base64, mediaType } =
+    data.type === "binary"
+      ? { name: data.filename ?? null, base64: data.data, mediaType: data.mimeType }
+      : { name: null, base64: data.source.value, mediaType: data.source.mimeType };
+  const kind = (imageTypes as readonly string[]).includes(mediaType.toLowerCase()) ? "image" : "file";
+  return { kind, part: place, name, mediaType, source: bytesOf(base64, place) };
+}
+
+const TextPart = z.object({ type: z.literal("text"), text: z.string() });
+
+function invalid(message: string): BerthError {
+  return new BerthError("request_invalid", message);
 }
 
 async function* projected(

@@ -547,7 +547,7 @@ export type AguiRun = {
     threadId: string;
     runId: string;
     /**
-     * The last message must be the user's, and text.
+     * The last message must be the user's: a text, or parts with texts and bytes.
      */
     messages: Array<{
         role: string;
