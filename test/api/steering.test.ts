@@ -27,8 +27,11 @@ interface Sent {
   events: Promise<TurnEvent[]>;
 }
 
-async function send(message: string, { by = client, key = randomUUID(), whenBusy = "steer" } = {}): Promise<Sent> {
-  const body = { message, whenBusy, include: ["status"] };
+async function send(
+  message: string,
+  { by = client, key = randomUUID(), whenBusy = "steer", conversation = 1 } = {},
+): Promise<Sent> {
+  const body = { message, whenBusy, conversation: by === client ? conversation : undefined, include: ["status"] };
   const response = await by.fetch("POST", `/agents/${agent}/chat`, body, { "idempotency-key": key });
   expect(response.status).toBe(200);
   const events = Array.fromAsync(eventsOf(response)).then((all) => all.map(({ event }) => event));
@@ -53,6 +56,17 @@ const textOf = (events: TurnEvent[]) =>
   events.map((event) => (event.type === "response.output_text.delta" ? event.delta : "")).join("");
 const queueLength = async () => (await client.call("GET", `/agents/${agent}`)).body.queueLength;
 const cancel = ({ turnId }: Sent) => client.call("POST", `/agents/${agent}/turns/${turnId}/cancel`);
+
+test("a message for another conversation than the running turn's waits", async () => {
+  await client.call("POST", `/agents/${agent}/conversations`, {});
+  const first = await listening(2);
+  const other = await send("elsewhere", { conversation: 2 });
+  expect(other.placed).toBe("queued");
+  expect((await send("left")).placed).toBe("steered");
+  expect((await send("right")).placed).toBe("steered");
+  expect(textOf(await first.events)).not.toContain("elsewhere");
+  expect((await other.events).at(-1)).toMatchObject({ type: "response.completed" });
+});
 
 test("a message reaches the running turn, and both streams have it", async () => {
   const first = await listening(2);
