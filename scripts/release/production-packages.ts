@@ -1,18 +1,28 @@
 import { execFile } from "node:child_process";
-import { cp } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
+/** Is in this repository. */
+const workspace = "@berth/client";
 
-/** The folders of all npm packages that the server needs at run time, nested ones too. */
+/**
+ * The folders of all npm packages that the server needs at run time, nested ones too. Throws if a dependency is missing,
+ * because npm's list can be empty then.
+ */
 export async function productionPackages(): Promise<string[]> {
   const list = ["ls", "--omit=dev", "--all", "--parseable", "--workspaces=false"];
   // npm complains of what is optional, or not installed here, and lists all the same.
   const { stdout } = await run("npm", list, { cwd: repository }).catch((error: { stdout: string }) => error);
   const modules = `${repository}/node_modules/`;
-  return stdout.split("\n").filter((path) => path.startsWith(modules));
+  const found = stdout.split("\n").filter((path) => path.startsWith(modules));
+  const { dependencies } = JSON.parse(await readFile(join(repository, "package.json"), "utf8"));
+  const isMissing = (name: string) => name !== workspace && !found.includes(modules + name);
+  const missing = Object.keys(dependencies).filter(isMissing);
+  if (missing.length > 0) throw new Error(`These npm packages are not installed: ${missing.join(", ")}. Run npm ci.`);
+  return found;
 }
 
 /** Copies packages of the repository to the same places in `app`. `isNeeded` decides on each file. */
