@@ -221,7 +221,7 @@ test("a person is asked about a host on neither list, and allows it for the next
   expect(response.headers["x-berth-verdict"]).toBe("denied");
   const log = async () => (await service.client.call("GET", "/network/log?verdict=refused")).body.data;
   await expect.poll(async () => (await log())[1]).toMatchObject({ agent: "ada", reason: "asked", port: portOf(web) });
-  // A client that knows nothing of it leaves it as it is.
+  // A request without `ask` does not change it.
   expect((await set({ allow: ["example.com", at], deny: [] })).body.ask).toBe(true);
   expect((await ask(`http://${at}/`)).status).toBe(200);
   const fork = { name: "asking-fork", from: { agent: "ada" } };

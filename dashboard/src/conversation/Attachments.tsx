@@ -42,7 +42,7 @@ interface ItemProps {
   isRemovable: boolean;
 }
 
-/** An image, as far as it is still kept; for anything else its name and size. */
+/** An image, unless its upload has expired; for other files, the name and size. */
 function Item({ agent, attachment, isRemovable }: ItemProps) {
   const { id, kind, name, size } = attachment;
   const [isGone, setIsGone] = useState(false);
