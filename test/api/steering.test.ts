@@ -27,11 +27,15 @@ interface Sent {
   events: Promise<TurnEvent[]>;
 }
 
-async function send(
-  message: string,
-  { by = client, key = randomUUID(), whenBusy = "steer", conversation = 1 } = {},
-): Promise<Sent> {
-  const body = { message, whenBusy, conversation: by === client ? conversation : undefined, include: ["status"] };
+interface SendOptions {
+  by?: TestClient;
+  key?: string;
+  conversation?: number;
+}
+
+async function send(message: string, options: SendOptions = {}): Promise<Sent> {
+  const { by = client, key = randomUUID(), conversation } = options;
+  const body = { message, whenBusy: "steer", conversation, include: ["status"] };
   const response = await by.fetch("POST", `/agents/${agent}/chat`, body, { "idempotency-key": key });
   expect(response.status).toBe(200);
   const events = Array.fromAsync(eventsOf(response)).then((all) => all.map(({ event }) => event));
