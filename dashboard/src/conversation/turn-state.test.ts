@@ -67,8 +67,11 @@ test("a turn ends in one of three ways, and what is not known changes nothing", 
   expect(reduced({ type: "response.completed" }).phase).toEqual({ name: "completed" });
   expect(reduced({ type: "response.cancelled" }).phase).toEqual({ name: "cancelled" });
   const failed = reduced({ type: "response.failed", error: { code: "machine_lost", message: "Gone." } });
-  expect(failed.phase).toEqual({ name: "failed", code: "machine_lost", message: "Gone." });
+  expect(failed.phase).toEqual({ name: "failed", code: "machine_lost", message: "Gone.", limit: null });
   expect(isOver(failed.phase)).toBe(true);
+  const details = { reason: "tool_calls_limit", limit: 3 } as const;
+  const stopped = reduced({ type: "response.failed", error: { code: "limit_reached", message: "Enough.", details } });
+  expect(stopped.phase).toMatchObject({ code: "limit_reached", limit: "tool_calls_limit" });
   expect(reduced({ type: "response.of_tomorrow" } as unknown as TurnEvent)).toBe(emptyTurn);
 });
 
