@@ -62,7 +62,8 @@ export class ScriptedGuest {
     const environmentFile = join(disk, "environment");
     const logLine = (line: string) => {
       log(line);
-      appendFileSync(logFile, `${line}\n`);
+      // A runner may end after its agent's folder has been removed.
+      if (existsSync(disk)) appendFileSync(logFile, `${line}\n`);
     };
     logLine("The runner begins.");
     const uplink = new Uplink();
