@@ -56,11 +56,11 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
     { attempt, body, caller }: FastifyRequest & { body: ChatRequest },
     agent: AgentState,
   ): Promise<Steered | null> {
-    const { text, files } = contentIn(body);
     const { whenBusy, conversation = agent.conversation } = body;
+    if (whenBusy !== "steer" || running.ofAgent(agent.id)?.turn.conversation !== conversation) return null;
+    const { text, files } = contentIn(body);
     // The runtimes take only text while they work.
-    const isForTurn = files.length === 0 && running.ofAgent(agent.id)?.turn.conversation === conversation;
-    return whenBusy === "steer" && isForTurn ? steering.steer(attempt.resourceId, agent, text, caller) : null;
+    return files.length === 0 ? steering.steer(attempt.resourceId, agent, text, caller) : null;
   }
 
   async function send(request: FastifyRequest & { body: ChatRequest }, agent: AgentState): Promise<Sent> {

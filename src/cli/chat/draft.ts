@@ -12,7 +12,7 @@ export function contentOf({ text, files }: Draft): string | ContentPart[] {
   return files.length === 0 ? text : [{ type: "text", text }, ...files.map(({ part }) => part)];
 }
 
-/** A message as it is shown: with the names of its files. */
+/** The text of a message for the screen, with the names of its files. */
 export function draftText({ text, files }: { text: string; files: readonly { name: string }[] }): string {
   return [text, ...files.map(({ name }) => `[${name}]`)].filter((part) => part !== "").join("\n");
 }
