@@ -188,7 +188,7 @@ test("hundreds of turns: only those in view are in the page, and older ones come
   await open("fritz");
   await turnOf("message 90").waitFor();
   expect(await page.getByRole("article").count()).toBeLessThan(30);
-  const list = page.getByRole("region", { name: "Conversation" });
+  const list = page.getByRole("region", { name: "Conversation", exact: true });
   await list.hover();
   await expect
     .poll(
@@ -209,7 +209,7 @@ test("what is in view stays where it is while turns that were scrolled to are sh
   for (let at = 1; at <= 40; at++) await dashboard.service.client.ask("gerd", at % 4 === 0 ? "tool" : `n ${at}${text}`);
   await open("gerd");
   await turnOf("tool").last().waitFor();
-  await page.getByRole("region", { name: "Conversation" }).hover();
+  await page.getByRole("region", { name: "Conversation", exact: true }).hover();
   for (let step = 0; step < 12; step++) {
     await page.mouse.wheel(0, -700);
     await expect.poll(() => page.evaluate(isScrolling)).toBe(false);

@@ -18,7 +18,7 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 const goto = (path: string) => page.goto(`${dashboard.url}/-${path}`);
 const shown = () => page.getByRole("button", { name: /^Conversation: / });
 const dialog = () => page.getByRole("dialog");
-const transcript = () => page.getByRole("region", { name: "Conversation" });
+const transcript = () => page.getByRole("region", { name: "Conversation", exact: true });
 
 async function send(agent: string, message: string): Promise<void> {
   await page.getByLabel(`Message to ${agent}`).fill(message);

@@ -172,7 +172,7 @@ test("a workspace is renamed by its owner, and an invalid name is refused", asyn
   await chooseWorkspace(page, own, "ops");
   await page.getByRole("button", { name: "Workspace ops" }).waitFor();
   await page.goto(`${dashboard.url}/-/members`);
-  const settings = page.getByRole("region", { name: "Workspace" });
+  const settings = page.getByRole("region", { name: "Workspace", exact: true });
   const rename = async (name: string) => {
     await settings.getByLabel("Name").fill(name);
     await settings.getByRole("button", { name: "Rename" }).click();
@@ -219,13 +219,13 @@ test("a key is made with a role, and a workspace is deleted with its agents and 
   expect(await page.getByText("This is your personal workspace").count()).toBe(0);
   expect((await inTeam.call("GET", "/me")).status).toBe(401);
   await page.goto(`${dashboard.url}/-/members`);
-  await page.getByRole("region", { name: "Workspace" }).waitFor();
+  await page.getByRole("region", { name: "Workspace", exact: true }).waitFor();
   expect(await page.getByRole("button", { name: "Delete the workspace" }).count()).toBe(0);
 
   await page.getByRole("button", { name: "Restore the team" }).click();
   await page.getByRole("button", { name: "Workspace the team" }).waitFor();
   expect((await inTeam.call("GET", "/agents/hal")).body.status).toBe("suspended");
   await page.goto(`${dashboard.url}/-/members`);
-  await page.getByRole("region", { name: "Workspace" }).waitFor();
+  await page.getByRole("region", { name: "Workspace", exact: true }).waitFor();
   expect(await page.getByRole("region", { name: "Deleted workspaces" }).count()).toBe(0);
 });
