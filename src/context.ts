@@ -64,6 +64,7 @@ import { SshAuthority } from "./ssh/authority.ts";
 import { Ssh } from "./ssh/ssh.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { Asking } from "./turns/asking.ts";
+import { Outputs } from "./turns/output.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
 import { Steering } from "./turns/steering.ts";
 import { Turns } from "./turns/turns.ts";
@@ -127,6 +128,7 @@ export class AppContext extends Foundation {
 
   readonly agents = new Agents(this);
   readonly uploads = new Uploads(this.stores.uploads);
+  readonly outputs = new Outputs();
   readonly approvals = new Approvals(this);
   readonly conversations = new Conversations(this);
   readonly turns = new Turns(this);

@@ -10,7 +10,7 @@ import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
 import { keepRetelling, retoldText } from "../turns/retelling-rows.ts";
-import { type TurnStore, toTurnState } from "../turns/store.ts";
+import { outputOf, type TurnStore, toTurnState } from "../turns/store.ts";
 import type { FinishedTurn, ImportedItem } from "../turns/transcript.ts";
 import type { ImportedSettings } from "./imports.ts";
 
@@ -65,6 +65,7 @@ export class HistoryStore {
             select event -> 'error' from turn_events
             where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`.as("error"),
         )
+        .select(outputOf.as("output"))
         .where("agent_id", "=", agentId)
         .where("status", "not in", ["queued", "running"])
         .$if(after !== null, (query) =>
@@ -143,9 +144,9 @@ async function insertEvents(transaction: Database, turnId: string, events: Impor
   await transaction.insertInto("turn_events").values(rows).execute();
 }
 
-type FinishedRow = Selectable<Tables["turns"]> & Pick<FinishedTurn, "error">;
+type FinishedRow = Selectable<Tables["turns"]> & Pick<FinishedTurn, "error" | "output">;
 
 function toFinished(row: FinishedRow): FinishedTurn {
-  const { error, undone, created_at: createdAt, finished_at: finishedAt } = row;
-  return { ...toTurnState(row), error, undone, createdAt, finishedAt: finishedAt! };
+  const { error, output, undone, created_at: createdAt, finished_at: finishedAt } = row;
+  return { ...toTurnState(row), error, output, undone, createdAt, finishedAt: finishedAt! };
 }

@@ -54,6 +54,7 @@ function runtime(name: string, changes: Partial<Runtime> = {}): Runtime {
       usage: able,
       permissions: able,
       steer: able,
+      output: able,
     },
     ...changes,
   };
@@ -248,6 +249,7 @@ function turn(message: string, changes: Partial<Turn> = {}): Turn {
     replyTruncated: false,
     status: "completed",
     reason: null,
+    output: null,
     error: null,
     askedBy: null,
     createdBy: null,

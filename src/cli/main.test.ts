@@ -1,6 +1,9 @@
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Agent, TurnEvent, Usage } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
@@ -201,6 +204,28 @@ test("a reply is streamed as it came and ends with a line feed", async () => {
       .split("\n")
       .map((line) => JSON.parse(line)),
   ).toEqual([delta("Hello\x1b[1m"), tool, delta(" there"), completed]);
+});
+
+test("with a schema, the output is printed alone", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "berth-schema-"));
+  const file = join(folder, "schema.json");
+  const schema = { type: "object", properties: { name: { type: "string" } } };
+  await writeFile(file, JSON.stringify(schema));
+  api.answers["POST /agents/ada/chat"] = [turn([delta("I look."), { ...completed, output: { name: "Ada" } }])];
+  const { code, stdout } = await api.berth(["chat", "ada", "Who?", "--schema", file]);
+  expect([code, JSON.parse(stdout)]).toEqual([0, { name: "Ada" }]);
+  expect(JSON.parse(api.seen[0]!.body).output).toEqual({ schema });
+  for (const [text, wrong] of [
+    ["{", "cannot be read as JSON"],
+    ["[]", "must be a JSON object"],
+  ]) {
+    await writeFile(file, text!);
+    const refused = await api.berth(["chat", "ada", "Who?", "--schema", file]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(wrong!)]);
+  }
+  const missing = await api.berth(["chat", "ada", "--schema", file]);
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("A message is missing: with --schema")]);
+  await rm(folder, { recursive: true });
 });
 
 test("a message is sent with limits of its turn", async () => {

@@ -16,10 +16,13 @@ export function queuedText({ for: reason, position }: Extract<TurnEvent, { type:
 export class ReplyView {
   readonly #reply: Output;
   readonly #notes: Output;
+  readonly #showsText: boolean;
   readonly #titles = new Map<string, string>();
   #atLineStart = true;
 
-  constructor(reply: Output, notes: Output) {
+  /** `showsText`: whether the reply's text is shown. */
+  constructor(reply: Output, notes: Output, { showsText } = { showsText: true }) {
+    this.#showsText = showsText;
     this.#reply = reply;
     this.#notes = notes;
   }
@@ -27,7 +30,7 @@ export class ReplyView {
   show(event: TurnEvent): void {
     switch (event.type) {
       case "response.output_text.delta":
-        if (event.delta === "") return;
+        if (event.delta === "" || !this.#showsText) return;
         writeText(this.#reply, event.delta);
         this.#atLineStart = event.delta.endsWith("\n");
         break;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { errorStatuses } from "./errors.ts";
 import { askedLimits, LimitDetails, limitFields, noLimits } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { OutputDetails } from "./output.ts";
 import { allAllowed, Permissions } from "./permissions.ts";
 
 /** The most forks per request. */
@@ -82,7 +83,10 @@ export const Fault = z
   .object({
     code: z.enum(Object.keys(errorStatuses) as [keyof typeof errorStatuses]).meta({ description: "A stable code." }),
     message: z.string().meta({ description: "The reason, as a sentence." }),
-    details: LimitDetails.optional().meta({ description: "Set when a limit is the reason." }),
+    details: z
+      .union([LimitDetails, OutputDetails])
+      .optional()
+      .meta({ description: "Set when a limit or an invalid output is the reason." }),
   })
   .meta({ id: "Fault" });
 export type Fault = z.infer<typeof Fault>;

@@ -4,6 +4,7 @@ import { ArchivedConversation, maximumConversations } from "./conversations.ts";
 import { ChangeEgress } from "./egress.ts";
 import { limitFields } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { OutputValue } from "./output.ts";
 import { allAllowed, Permissions } from "./permissions.ts";
 import { SecretHeader, SecretHost, SecretName } from "./secrets.ts";
 import { Attachments } from "./uploads.ts";
@@ -128,6 +129,7 @@ export const TranscriptLine = z.discriminatedUnion("type", [
     model: z.string().max(200).nullable(),
     status: z.enum(["completed", "failed", "cancelled"]),
     error: Fault.extend({ code: z.string().max(100) }).nullable(),
+    output: OutputValue.nullable().default(null),
     /** The agent was rolled back to a point before the turn's end. */
     undone: z.boolean(),
     usage: z.object({

@@ -3,6 +3,7 @@ import { Fault, ListQuery } from "./agents.ts";
 import { approvalFields, Decision } from "./approval-fields.ts";
 import { CreatedBy } from "./authors.ts";
 import { askedLimits, Warning } from "./limits.ts";
+import { AskedOutput, OutputValue } from "./output.ts";
 import { Attachments, ContentPart } from "./uploads.ts";
 import { safeParseValue, textOf } from "./validation.ts";
 
@@ -48,6 +49,9 @@ export const ChatRequest = z
     onAsk: OnAsk.default("wait").meta({
       description:
         "The treatment of tools that the agent's permissions ask about. `wait`: the turn waits for an approval. `deny`: the tool is denied.",
+    }),
+    output: AskedOutput.optional().meta({
+      description: "Makes the turn end with a JSON object that matches a schema.",
     }),
     ...askedLimits,
   })
@@ -152,7 +156,11 @@ export const TurnEvent = z
         .meta({ description: "Four fifths of a limit are used, or the agent repeats a tool call." }),
       ...Warning.shape,
     }),
-    z.object({ type: z.literal("response.completed"), ...told }),
+    z.object({
+      type: z.literal("response.completed"),
+      output: OutputValue.optional().meta({ description: "The output that the request asked for." }),
+      ...told,
+    }),
     z.object({ type: z.literal("response.failed"), error: Fault, ...told }),
     z.object({ type: z.literal("response.cancelled"), ...told }),
   ])
@@ -254,6 +262,7 @@ export const TurnRecord = z
     attachments: Attachments.meta({ description: "The images and files of the message." }),
     reply: z.string().meta({ description: "The reply's text so far, up to 65,536 characters." }),
     replyTruncated: z.boolean().meta({ description: "The reply was truncated; the turn's events have all of it." }),
+    output: OutputValue.nullable().meta({ description: "The output that the request asked for; null: none." }),
     status: TurnStatus,
     reason: z.enum(["approval"]).nullable().meta({ description: "Why the turn is `waiting`." }),
     error: Fault.nullable(),

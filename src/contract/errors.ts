@@ -105,6 +105,8 @@ export const errorStatuses = {
   runtime_failed: 500,
   turn_too_large: 413,
   limit_reached: 409,
+  output_invalid: 502,
+  output_missing: 502,
   runtime_stalled: 500,
   template_failed: 500,
   port_not_listening: 502,

@@ -38,6 +38,7 @@ import {
 } from "./guest.ts";
 import { uuidPattern } from "./ids.ts";
 import { Warning } from "./limits.ts";
+import { OutputSchema } from "./output.ts";
 import { Permissions } from "./permissions.ts";
 import { PortList, PortNumber } from "./ports.ts";
 import { HostKey } from "./ssh.ts";
@@ -168,6 +169,13 @@ export const guestCalls = {
   /** The agent's permissions, before the turn's prompt. Runners of older images do not have this call. */
   setPermissions: call({
     request: z.object({ turnId, permissions: Permissions }),
+    response: nothing,
+    timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
+  }),
+  /** The schema of the turn's output, before its prompt. Runners of older images do not have this call. */
+  setOutput: call({
+    request: z.object({ turnId, schema: OutputSchema }),
     response: nothing,
     timeoutMs: quickTimeoutMs,
     maximumBytes: noBytes,

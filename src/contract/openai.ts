@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ClientFunction } from "./functions.ts";
 import { hexOf, uuidOf } from "./ids.ts";
+import { OutputSchema } from "./output.ts";
 import { limitedRecord } from "./validation.ts";
 
 // The supported requests of OpenAI's APIs: Responses, after the Open Responses specification
@@ -73,6 +74,30 @@ const settings = {
   user: advice,
 };
 
+/** The kinds of text that an answer can have. */
+function formatType(field: string) {
+  return z.enum(["text", "json_schema"], `${field} is not supported; allowed: "text", "json_schema", or leave it out.`);
+}
+
+const formatFields = {
+  name: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, "A schema's name has 1 to 64 letters, digits, underscores and hyphens.")
+    .optional(),
+  description: z.string().max(10_000).nullish(),
+  schema: OutputSchema.optional(),
+  strict: z.boolean().nullish().meta({ description: "Accepted, without effect: an answer always matches the schema." }),
+};
+
+const JsonSchemaFormat = z.looseObject(formatFields);
+type JsonSchemaFormat = z.infer<typeof JsonSchemaFormat>;
+
+/** The schema that a format has, with the format's description; null: the answer is a text. */
+export function schemaOf(format: JsonSchemaFormat | null | undefined): OutputSchema | null {
+  const { schema, description } = format ?? {};
+  return schema ? { ...(description && { description }), ...schema } : null;
+}
+
 /** A tool of type function. Other types are rejected by name. */
 const FunctionTool = ClientFunction.loose().extend({
   type: z.literal("function", {
@@ -131,8 +156,10 @@ export const CreateResponse = z
     text: z
       .looseObject({
         format: z
-          .looseObject({
-            type: z.literal("text", 'text.format is not supported; allowed: {"type": "text"}, or leave it out.'),
+          .looseObject({ type: formatType("text.format"), ...formatFields })
+          .refine(({ type, schema }) => type === "text" || schema !== undefined, {
+            path: ["schema"],
+            message: "text.format.schema is required.",
           })
           .nullish(),
         verbosity: advice,
@@ -217,8 +244,10 @@ export const CreateChatCompletion = z
     stop: onlyEmpty("stop"),
     seed: onlyDefault("seed"),
     response_format: z
-      .looseObject({
-        type: z.literal("text", 'response_format is not supported; allowed: {"type": "text"}, or leave it out.'),
+      .looseObject({ type: formatType("response_format"), json_schema: JsonSchemaFormat.optional() })
+      .refine(({ type, json_schema: format }) => type === "text" || format?.schema !== undefined, {
+        path: ["json_schema"],
+        message: "response_format.json_schema.schema is required.",
       })
       .nullish(),
     reasoning_effort: onlyDefault("reasoning_effort"),

@@ -12,6 +12,7 @@ export const abilityNames = [
   "usage",
   "permissions",
   "steer",
+  "output",
 ] as const;
 export type AbilityName = (typeof abilityNames)[number];
 

@@ -6,7 +6,9 @@ import { Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { TurnEvent } from "../contract/chat.ts";
 import { type ClientFunction, functionServer } from "../contract/functions.ts";
 import { alwaysOffered } from "../contract/mcp-servers.ts";
+import { type OutputValue, outputTool } from "../contract/output.ts";
 import { GuestError } from "./control.ts";
+import type { OutputAnswer, TurnOutput } from "./turn-output.ts";
 
 /** How long a turn waits for its runtime to read the list of functions. */
 const offerMs = 3_000;
@@ -20,6 +22,8 @@ const progressMs = 15_000;
 interface OfferedTurn {
   turnId: string;
   functions: readonly ClientFunction[];
+  /** The structured output that it has to give; null: none. */
+  output: TurnOutput | null;
   emit: (event: TurnEvent) => void;
   /** Aborted when the turn is over. */
   over: AbortController;
@@ -54,20 +58,25 @@ export class ClientFunctions {
   #changed: Promise<void> = Promise.resolve();
   #listed = () => {};
 
-  /** Offers the turn's functions. Resolves when the runtime has read them, or takes too long. */
-  async offer(turnId: string, functions: readonly ClientFunction[], emit: OfferedTurn["emit"]): Promise<void> {
-    this.#turn = { turnId, functions, emit, over: new AbortController() };
+  /** Offers the turn's functions and its output. Resolves when the runtime has read them, or takes too long. */
+  async offer(offered: Omit<OfferedTurn, "over">): Promise<void> {
+    this.#turn = { ...offered, over: new AbortController() };
     this.#answered = new Set();
-    if (functions.length > 0) this.#changed = this.#tell();
+    if (this.#tools.length > 0) this.#changed = this.#tell();
     await this.#changed;
   }
 
   /** Ends the offer and all waiting calls. */
   withdraw(): void {
-    const turn = this.#turn;
+    const hadTools = this.#tools.length > 0;
+    this.#turn?.over.abort();
     this.#turn = null;
-    turn?.over.abort();
-    if (turn && turn.functions.length > 0) this.#changed = this.#tell();
+    if (hadTools) this.#changed = this.#tell();
+  }
+
+  get #tools(): readonly ClientFunction[] {
+    const { functions = [], output = null } = this.#turn ?? {};
+    return output ? [...functions, output.tool] : functions;
   }
 
   /** Gives a call its result; the first result wins. Throws `function_not_waiting`. */
@@ -133,9 +142,8 @@ export class ClientFunctions {
     );
     server.setRequestHandler("tools/list", async () => {
       setImmediate(this.#listed); // Send the response first.
-      const functions = this.#turn?.functions ?? [];
       return {
-        tools: functions.map(({ name, description, parameters }) => ({
+        tools: this.#tools.map(({ name, description, parameters }) => ({
           name,
           description: description ?? "",
           inputSchema: { ...parameters, type: "object" as const },
@@ -144,8 +152,8 @@ export class ClientFunctions {
       };
     });
     server.setRequestHandler("tools/call", async ({ params }, context) => {
-      const text = await this.#call(params.name, params.arguments ?? {}, context);
-      return { content: [{ type: "text" as const, text }] };
+      const { text, isError } = await this.#answer(params.name, params.arguments ?? {}, context);
+      return { content: [{ type: "text" as const, text }], isError };
     });
     return server;
   }
@@ -159,6 +167,12 @@ export class ClientFunctions {
     });
     for (const { server } of listening) server.sendToolListChanged().catch(() => {});
     await Promise.race([listed.then(() => sleep(takenMs)), sleep(offerMs)]);
+  }
+
+  async #answer(name: string, args: OutputValue, context: ServerContext): Promise<OutputAnswer> {
+    const output = this.#turn?.output;
+    if (output && name === outputTool) return output.take(args);
+    return { text: await this.#call(name, args, context), isError: false };
   }
 
   async #call(name: string, args: object, { mcpReq }: ServerContext): Promise<string> {

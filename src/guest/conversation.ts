@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
 import type { Warning } from "../contract/limits.ts";
+import { type OutputSchema, outputTool } from "../contract/output.ts";
 import { endRuntime } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext, Session } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
@@ -11,6 +12,7 @@ import type { Journal, Journals } from "./journal.ts";
 import { RuntimeMcpServers } from "./mcp-servers.ts";
 import { Sessions } from "./sessions.ts";
 import type { Syncer } from "./sync.ts";
+import { TurnOutput } from "./turn-output.ts";
 
 const throwawayTries = 3;
 
@@ -66,6 +68,8 @@ export class Conversation {
   #running: Turn | null = null;
   /** The last turn cancelled before its prompt arrived. */
   #cancelledAhead: string | null = null;
+  /** The schema for the output of a turn that is about to begin. */
+  #outputAhead: { turnId: string; schema: OutputSchema } | null = null;
 
   /** `modelCalls` returns the number of model calls by programs of this machine. */
   constructor(
@@ -194,6 +198,11 @@ export class Conversation {
     return journal;
   }
 
+  /** Makes a turn that is about to begin end with an output that matches the schema. */
+  expectOutput(turnId: string, schema: OutputSchema): void {
+    this.#outputAhead = { turnId, schema };
+  }
+
   /** Interrupts a turn, which may not have begun. Returns false if it is not the running one. */
   cancel(turnId: string): boolean {
     if (this.#running?.turnId !== turnId) {
@@ -312,10 +321,12 @@ export class Conversation {
     const calls = this.#modelCalls();
     const { approvals } = this.#context;
     const { turnId, functions = [] } = prompt;
-    await this.#functions.offer(turnId, functions, emit);
-    approvals.begin({ turnId, emit, cancelled: signal, functions: functions.map(({ name }) => name) });
-    const images = await imagesOf(prompt.attachments ?? []);
-    const last = await session.prompt({ ...prompt, images }, emit, signal).finally(() => {
+    const output = this.#outputAhead?.turnId === turnId ? new TurnOutput(this.#outputAhead.schema) : null;
+    await this.#functions.offer({ turnId, functions, output, emit });
+    approvals.begin({ turnId, emit, cancelled: signal, functions: [...functions.map(({ name }) => name), outputTool] });
+    const said = { ...prompt, images: await imagesOf(prompt.attachments ?? []) };
+    const answered = output ? output.run(session, said, emit, signal) : session.prompt(said, emit, signal);
+    const last = await answered.finally(() => {
       approvals.end();
       this.#functions.withdraw();
     });

@@ -207,6 +207,10 @@ class Runner {
         this.#options.context.approvals.prepare(turnId, permissions);
         return {};
       },
+      setOutput: async ({ turnId, schema }) => {
+        conversation.expectOutput(turnId, schema);
+        return {};
+      },
       answerApproval: async ({ turnId, approvalId, decision, message }) => {
         if (!this.#options.context.approvals.answer(turnId, approvalId, { decision, message })) {
           throw new GuestError("approval_not_waiting", "the approval does not wait for an answer");

@@ -91,7 +91,7 @@ export interface Session {
 /** The abilities that a client may ask for, with the reason where one is limited or missing. */
 export type Abilities = Record<AbilityName, true | { supported: boolean; reason: string }>;
 
-/** All abilities. `instructions` and `usage` need no support from a runtime: the gateway provides them. */
+/** All abilities. `instructions`, `usage` and `output` need no support from a runtime: the gateway and the runner provide them. */
 export const allAbilities: Abilities = {
   instructions: true,
   model: true,
@@ -102,6 +102,7 @@ export const allAbilities: Abilities = {
   usage: true,
   permissions: true,
   steer: true,
+  output: true,
 };
 
 /** Everything specific to one runtime. To add a runtime, add a file that exports one of these. */

@@ -7,6 +7,7 @@ import { pause } from "../core/retry.ts";
 import type { GuestLease } from "../lifecycle/guest-leases.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { deliver } from "./attachments.ts";
+import { verified } from "./output.ts";
 import { isStoredFirst, type RunningTurn } from "./running-turn.ts";
 
 /** The maximum number of machines that receive a message without responding. */
@@ -101,6 +102,7 @@ async function readAnswer(
     const guest = await lease.connect();
     await permit(running, guest);
     await resume(running, guest);
+    await expectOutput(running, guest);
     watch.stop(); // Large files take their time.
     const source = await sourceOf(running, guest, lease, context);
     if (over.signal.aborted || running.ending) return "ended";
@@ -111,7 +113,8 @@ async function readAnswer(
       watch.stop();
       await running.announced;
       if (over.signal.aborted || running.ending) return "ended";
-      for (const entry of batch) {
+      for (const received of batch) {
+        const entry = await verified(received, running);
         const { event } = entry;
         if (event.type === "response.approval.requested" && !running.ending)
           await context.approvals.open(running, event);
@@ -138,6 +141,12 @@ async function permit({ turn, settings, seen }: RunningTurn, guest: GuestClient)
 /** Throws `upgrade_required` for an image that would begin an empty conversation. */
 async function resume({ turn, settings, seen }: RunningTurn, guest: GuestClient): Promise<void> {
   if (seen === 0 && settings.resumesConversation) await guest.resumeConversation({ conversation: turn.conversation });
+}
+
+/** Throws `upgrade_required` for an image that would ignore the schema. */
+async function expectOutput({ turn, seen }: RunningTurn, guest: GuestClient): Promise<void> {
+  const { id: turnId, outputSchema: schema } = turn;
+  if (seen === 0 && schema !== null) await guest.setOutput({ turnId, schema });
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Author } from "../contract/authors.ts";
 import { type Outcome, type SequencedEvent, summaryCharacters, type WhenBusy } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
+import type { OutputValue } from "../contract/output.ts";
 import { maximumQueue, maximumQueueOfKey } from "../contract/queue.ts";
 import { beganTurn, requireConversation } from "../conversations/activity-store.ts";
 import { authorColumns, authorOf } from "../core/database/authors.ts";
@@ -86,6 +87,7 @@ export class TurnStore {
             depth: turn.asked?.depth ?? null,
             on_ask: turn.onAsk,
             limits: turn.limits === null ? null : JSON.stringify(turn.limits),
+            output_schema: turn.outputSchema === null ? null : JSON.stringify(turn.outputSchema),
             queued_at: turn.queuedAt,
             // The same, so that a turn that never begins is recognized.
             ...(turn.queuedAt && { created_at: turn.queuedAt }),
@@ -223,6 +225,7 @@ export class TurnStore {
       .selectAll()
       .select(replyOf(maximumReply).as("reply"))
       .select(faultOf.as("error"))
+      .select(outputOf.as("output"))
       .select(askerOf.as("askedBy"))
       .select(turnAuthor.as("createdBy"))
       .where("agent_id", "=", agentId);
@@ -387,7 +390,7 @@ function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn,
 
 type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: number } } & Pick<
     PastTurn,
-    "error" | "askedBy" | "createdBy"
+    "error" | "output" | "askedBy" | "createdBy"
   >;
 
 function toPast(row: PastRow): PastTurn {
@@ -395,6 +398,7 @@ function toPast(row: PastRow): PastTurn {
     ...toTurnState(row),
     ...cut(row.reply),
     error: row.error,
+    output: row.output,
     askedBy: row.askedBy,
     createdBy: row.createdBy,
     undone: row.undone,
@@ -414,6 +418,11 @@ const activeMsOf = sql<number>`1000 * extract(epoch from now() - turns.created_a
 const faultOf = sql<Fault | null>`(
   select event -> 'error' from turn_events
   where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`;
+
+/** The output of a turn, from its last event. */
+export const outputOf = sql<OutputValue | null>`(
+  select event -> 'output' from turn_events
+  where turn_id = turns.id and event ->> 'type' = 'response.completed' limit 1)`;
 
 /** Whether those who see a turn may know the name of the agent (`agents`) that asked: it is not private, or both are. */
 const isAskerShown = sql<boolean>`(
@@ -451,6 +460,7 @@ export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
     usage: row.usage,
     onAsk: row.on_ask,
     limits: row.limits,
+    outputSchema: row.output_schema,
     waiting: row.waiting,
     queuedAt: row.queued_at,
     asked: row.asked_by === null ? null : { byTurn: row.asked_by, firstTurn: row.first_turn!, depth: row.depth! },

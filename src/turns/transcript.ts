@@ -22,11 +22,12 @@ const batchCharacters = 512 * 1024;
 
 /** A turn's lines: its own, and its events, joined into as few lines as possible. */
 export async function* toLines(turn: FinishedTurn, events: AsyncIterable<TurnEvent>): AsyncGenerator<TranscriptLine> {
-  const { id, conversation, createdAt, finishedAt, message, attachments, model, error, undone, usage } = turn;
+  const { id, conversation, createdAt, finishedAt, message, attachments, model, error, output, undone, usage } = turn;
   const { credits: _, ...tokens } = toUsage(usage);
   const times = { createdAt: createdAt.toISOString(), finishedAt: finishedAt.toISOString() };
   const status = turn.status as TurnLine["status"];
-  yield { type: "turn", id, conversation, ...times, message, attachments, model, status, error, undone, usage: tokens };
+  const said = { message, attachments, model, status, error, output, undone };
+  yield { type: "turn", id, conversation, ...times, ...said, usage: tokens };
   const text = new Text();
   const calls = new Map<string, ToolCall>();
   for await (const event of events) {
@@ -148,7 +149,8 @@ class Batch {
 
   /** The turn's last event is included. */
   ended(turn: TurnLine): StorableEvent[] {
-    if (turn.status === "completed") this.#push({ type: "response.completed" });
+    if (turn.status === "completed")
+      this.#push({ type: "response.completed", ...(turn.output && { output: turn.output }) });
     else if (turn.status === "cancelled") this.#push({ type: "response.cancelled" });
     else this.#push({ type: "response.failed", error: faultOf(turn) });
     return this.taken();
@@ -175,7 +177,7 @@ function toTurn(
   line: TurnLine,
   { now, after }: { now: Date; after: number },
 ): Extract<ImportedItem, { turn: object }>["turn"] {
-  const { conversation, message, attachments, model, status, undone, usage } = line;
+  const { conversation, message, attachments, model, status, output, undone, usage } = line;
   const past = (time: string) => Math.min(Date.parse(time), now.getTime());
   const createdAt = new Date(Math.max(past(line.createdAt), after + 1));
   const finishedAt = new Date(Math.max(past(line.finishedAt), createdAt.getTime()));
@@ -188,7 +190,8 @@ function toTurn(
     reasoning: usage.reasoningTokens,
     microCredits: null,
   };
-  const none = { namesConversation: false, onAsk: "deny", limits: null, waiting: false, queuedAt: null } as const;
-  const said = { conversation, message, attachments, model, status, error, undone };
+  const unset = { namesConversation: false, limits: null, outputSchema: null, waiting: false, queuedAt: null };
+  const none = { ...unset, onAsk: "deny" } as const;
+  const said = { conversation, message, attachments, model, status, error, output, undone };
   return { ...said, usage: counts, ...none, createdAt, finishedAt };
 }

@@ -6,6 +6,7 @@ import { type OnAsk, summaryCharacters, type TurnRecord, type TurnStatus, type T
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import type { AskedLimits } from "../contract/limits.ts";
+import type { OutputSchema, OutputValue } from "../contract/output.ts";
 import type { Attachment } from "../contract/uploads.ts";
 
 export interface TurnState {
@@ -34,6 +35,8 @@ export interface TurnState {
   onAsk: OnAsk;
   /** The request's own limits; null: none. The agent's apply, too. */
   limits: AskedLimits | null;
+  /** The schema of the output that it has to end with; null: it has none. */
+  outputSchema: OutputSchema | null;
   /** Whether it runs and waits for an approval. */
   waiting: boolean;
   /** When it was queued; null: it began at once. */
@@ -58,6 +61,8 @@ export interface PastTurn extends TurnState {
   reply: string;
   replyTruncated: boolean;
   error: Fault | null;
+  /** The output that it ended with; null: none. */
+  output: OutputValue | null;
   /** The agent whose turn started this one; null if a client did, or once that agent is deleted. */
   askedBy: { agent: string; turnId: string } | null;
   createdBy: Author | null;
@@ -68,11 +73,12 @@ export interface PastTurn extends TurnState {
 }
 
 export function toTurnView(past: PastTurn): TurnRecord {
-  const { id, conversation, message, attachments, reply, replyTruncated, error, model, askedBy, createdBy, undone } =
-    past;
+  const { id, conversation, message, attachments, reply, replyTruncated, output, error, model } = past;
+  const { askedBy, createdBy, undone } = past;
   const status = shownStatus(past);
   return {
-    ...{ id, conversation, message, attachments, reply, replyTruncated, error, model, askedBy, createdBy, undone },
+    ...{ id, conversation, message, attachments, reply, replyTruncated, output, error, model },
+    ...{ askedBy, createdBy, undone },
     status,
     reason: status === "waiting" ? "approval" : null,
     usage: toUsage(past.usage),

@@ -154,6 +154,7 @@ function runningTurn(id: string, agentId: string): TurnState {
     functions: null,
     onAsk: "deny",
     limits: null,
+    outputSchema: null,
     waiting: false,
     queuedAt: null,
     asked: null,

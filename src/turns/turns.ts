@@ -31,7 +31,9 @@ export type TurnAgent = Pick<
 
 /** Optional settings of a turn, from its client or another agent. */
 export interface TurnAdditions
-  extends Partial<Pick<TurnState, "attachments" | "instructions" | "functions" | "asked" | "onAsk" | "limits">> {
+  extends Partial<
+    Pick<TurnState, "attachments" | "instructions" | "functions" | "asked" | "onAsk" | "limits" | "outputSchema">
+  > {
   /** The turn follows an earlier one: it is refused if the conversation has changed since the agent was read. */
   follows?: boolean;
   /** The number of the turn's conversation. Default: the current one, when the turn begins. */
@@ -88,7 +90,7 @@ export class Turns {
   }
 
   /**
-   * Begins a turn with the agent's current model and instructions, or queues it. Throws `agent_failed`, `agent_deleting`,
+   * Begins a turn with the agent's current model and instructions, or queues it. Throws `request_invalid`, `agent_failed`, `agent_deleting`,
    * `agent_elsewhere`, `conversation_not_found`, `model_not_available`, `turn_in_progress`, `queue_full`,
    * `insufficient_credits`, `no_capacity`, `upload_not_found`, `shutting_down`.
    */
@@ -101,9 +103,10 @@ export class Turns {
   ): Promise<TurnState> {
     const { instructions = null, functions = null, asked = null, follows = false, whenBusy = "reject" } = additions;
     const { attachments = [], limits = null, onAsk = "deny" } = additions; // Most callers cannot show a question.
-    const { conversation } = additions;
-    const given = { conversation, attachments, instructions, functions, asked, onAsk, limits, whenBusy };
+    const { conversation, outputSchema = null } = additions;
+    const given = { conversation, attachments, instructions, functions, asked, onAsk, limits, outputSchema, whenBusy };
     if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
+    if (outputSchema !== null) await this.#context.outputs.check(caller.accountId, outputSchema, functions ?? []);
     for (let current = agent; ; current = await this.#reread(agent.id)) {
       try {
         return await this.#begin(id, current, message, caller, given);

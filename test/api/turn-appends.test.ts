@@ -61,6 +61,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     functions: null,
     onAsk: "deny" as const,
     limits: null,
+    outputSchema: null,
     waiting: false,
     queuedAt: null,
     asked: null,

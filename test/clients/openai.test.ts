@@ -161,12 +161,66 @@ test("instructions of the request and of its system messages are for that turn",
   expect(response.instructions).toBe("Be brief.");
 });
 
+const person = {
+  type: "object" as const,
+  properties: { name: { type: "string" } },
+  required: ["name"],
+  additionalProperties: false,
+};
+const giving = 'give {"name":1} | {"name":"Ada"}';
+const format = { type: "json_schema" as const, name: "person", description: "A person", schema: person, strict: true };
+
+test("a response with a schema is JSON, streamed and not, and its other texts are reasoning", async () => {
+  const response = await openai.responses.create({ model: "ada", input: giving, text: { format } });
+  expect(JSON.parse(response.output_text)).toEqual({ name: "Ada" });
+  expect(response.text).toEqual({ format });
+  expect(response.output.map(({ type }) => type)).toEqual(["reasoning", "message"]);
+  expect(await openai.responses.retrieve(response.id)).toMatchObject({ output: response.output, text: { format } });
+  const { output_parsed: parsed } = await openai.responses.parse({ model: "ada", input: giving, text: { format } });
+  expect(parsed).toEqual({ name: "Ada" });
+  const events = await all(
+    await openai.responses.create({ model: "ada", input: giving, text: { format }, stream: true }),
+  );
+  const deltas = events.flatMap((event) => (event.type === "response.output_text.delta" ? [event.delta] : []));
+  expect(JSON.parse(deltas.join(""))).toEqual({ name: "Ada" });
+  expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { text: { format } } });
+});
+
+test("a chat completion with a schema is JSON, streamed and not", async () => {
+  const { type, ...json_schema } = format;
+  const request = {
+    model: "ada",
+    messages: [{ role: "user" as const, content: giving }],
+    response_format: { type, json_schema },
+  };
+  const { choices } = await openai.chat.completions.create(request);
+  expect(JSON.parse(choices[0]!.message.content!)).toEqual({ name: "Ada" });
+  const chunks = await all(await openai.chat.completions.create({ ...request, stream: true }));
+  const contents = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "");
+  expect(JSON.parse(contents.join(""))).toEqual({ name: "Ada" });
+});
+
+test("an answer that does not match the schema is an error that says which", async () => {
+  const messages = [{ role: "user" as const, content: 'give {"name":1} | {"name":2}' }];
+  const { type, ...json_schema } = format;
+  const request = { model: "ada", messages, response_format: { type, json_schema } };
+  const error = await openai.chat.completions.create(request).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ status: 502, message: expect.stringContaining("/name must be string") });
+  const response = await openai.responses.create({ model: "ada", input: "hello", text: { format } });
+  expect(response).toMatchObject({
+    status: "failed",
+    error: { message: expect.stringContaining("without an output") },
+  });
+});
+
 test("what an agent cannot do is refused by its name", async () => {
   const refusals: [object, string][] = [
     [{ temperature: 0.2 }, "temperature"],
     [{ max_output_tokens: 100 }, "max_output_tokens is not supported: the agent's runtime chooses it. Leave it out."],
     [{ tools: [{ type: "web_search" }] }, "web_search"],
-    [{ text: { format: { type: "json_schema", name: "x", schema: {} } } }, "text.format"],
+    [{ text: { format: { type: "json_object" } } }, "text.format"],
+    [{ text: { format: { type: "json_schema", name: "x" } } }, "text.format.schema is required"],
+    [{ text: { format: { type: "json_schema", name: "x", schema: {} } } }, "schema is invalid at /type"],
     [{ reasoning: { effort: "high" } }, "reasoning.effort"],
     [{ tool_choice: "required" }, "tool_choice"],
     [{ temprature: 1 }, "temprature: Unknown field"],

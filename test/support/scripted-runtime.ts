@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { LastEvent, TurnEvent } from "../../src/contract/chat.ts";
 import { agentsPath } from "../../src/contract/guest.ts";
+import { outputTool } from "../../src/contract/output.ts";
 import type { PermissionKind } from "../../src/contract/permissions.ts";
 import {
   allAbilities,
@@ -29,6 +30,8 @@ import {
  *   crash          the runtime dies
  *   model          the name of the turn's model
  *   recall         all messages of the conversation so far
+ *   give [later] JSON | JSON …  gives each as the turn's output, one after the other, and says the answers; with `later`, when it
+ *                  is asked once more
  *   call NAME [JSON]  calls the client's function NAME with these arguments, as an MCP client does, and says its result
  *   calls NAME N   the same N times at once, each with its number as argument
  *   think NAME     calls the gateway, then the client's function NAME, then the gateway again, and says the result
@@ -91,6 +94,8 @@ class ScriptedSession implements Session {
   readonly #takesMessages: boolean;
   /** The messages for the turn that listens; null: none does. */
   #heard: EventEmitter | null = null;
+  /** The output to give when it is asked once more. */
+  #later: string | null = null;
   id: string;
 
   constructor(context: StartContext, takesMessages: boolean) {
@@ -111,7 +116,9 @@ class ScriptedSession implements Session {
     signal: AbortSignal,
   ): Promise<LastEvent> {
     await appendFile(this.#file, `${message}\n`);
-    const [verb, ...words] = message.split(" ");
+    // Without the instruction for an output.
+    const [said = ""] = message.split("\n\nWhen your work is done");
+    const [verb, ...words] = said.split(" ");
     const say = (delta: string) => emit({ type: "response.output_text.delta", delta });
     switch (verb) {
       case "count":
@@ -168,6 +175,10 @@ class ScriptedSession implements Session {
         break;
       case "recall":
         say(await readFile(this.#file, "utf8"));
+        break;
+      case "give":
+        if (words[0] === "later") this.#later = words.slice(1).join(" ");
+        else say(await this.#give(words.join(" "), emit, signal));
         break;
       case "call":
       case "calls": {
@@ -245,9 +256,22 @@ class ScriptedSession implements Session {
         break;
       }
       default:
-        for (const word of deltasOf(message)) say(word);
+        if (this.#later !== null && message.startsWith("You have ended your turn")) {
+          say(await this.#give(this.#later, emit, signal));
+          this.#later = null;
+          break;
+        }
+        for (const word of deltasOf(said)) say(word);
     }
     return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
+  }
+
+  async #give(given: string, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<string> {
+    const answers: string[] = [];
+    for (const json of given.split(" | ")) {
+      answers.push(await this.#call("client", outputTool, JSON.parse(json), emit, signal));
+    }
+    return answers.join("\n");
   }
 
   async #use(kind: string, subject: string, emit: (event: TurnEvent) => void): Promise<string> {

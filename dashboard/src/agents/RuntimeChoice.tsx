@@ -38,6 +38,7 @@ const abilityWords: Readonly<Record<keyof Runtime["abilities"], string>> = {
   usage: "Counts its tokens",
   permissions: "Asks before it acts",
   steer: "Takes messages while it works",
+  output: "Answers with JSON",
 };
 
 interface CardProps {

@@ -14,6 +14,7 @@ import { Attachments } from "./Attachments.tsx";
 import { type Draft, lineOf } from "./draft.ts";
 import { FunctionCall } from "./FunctionCall.tsx";
 import { useLiveTurn } from "./live-turns.ts";
+import { jsonOf, Output } from "./Output.tsx";
 import { PlainMarkdown } from "./PlainMarkdown.tsx";
 import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
@@ -56,8 +57,9 @@ export const TurnView = memo(
     const isRunning = isUnderWay(turn) && !isOver(state.phase);
     // Events that stopped in the middle are less than the list's content.
     const isPartial = state.parts.length === 0 || (error !== null && !isRunning);
-    const parts: readonly Part[] = isPartial && turn.reply !== "" ? [{ kind: "text", text: turn.reply }] : state.parts;
-    const reply = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
+    const stored = partsOf(turn);
+    const parts = isPartial && stored.length > 0 ? stored : state.parts;
+    const reply = answerOf(parts);
     const waitsFor = parts.find((part) => part.kind === "function" && part.isWaiting) as FunctionPart | undefined;
     const isAsking = parts.some((part) => part.kind === "approval" && part.status === "open");
     const phase = isOver(state.phase) ? state.phase : phaseOf(turn, state.phase);
@@ -126,6 +128,19 @@ function useStays(isPassing: boolean): boolean {
 }
 
 /** The list's content, until the events have arrived. */
+function partsOf({ reply, output }: Turn): readonly Part[] {
+  const said: Part[] = reply === "" ? [] : [{ kind: "text", text: reply }];
+  return output ? [...said, { kind: "output", value: output }] : said;
+}
+
+/** The text to copy: the output if there is one. */
+function answerOf(parts: readonly Part[]): string {
+  const output = parts.find((part) => part.kind === "output");
+  if (output) return jsonOf(output.value);
+  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
+}
+
+/** The list's status, until the events have arrived. */
 function phaseOf({ status, error }: Turn, live: Phase): Phase {
   if (status === "failed") return failedPhase(error);
   return status === "running" || status === "waiting" || status === "queued" ? live : { name: status };
@@ -167,6 +182,7 @@ function PartView({ agent, turnId, part, isPlain, isStreaming }: PartProps) {
   if (part.kind === "tool") return <ToolCall tool={part} />;
   if (part.kind === "message") return <Message text={part.text} onEdit={null} />;
   if (part.kind === "warning") return <Notice tone="warn">{part.text}</Notice>;
+  if (part.kind === "output") return <Output value={part.value} />;
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
   if (isPlain) return <PlainMarkdown text={part.text} />;
   return (

@@ -90,6 +90,7 @@ function justBegun(id: string, { text, files }: Draft, conversation: number): Tu
     replyTruncated: false,
     status: "running",
     reason: null,
+    output: null,
     error: null,
     askedBy: null,
     createdBy: null,

@@ -37,6 +37,7 @@ export interface ApprovalPart {
 /** A piece of a reply, in the order in which it was said. */
 export type Part =
   | { kind: "text" | "reasoning" | "warning" | "message"; text: string }
+  | { kind: "output"; value: object }
   | ToolPart
   | FunctionPart
   | ApprovalPart;
@@ -93,8 +94,10 @@ export function reduceTurn(state: TurnState, event: TurnEvent, now: number | nul
       return { ...state, parts: [...state.parts, { kind: "warning", text: event.message }] };
     case "response.completed":
     case "response.cancelled": {
-      const name = event.type === "response.completed" ? "completed" : "cancelled";
-      return ended(state, { name }, event.usage);
+      const isWhole = event.type === "response.completed";
+      const output: Part[] = isWhole && event.output ? [{ kind: "output", value: event.output }] : [];
+      const parts = [...state.parts, ...output];
+      return ended({ ...state, parts }, { name: isWhole ? "completed" : "cancelled" }, event.usage);
     }
     case "response.failed":
       return ended(state, failedPhase(event.error), event.usage);
@@ -106,7 +109,7 @@ export function reduceTurn(state: TurnState, event: TurnEvent, now: number | nul
 /** `limit`: the one that was reached; null: the reason is another. */
 export function failedPhase(error: Fault | null): Phase {
   const { code = "", message = "", details } = error ?? {};
-  return { name: "failed", code, message, limit: details?.reason ?? null };
+  return { name: "failed", code, message, limit: details && "reason" in details ? details.reason : null };
 }
 
 function ended({ parts, usage }: TurnState, phase: Phase, last: Usage | undefined): TurnState {

@@ -1,13 +1,13 @@
 import type { Connection } from "./connection.ts";
 import { ApiError, NotBerthError, TurnError } from "./errors.ts";
 import { followEvents } from "./events.ts";
-import type { ChatRequest, ContentPart, TurnEvent } from "./generated/types.gen.ts";
+import type { ChatRequest, ContentPart, Turn, TurnEvent } from "./generated/types.gen.ts";
 
 /** A kind of event that comes only when it is asked for. */
 export type Inclusion = NonNullable<ChatRequest["include"]>[number];
 
 /** How a message is sent. A limit of null, or none, leaves the agent's. */
-export interface ChatOptions extends Pick<ChatRequest, "maxCredits" | "maxMinutes" | "maxToolCalls"> {
+export interface ChatOptions extends Pick<ChatRequest, "maxCredits" | "maxMinutes" | "maxToolCalls" | "output"> {
   /** Event kinds to include in addition to the reply's text and its end. */
   include?: readonly Inclusion[];
   /** The number of the conversation that the message is for. Default: the agent's current one. */
@@ -89,10 +89,23 @@ export class Reply implements AsyncIterable<TurnEvent> {
     let text = "";
     for await (const event of this) {
       if (event.type === "response.output_text.delta") text += event.delta;
-      if (event.type === "response.failed") throw new TurnError(event.error.message, event.error.code, text);
-      if (event.type === "response.cancelled") throw new TurnError("The turn was cancelled.", "cancelled", text);
+      requireSuccess(event, text);
     }
     return text;
+  }
+
+  /**
+   * The output of a message that was sent with `output`. It matches the schema, which `Output` should be the type of. Throws
+   * `TurnError` if the turn failed or was cancelled.
+   */
+  async output<Output extends object = NonNullable<Turn["output"]>>(): Promise<Output> {
+    let output: object | undefined;
+    for await (const event of this) {
+      requireSuccess(event, "");
+      if (event.type === "response.completed") output = event.output;
+    }
+    if (!output) throw new Error("The message was sent without a schema for its output.");
+    return output as Output;
   }
 
   /**
@@ -119,16 +132,17 @@ export class Reply implements AsyncIterable<TurnEvent> {
       const path = { name: this.#agent, turnId: this.#turnId };
       return this.#connection.request("getTurnEvents", { path, query, signal, once: again });
     }
-    const { conversation, whenBusy, onAsk, maxCredits, maxMinutes, maxToolCalls } = this.#options;
+    const { conversation, whenBusy, onAsk, output, maxCredits, maxMinutes, maxToolCalls } = this.#options;
     const message = "message" in turn ? turn.message : "";
-    const limits = {
+    const more = {
+      ...(output && { output }),
       ...(maxCredits && { maxCredits }),
       ...(maxMinutes && { maxMinutes }),
       ...(maxToolCalls && { maxToolCalls }),
     };
     const said = typeof message === "string" ? { message } : { content: [...message] };
     const where = conversation === undefined ? {} : { conversation };
-    const body = { ...said, include, ...where, ...(whenBusy && { whenBusy }), ...(onAsk && { onAsk }), ...limits };
+    const body = { ...said, include, ...where, ...(whenBusy && { whenBusy }), ...(onAsk && { onAsk }), ...more };
     const response = await this.#connection.request("chat", { path: { name: this.#agent }, body, signal });
     this.#turnId = response.headers.get("x-turn-id");
     if (this.#turnId === null) throw new NotBerthError("The server there is not Berth: its response names no turn.");
@@ -136,6 +150,12 @@ export class Reply implements AsyncIterable<TurnEvent> {
     this.#placed.resolve((response.headers.get("x-berth-placed") as Placed | null) ?? "started");
     return response;
   }
+}
+
+/** `text`: what the agent has said. */
+function requireSuccess(event: TurnEvent, text: string): void {
+  if (event.type === "response.failed") throw new TurnError(event.error.message, event.error.code, text);
+  if (event.type === "response.cancelled") throw new TurnError("The turn was cancelled.", "cancelled", text);
 }
 
 /** The last event of a turn. */

@@ -135,13 +135,14 @@ export class ChatSession {
     return data.toReversed();
   }
 
-  #showPast({ id, message, attachments, reply, replyTruncated, status, error }: Turn): void {
+  #showPast({ id, message, attachments, reply, replyTruncated, output, status, error }: Turn): void {
     this.#view.print({ kind: "message", text: draftText({ text: message, files: attachments ?? [] }) });
     if (status === "running" || status === "waiting" || status === "queued") {
       void this.#follow(this.#agent.reply(id, this.#chatOptions));
       return;
     }
     if (reply.trim() !== "") this.#view.print({ kind: "reply", markdown: reply });
+    if (output) this.#view.print({ kind: "reply", markdown: `\`\`\`json\n${JSON.stringify(output, null, 2)}\n\`\`\`` });
     if (replyTruncated) this.#tell("… the rest of this reply is too long to be shown here.");
     if (error) this.#tell(faultText(error), "red");
   }

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Berth, type ChatRequest, type ContentPart, type Inclusion, isLast, type LastEvent } from "@berth/client";
 import { Option } from "commander";
@@ -11,11 +12,12 @@ import { Interrupts } from "../interrupts.ts";
 import { type CommonOptions, conversationOption, jsonOption } from "../options.ts";
 import { ReplyView } from "../reply-view.ts";
 import { textOf } from "../streams.ts";
-import { writeText } from "../terminal.ts";
+import { printable, writeText } from "../terminal.ts";
 import { type LimitOptions, limitOptions, limitsOf } from "./agents-settings.ts";
 
 interface ChatOptions extends CommonOptions, LimitOptions {
   file?: string[];
+  schema?: string;
   conversation?: number;
   whenBusy: WhenBusy;
   onAsk: OnAsk;
@@ -32,9 +34,12 @@ interface Chat {
   whenBusy: WhenBusy;
   onAsk: OnAsk;
   limits: ReturnType<typeof limitsOf>;
+  /** The schema of the output; null: the reply is a text. */
+  schema: Schema | null;
   json: boolean;
 }
 
+type Schema = NonNullable<ChatRequest["output"]>["schema"];
 type WhenBusy = NonNullable<ChatRequest["whenBusy"]>;
 const whenBusy: WhenBusy[] = ["reject", "queue", "steer", "interrupt"];
 type OnAsk = NonNullable<ChatRequest["onAsk"]>;
@@ -46,6 +51,10 @@ export function register(program: ToolCommand): void {
       message: "the message; - reads standard input; without it, start a conversation",
     })
     .option("-f, --file <path>", "attach an image or a file of up to 100 MiB; repeatable", withPath)
+    .option(
+      "--schema <file>",
+      "make the agent answer with JSON that matches the JSON Schema in the file, and print the JSON alone",
+    )
     .addOption(conversationOption("the number of the conversation to write to; default: the agent's current one"))
     .option("-u, --usage", "print the tokens and credits used on stderr after the reply")
     .addOption(
@@ -75,7 +84,8 @@ export function register(program: ToolCommand): void {
       if (!options.json) include.push("status", "approvals");
       if (options.usage) include.push("usage");
       const { conversation, whenBusy, onAsk, json = false } = options;
-      const chat = { client, agent, include, conversation, whenBusy, onAsk, limits: limitsOf(options), json };
+      const schema = options.schema === undefined ? null : await readSchema(options.schema);
+      const chat = { client, agent, include, conversation, whenBusy, onAsk, limits: limitsOf(options), schema, json };
       using interrupts = new Interrupts();
       requireCompleted(await say(chat, await contentOf(chat, message, paths), interrupts), interrupts);
     });
@@ -83,6 +93,18 @@ export function register(program: ToolCommand): void {
 
 function withPath(path: string, before: string[] = []): string[] {
   return [...before, path];
+}
+
+/** Throws `CliError` for a file that is not a JSON object. The service checks the rest. */
+async function readSchema(path: string): Promise<Schema> {
+  let schema: unknown;
+  try {
+    schema = JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    throw new CliError(`${printable(path)} cannot be read as JSON: ${printable((error as Error).message)}`, 2);
+  }
+  if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as Schema;
+  throw new CliError(`${printable(path)} is not a JSON Schema: it must be a JSON object.`, 2);
 }
 
 /** The message, with the files at these paths. */
@@ -102,10 +124,14 @@ function requireCompleted(last: LastEvent, interrupts: Interrupts): void {
 }
 
 /** A conversation on the terminal, until the user leaves. */
-async function converse(client: Berth, name: string, { json, history, conversation }: ChatOptions): Promise<void> {
+async function converse(
+  client: Berth,
+  name: string,
+  { json, history, schema, conversation }: ChatOptions,
+): Promise<void> {
   const { stdin: input, stdout: output } = process;
-  if (!input.isTTY || !output.isTTY || json || process.env.TERM === "dumb") {
-    const why = json ? "--json" : "input or output that is not a terminal";
+  if (!input.isTTY || !output.isTTY || json || schema || process.env.TERM === "dumb") {
+    const why = json ? "--json" : schema ? "--schema" : "input or output that is not a terminal";
     throw new CliError(`A message is missing: with ${why} it is sent as berth chat NAME MESSAGE, or - to read it.`, 2);
   }
   const [{ ChatSession }, { InputHistory }] = await Promise.all([
@@ -119,11 +145,11 @@ async function converse(client: Berth, name: string, { json, history, conversati
 
 /** Sends a message and shows the turn's events up to the last. */
 async function say(
-  { client, agent, include, conversation, whenBusy, onAsk, limits, json }: Chat,
+  { client, agent, include, conversation, whenBusy, onAsk, limits, schema, json }: Chat,
   message: string | readonly ContentPart[],
   interrupts: Interrupts,
 ): Promise<LastEvent> {
-  const view = new ReplyView(process.stdout, process.stderr);
+  const view = new ReplyView(process.stdout, process.stderr, { showsText: schema === null });
   const { cancel, quit } = interrupts;
   const reply = client.agent(agent).chat(message, {
     include,
@@ -131,6 +157,7 @@ async function say(
     whenBusy,
     onAsk,
     ...limits,
+    ...(schema && { output: { schema } }),
     signal: quit,
     onBroken: () => view.note("The connection was lost; reconnecting."),
   });
@@ -144,7 +171,10 @@ async function say(
       approvals.take(event);
       if (json) writeText(process.stdout, `${JSON.stringify(event)}\n`);
       else view.show(event);
-      if (isLast(event)) return event;
+      if (!isLast(event)) continue;
+      if (!json && event.type === "response.completed" && event.output)
+        writeText(process.stdout, `${JSON.stringify(event.output, null, 2)}\n`);
+      return event;
     }
   } finally {
     approvals.end();

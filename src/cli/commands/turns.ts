@@ -102,6 +102,7 @@ async function showTurn(agent: AgentHandle, turn: Turn): Promise<void> {
     }
   }
   process.stdout.write("\n");
+  if (turn.output) writeText(process.stdout, `${JSON.stringify(turn.output, null, 2)}\n`);
 }
 
 /** The columns of the terminal that the time, the longest status and the gaps leave. */

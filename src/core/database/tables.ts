@@ -22,6 +22,7 @@ import type { ClientFunction } from "../../contract/functions.ts";
 import type { Credential } from "../../contract/keys.ts";
 import type { AskedLimits } from "../../contract/limits.ts";
 import type { McpServers } from "../../contract/mcp-servers.ts";
+import type { OutputSchema } from "../../contract/output.ts";
 import type { Permissions } from "../../contract/permissions.ts";
 import type { Attachment } from "../../contract/uploads.ts";
 import type { Role } from "../../contract/workspaces.ts";
@@ -237,6 +238,7 @@ export interface Tables {
     finished_at: Date | null;
     on_ask: Generated<OnAsk>;
     limits: JSONColumnType<AskedLimits> | null;
+    output_schema: JSONColumnType<OutputSchema> | null;
     waiting: Generated<boolean>;
     place: number | null;
     interrupts: Generated<boolean>;

@@ -229,6 +229,7 @@ export class AgentTasks implements A2ARequestHandler {
       reply: "",
       replyTruncated: false,
       error: null,
+      output: null,
       askedBy: null,
       createdBy: null,
       undone: false,

@@ -3,6 +3,7 @@ import type { AgentState } from "../../agents/agent.ts";
 import type { AppContext } from "../../context.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import { conversationHeader } from "../../contract/openai.ts";
+import type { OutputSchema } from "../../contract/output.ts";
 import { routes } from "../../contract/routes.ts";
 import { requirePermission } from "../../core/http/authorize.ts";
 import { storableValue } from "../../turns/storable.ts";
@@ -17,6 +18,8 @@ interface Beginning {
   /** The request's own instructions, in addition to those among its messages. */
   instructions: readonly string[];
   functions: readonly ClientFunction[];
+  /** The schema of the answer; null: it is a text. */
+  outputSchema: OutputSchema | null;
   previousId: string | null;
   /** The request's fields that a response repeats; null: the response is not stored. */
   request: ResponseRequest | null;
@@ -30,7 +33,7 @@ export async function beginAsked(
   { agents, responses, audit }: AppContext,
   request: Asking,
   agent: AgentState,
-  { asked, instructions, functions, previousId, request: repeated }: Beginning,
+  { asked, instructions, functions, outputSchema, previousId, request: repeated }: Beginning,
 ): Promise<BegunResponse> {
   const { attempt, caller, headers, log } = request;
   const { resourceId: id } = attempt;
@@ -60,6 +63,7 @@ export async function beginAsked(
       files: asked.files,
       instructions: all ? storableValue(all) : null,
       functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
+      outputSchema: outputSchema && storableValue(outputSchema),
       previousId,
       kept,
     },

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { toolsOf } from "../../contract/openai.ts";
+import { schemaOf, toolsOf } from "../../contract/openai.ts";
 import { routes } from "../../contract/routes.ts";
 import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";
@@ -22,17 +22,18 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, turns, streams } = context;
   return async (app) => {
     handle(app, routes.createChatCompletion, async (request, reply) => {
-      const { model, messages, stream, stream_options: options } = request.body;
+      const { model, messages, stream, stream_options: options, response_format: format } = request.body;
       const agent = await findAgent(agents, request, model);
       using _ = streams.enter(request);
       const { response, turn } = await beginAsked(context, request, agent, {
         asked: askedOfMessages(messages),
         instructions: [],
         functions: toolsOf(request.body).map((tool) => tool.function),
+        outputSchema: format?.type === "json_schema" ? schemaOf(format.json_schema) : null,
         previousId: null,
         request: null,
       });
-      const chat = new ChatStream(response, agent.name, options?.include_usage ?? false);
+      const chat = new ChatStream({ response, turn }, agent.name, options?.include_usage ?? false);
       if (stream) {
         await begun(context, request, reply);
         await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, { response, turn }, chat, gone));

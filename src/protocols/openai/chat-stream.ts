@@ -2,7 +2,7 @@ import type { Fault } from "../../contract/agents.ts";
 import type { SequencedEvent, TurnEvent, Usage } from "../../contract/chat.ts";
 import { hexOf } from "../../contract/ids.ts";
 import { KeptText } from "./kept-text.ts";
-import type { ResponseState } from "./stored-responses.ts";
+import type { BegunResponse } from "./stored-responses.ts";
 import { StretchUsage } from "./stretch-usage.ts";
 
 type FunctionCall = Extract<TurnEvent, { type: "response.function_call" }>;
@@ -22,6 +22,8 @@ type Finish = "stop" | "tool_calls" | null;
 export class ChatStream {
   readonly #head: { id: string; created: number; model: string };
   readonly #withUsage: boolean;
+  /** Whether the answer is JSON. The agent's other texts are then shown as its reasoning. */
+  readonly #isStructured: boolean;
   readonly #text: string[] = [];
   readonly #reasoning: string[] = [];
   readonly #kept = new KeptText();
@@ -33,11 +35,12 @@ export class ChatStream {
   fault: Fault | null = null;
 
   /** `model`: the agent's name. `withUsage`: a last chunk reports the usage. */
-  constructor(response: ResponseState, model: string, withUsage: boolean) {
+  constructor({ response, turn }: BegunResponse, model: string, withUsage: boolean) {
     const { id, createdAt } = response;
     const created = Math.floor(createdAt.getTime() / 1000);
     this.#head = { id: `chatcmpl-${hexOf(id)}`, created, model };
     this.#withUsage = withUsage;
+    this.#isStructured = turn.outputSchema !== null;
     this.#stretch = new StretchUsage(response);
   }
 
@@ -78,11 +81,9 @@ export class ChatStream {
   #take(event: TurnEvent): object[] {
     switch (event.type) {
       case "response.output_text.delta":
-        this.#text.push(this.#kept.take(event.delta));
-        return [this.#chunk({ content: event.delta })];
+        return this.#isStructured ? this.#think(event.delta) : this.#say(event.delta);
       case "response.reasoning_text.delta":
-        this.#reasoning.push(this.#kept.take(event.delta));
-        return [this.#chunk({ reasoning_content: event.delta })];
+        return this.#think(event.delta);
       case "response.function_call":
         this.#call = event;
         return [
@@ -90,7 +91,7 @@ export class ChatStream {
           ...this.#end("tool_calls", event.usage),
         ];
       case "response.completed":
-        return this.#end("stop", event.usage);
+        return [...(event.output ? this.#say(JSON.stringify(event.output)) : []), ...this.#end("stop", event.usage)];
       case "response.failed":
         this.fault = event.error;
         return this.#fail();
@@ -100,6 +101,16 @@ export class ChatStream {
       default: // Chat Completions have no event for tools and the machine's state.
         return [];
     }
+  }
+
+  #say(content: string): object[] {
+    this.#text.push(this.#kept.take(content));
+    return [this.#chunk({ content })];
+  }
+
+  #think(reasoning_content: string): object[] {
+    this.#reasoning.push(this.#kept.take(reasoning_content));
+    return [this.#chunk({ reasoning_content })];
   }
 
   #end(finish: Finish, usage: Usage | undefined): object[] {

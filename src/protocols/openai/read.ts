@@ -13,11 +13,12 @@ export const streamEnd: SseEvent = { text: "[DONE]" };
 /** A response's events after the number `after`, up to its end. */
 export async function* responseEvents(
   turns: Turns,
-  { response, turn, model }: ResponsePlace,
+  place: ResponsePlace,
   after: number,
   gone: AbortSignal,
 ): AsyncGenerator<SseEvent[]> {
-  const stream = new ResponseStream(response, model);
+  const { response, turn } = place;
+  const stream = new ResponseStream(place);
   const late = (events: ResponseEvent[]) => events.filter(({ sequence_number: number }) => number > after).map(asSse);
   yield late(stream.begin());
   for await (const batch of turns.events.follow(turn, readFrom(response), gone)) {
@@ -34,10 +35,11 @@ function asSse(event: ResponseEvent): SseEvent {
 /** The response when it has ended or the signal aborts, in its current state. */
 export async function readResponse(
   turns: Turns,
-  { response, turn, model }: ResponsePlace,
+  place: ResponsePlace,
   until: AbortSignal | "so far",
 ): Promise<ResponseObject> {
-  const stream = new ResponseStream(response, model);
+  const { response, turn } = place;
+  const stream = new ResponseStream(place);
   for await (const batch of batchesOf(turns, turn, readFrom(response), until)) {
     stream.take(batch);
     if (stream.ended) break;

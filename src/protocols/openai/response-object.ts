@@ -48,6 +48,7 @@ export function responseObject(response: ResponseState, model: string, outcome: 
     previous_response_id: previousId && responseId(previousId),
     store: isStored,
     tools: request.tools,
+    text: { format: request.format ?? { type: "text" } },
     usage: usage && usageOf(usage),
     ...unsupported,
   };
@@ -67,7 +68,6 @@ const unsupported = {
   safety_identifier: null,
   service_tier: "default",
   temperature: 1,
-  text: { format: { type: "text" } },
   tool_choice: "auto",
   top_logprobs: 0,
   top_p: 1,

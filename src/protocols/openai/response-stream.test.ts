@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { TurnEvent } from "../../contract/chat.ts";
+import type { TurnState } from "../../turns/turn.ts";
 import { ResponseStream } from "./response-stream.ts";
 
 const response = {
@@ -11,7 +12,7 @@ const response = {
 
 /** The response after these events, and what its stream ends with. */
 function streamOf(events: readonly TurnEvent[]) {
-  const stream = new ResponseStream(response, "ada");
+  const stream = new ResponseStream({ response, turn: { outputSchema: null } as TurnState, model: "ada" });
   const sent = stream.take(events.map((event, index) => ({ seq: index + 1, event })));
   return { object: stream.object, last: sent.at(-1)?.type };
 }

@@ -2,6 +2,7 @@ import type { SequencedEvent, ToolCallEvent, TurnEvent } from "../../contract/ch
 import { isOfClient } from "../../contract/functions.ts";
 import { hexOf } from "../../contract/ids.ts";
 import { KeptText } from "./kept-text.ts";
+import type { ResponsePlace } from "./parts.ts";
 import { type OutputItem, type ResponseOutcome, responseObject } from "./response-object.ts";
 import type { ResponseState } from "./stored-responses.ts";
 import { StretchUsage } from "./stretch-usage.ts";
@@ -47,6 +48,8 @@ const texts = {
 export class ResponseStream {
   readonly #response: ResponseState;
   readonly #model: string;
+  /** Whether the answer is JSON. The agent's other texts are then shown as its reasoning. */
+  readonly #isStructured: boolean;
   readonly #outcome: ResponseOutcome;
   readonly #tools = new Map<string, { item: OutputItem; index: number }>();
   readonly #kept = new KeptText();
@@ -56,10 +59,10 @@ export class ResponseStream {
   #events: ResponseEvent[] = [];
   #ended = false;
 
-  /** `model`: the agent's name. */
-  constructor(response: ResponseState, model: string) {
+  constructor({ response, turn, model }: ResponsePlace) {
     this.#response = response;
     this.#model = model;
+    this.#isStructured = turn.outputSchema !== null;
     this.#outcome = { status: "in_progress", output: [], usage: null, error: null, completedAt: null };
     this.#stretch = new StretchUsage(response);
   }
@@ -90,7 +93,7 @@ export class ResponseStream {
   #take(event: TurnEvent): void {
     switch (event.type) {
       case "response.output_text.delta":
-        this.#write("message", event.delta);
+        this.#write(this.#isStructured ? "reasoning" : "message", event.delta);
         return;
       case "response.reasoning_text.delta":
         this.#write("reasoning", event.delta);
@@ -104,6 +107,7 @@ export class ResponseStream {
         this.#call(event);
         return;
       case "response.completed":
+        if (event.output) this.#write("message", JSON.stringify(event.output));
         if (this.#kept.isCut) this.#cut(event);
         else this.#complete(event);
         return;

@@ -17,6 +17,8 @@ export interface ResponseRequest {
   background: boolean;
   /** The tools as they were sent. */
   tools: unknown[];
+  /** The format of the answer's text as it was sent; missing: a text. */
+  format?: object;
 }
 
 /** A response of OpenAI's API: a part of a turn. A turn that calls its client's functions has several. */
@@ -36,7 +38,7 @@ export interface ResponseState {
 }
 
 /** A start with a message. */
-interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"> {
+interface Asked extends Pick<TurnState, "message" | "instructions" | "functions" | "outputSchema"> {
   /** The images and files of the message. */
   files: readonly GivenFile[];
   previousId: string | null;
@@ -73,7 +75,7 @@ export class Responses {
   async begin(
     id: string,
     agent: AgentState,
-    { message, files, instructions, functions, previousId, kept }: Asked,
+    { message, files, instructions, functions, outputSchema, previousId, kept }: Asked,
     caller: Caller,
   ): Promise<BegunResponse> {
     const [turns, uploads] = [this.#turns, this.#uploads];
@@ -87,6 +89,7 @@ export class Responses {
         turn: await beginContent({ turns, uploads }, id, agent, { text: message, files }, caller, {
           instructions,
           functions,
+          outputSchema,
           conversation,
           follows: previousId !== null,
           whenBusy: "queue",

@@ -626,6 +626,18 @@ export type ApprovalList = {
     nextCursor: string | null;
 };
 
+/**
+ * Makes the turn end with a JSON object that matches the schema.
+ */
+export type AskedOutput = {
+    /**
+     * A JSON Schema whose `type` is `object`.
+     */
+    schema: {
+        [key: string]: unknown;
+    };
+};
+
 export type Attachment = {
     /**
      * The id of its upload, which is kept for seven days after the message.
@@ -927,6 +939,10 @@ export type ChatRequest = {
      * The treatment of tools that the agent's permissions ask about. `wait`: the turn waits for an approval. `deny`: the tool is denied.
      */
     onAsk?: 'wait' | 'deny';
+    /**
+     * Makes the turn end with a JSON object that matches a schema.
+     */
+    output?: AskedOutput;
     /**
      * The credits that a turn's model calls may cost. Null: no limit.
      */
@@ -1297,7 +1313,22 @@ export type CreateChatCompletion = {
      */
     seed?: unknown;
     response_format?: {
-        type: 'text';
+        type: 'text' | 'json_schema';
+        json_schema?: {
+            name?: string;
+            description?: string | null;
+            /**
+             * A JSON Schema whose `type` is `object`.
+             */
+            schema?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Accepted, without effect: an answer always matches the schema.
+             */
+            strict?: boolean | null;
+            [key: string]: unknown;
+        };
         [key: string]: unknown;
     } | null;
     /**
@@ -1475,7 +1506,19 @@ export type CreateResponse = {
     } | null;
     text?: {
         format?: {
-            type: 'text';
+            type: 'text' | 'json_schema';
+            name?: string;
+            description?: string | null;
+            /**
+             * A JSON Schema whose `type` is `object`.
+             */
+            schema?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Accepted, without effect: an answer always matches the schema.
+             */
+            strict?: boolean | null;
             [key: string]: unknown;
         } | null;
         /**
@@ -1683,7 +1726,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -1691,13 +1734,13 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
     message: string;
     /**
-     * Set when a limit is the reason.
+     * Set when a limit or an invalid output is the reason.
      */
     details?: {
         reason: 'balance' | 'monthly_limit' | 'key_limit' | 'turn_limit' | 'caused_limit' | 'minutes_limit' | 'tool_calls_limit';
@@ -1705,6 +1748,14 @@ export type Fault = {
          * Credits as a decimal string, minutes, or tool calls.
          */
         limit?: string | number;
+    } | {
+        issues: Array<{
+            /**
+             * A JSON pointer to the value, such as `/items/0`.
+             */
+            field: string;
+            message: string;
+        }>;
     };
 };
 
@@ -2501,6 +2552,13 @@ export type Runtime = {
              */
             reason: string | null;
         };
+        output: {
+            supported: boolean;
+            /**
+             * Why it is unsupported, or how it is limited.
+             */
+            reason: string | null;
+        };
     };
 };
 
@@ -2709,6 +2767,12 @@ export type Turn = {
      * The reply was truncated; the turn's events have all of it.
      */
     replyTruncated: boolean;
+    /**
+     * The output that the request asked for; null: none.
+     */
+    output: {
+        [key: string]: unknown;
+    } | null;
     status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
     /**
      * Why the turn is `waiting`.
@@ -2862,6 +2926,12 @@ export type TurnEvent = {
     message: string;
 } | {
     type: 'response.completed';
+    /**
+     * The output that the request asked for.
+     */
+    output?: {
+        [key: string]: unknown;
+    };
     /**
      * Usage of the turn so far. Sent when `include` has `usage`.
      */
