@@ -2,7 +2,7 @@
 export interface Operation {
   operationId: string;
   summary: string;
-  parameters?: { name: string; in: string }[];
+  parameters?: { name: string; in: string; required?: boolean }[];
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, { content?: Record<string, Media> }>;
 }
@@ -42,6 +42,7 @@ const classes: readonly ClassRow[] = [
       account: "getAccount",
       me: "getMe",
       turns: "listAccountTurns",
+      search: "search",
       connections: "listAccountConnections",
       audit: "listAuditEntries",
     },
@@ -235,14 +236,16 @@ function methodText(
   const { operationId: id, summary, parameters = [], requestBody } = operation;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const own = isOfAgent ? names.slice(1) : names;
-  const query = parameters.filter((each) => each.in === "query").map(({ name }) => name);
+  const inQuery = parameters.filter((each) => each.in === "query");
+  const query = inQuery.map(({ name }) => name);
+  const isRequired = inQuery.some(({ required }) => required);
   const isPaged = query.includes("cursor");
   const hasQuery = query.some((name) => !["limit", "cursor", "format"].includes(name));
   const body = Object.values(requestBody?.content ?? {})[0]?.schema?.$ref;
   const taken = [
     ...own.map((name) => `${name}: string`),
     ...(body ? [`body: Sendable<types.${nameOf(body)}>`] : []),
-    ...(hasQuery ? [`query: ${isPaged ? "Filter" : "Query"}<"${id}"> = {}`] : []),
+    ...(hasQuery ? [`query: ${isPaged ? "Filter" : "Query"}<"${id}">${isRequired ? "" : " = {}"}`] : []),
     "options: RequestOptions = {}",
   ];
   const paths = [...(isOfAgent ? ["...this.path"] : []), ...own].join(", ");

@@ -56,6 +56,7 @@ import { responseSocketRoutes } from "./protocols/openai/response-socket.ts";
 import { responseRoutes } from "./protocols/openai/responses.ts";
 import { queueRoutes } from "./queue/routes.ts";
 import { reachabilityRoutes } from "./reachability/routes.ts";
+import { searchRoutes } from "./search/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { dashboardRoutes } from "./sign-in/dashboard-routes.ts";
 import { protectedResourceRoutes, providerMetadataRoutes, signInRoutes } from "./sign-in/routes.ts";
@@ -84,6 +85,7 @@ const plugins = [
   agentRoutes,
   approvalRoutes,
   conversationRoutes,
+  searchRoutes,
   queueRoutes,
   snapshotRoutes,
   machineRoutes,

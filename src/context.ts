@@ -55,6 +55,8 @@ import { Shares } from "./previews/shares.ts";
 import { CarriedOperations } from "./protocols/carried-operations.ts";
 import { OtherAgentsServer } from "./protocols/mcp/other-agents.ts";
 import { Responses } from "./protocols/openai/stored-responses.ts";
+import { SearchIndexer } from "./search/indexer.ts";
+import { Search } from "./search/search.ts";
 import { Secrets } from "./secrets/secrets.ts";
 import { DashboardSessions } from "./sign-in/dashboard-sessions.ts";
 import { openLocalSignIn, webProvider } from "./sign-in/open.ts";
@@ -131,6 +133,8 @@ export class AppContext extends Foundation {
   readonly outputs = new Outputs();
   readonly approvals = new Approvals(this);
   readonly conversations = new Conversations(this);
+  readonly searchIndexer = new SearchIndexer(this);
+  readonly search = new Search(this);
   readonly turns = new Turns(this);
   readonly asking = new Asking(this);
   readonly steering = new Steering(this);
@@ -229,6 +233,7 @@ export class AppContext extends Foundation {
       ["backups", () => this.backups.stop()],
       ["lifecycle", () => this.reconciler.stop()],
       ["spares", () => this.spares.stop()],
+      ["search", () => this.searchIndexer.stop()],
       ["turns", () => this.turns.stop()],
     ];
     for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));

@@ -29,6 +29,7 @@ import { LifecycleStore } from "./lifecycle/store.ts";
 import { ShareStore } from "./previews/share-store.ts";
 import { ResponseStore } from "./protocols/openai/store.ts";
 import { QueueStore } from "./queue/store.ts";
+import { SearchStore } from "./search/store.ts";
 import { SecretStore } from "./secrets/store.ts";
 import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
 import { ForkStore } from "./snapshots/fork-store.ts";
@@ -88,6 +89,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     programs: new ProgramStore(database),
     queues: new QueueStore(database, host),
     responses: new ResponseStore(database),
+    search: new SearchStore(database),
     secrets: secretStore,
     shares: new ShareStore(database),
     snapshots: new SnapshotStore(database),

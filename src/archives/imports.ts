@@ -110,13 +110,14 @@ export class Imports {
   }
 
   #store(agent: AgentState, settings: ImportedSettings, gone: AbortSignal): Promise<void> {
-    const { stores, archives } = this.#context;
+    const { stores, archives, searchIndexer } = this.#context;
     return this.#storing.run(agent.accountId, async () => {
       if (gone.aborted) throw clientGone();
       const leave = await this.#places.take("all");
       if (!leave) throw new BerthError("too_many_requests", "Too many imports at once; try again later.");
       try {
         await stores.histories.insert(agent, settings, archives.history(agent.id, new Date(), gone));
+        searchIndexer.wake();
       } finally {
         leave();
       }

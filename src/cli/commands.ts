@@ -12,6 +12,7 @@ const files: readonly [words: string, load: Load][] = [
   ["agents", () => import("./commands/agents.ts")],
   ["snapshots", () => import("./commands/snapshots.ts")],
   ["turns", () => import("./commands/turns.ts")],
+  ["search", () => import("./commands/search.ts")],
   ["conversations", () => import("./commands/conversations.ts")],
   ["approvals", () => import("./commands/approvals.ts")],
   ["queue", () => import("./commands/queue.ts")],

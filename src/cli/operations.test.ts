@@ -63,6 +63,7 @@ const commands: Record<string, string> = {
   "GET /agents/{name}/uploads/{uploadId}/content": `uploads read ada ${id}`,
   "DELETE /agents/{name}/uploads/{uploadId}": `uploads remove ada ${id} --yes`,
   "GET /turns": "turns recent",
+  "GET /search": "search hello",
   "GET /agents/{name}/turns/{turnId}": `turns show ada ${id}`,
   "GET /agents/{name}/turns/{turnId}/events": `turns events ada ${id}`,
   "POST /agents/{name}/turns/{turnId}/cancel": `turns cancel ada ${id}`,

@@ -119,6 +119,7 @@ export const errorStatuses = {
   model_unreachable: 502,
   model_interrupted: 502,
   model_stalled: 504,
+  search_timeout: 504,
   image_missing: 503,
   image_invalid: 503,
   qemu_missing: 503,

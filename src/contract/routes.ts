@@ -15,6 +15,7 @@ import { openAiRoutes } from "./routes/openai.ts";
 import { portRoutes } from "./routes/ports.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { queueRoutes } from "./routes/queue.ts";
+import { searchRoutes } from "./routes/search.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
@@ -36,6 +37,7 @@ export const routes = {
   ...snapshotRoutes,
   ...archiveRoutes,
   ...chatRoutes,
+  ...searchRoutes,
   ...uploadRoutes,
   ...openAiRoutes,
   ...commandRoutes,

@@ -372,7 +372,7 @@ const maximumReply = 64 * 1024;
 const maximumPieces = 20_000;
 
 /** The first deltas of the reply's text, joined, up to that many characters, and their number. */
-const replyOf = (characters: number) => sql<{ text: string; pieces: number }>`(
+export const replyOf = (characters: number) => sql<{ text: string; pieces: number }>`(
   select json_build_object('text', coalesce(string_agg(delta, '' order by seq), ''), 'pieces', count(*)) from (
     select seq, delta, sum(length(delta)) over (order by seq) - length(delta) as before from (
       select seq, event ->> 'delta' as delta from turn_events

@@ -454,12 +454,13 @@ export class Turns {
     const outcome = statusAfter(last) as Outcome;
     const code = last.type === "response.failed" ? last.error.code : "";
     running.trace?.ended(outcome, code, running.usage);
-    const { logger, metrics, slots } = this.#context;
+    const { logger, metrics, slots, searchIndexer } = this.#context;
     const { id: turnId, agentId } = running.turn;
     const traceId = running.trace?.span.traceId;
     logger.info({ turnId, agentId, outcome, ...(code && { code }), ...(traceId && { traceId }) }, "turn ended");
     metrics.turnEnded(outcome, code);
     slots.retry();
+    searchIndexer.wake();
   }
 
   #startNext(turnId: string): void {

@@ -42,6 +42,7 @@ async function resume(context: AppContext): Promise<void> {
   await snapshots.sweep();
   await imports.sweep();
   await orphans.expire();
+  context.searchIndexer.wake();
   await listen(context);
 }
 
@@ -63,6 +64,7 @@ function listen(context: AppContext): Promise<void> {
         context.approvals.sweep(),
         context.snapshots.sweep(),
         context.imports.sweep(),
+        context.searchIndexer.wake(),
         ledger.sweep(),
         context.deletedWorkspaces.sweep(),
         signIn?.refreshKeys(),

@@ -154,6 +154,14 @@ describe("a backup", () => {
     expect(await restored.client.ask("ada", "recall")).toBe("hello\nrecall\n");
   });
 
+  test("leaves out the search's index, which the restored service makes again", async () => {
+    await using other = await newFolder();
+    await restore(other.path);
+    await using restored = await ScriptedService.start({ dataFolder: other.path });
+    const found = async () => (await restored.client.call("GET", "/search?q=hello")).body.data;
+    await expect.poll(found, { timeout: 10_000 }).toMatchObject([{ kind: "reply" }, { kind: "message" }]);
+  });
+
   test("holds the messages that waited behind a running turn", async () => {
     const { client } = service;
     await client.createAgent("bob");

@@ -101,6 +101,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "DELETE /workspaces/{name}": workspace(409),
   "GET /events": account(200, 200),
   "GET /turns": account(200, 200),
+  "GET /search": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
   "GET /network/log": account(200, 200),
   "GET /models": account(200, 200),
   "GET /runtimes": account(200, 200),
@@ -234,6 +235,7 @@ const viewersMay = [
   "POST /deleted-workspaces/{id}/restore",
   "GET /events",
   "GET /turns",
+  "GET /search",
   "GET /models",
   "GET /runtimes",
   "GET /agents",
@@ -326,6 +328,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
 };
 
 const queries: Readonly<Record<string, string>> = {
+  "GET /search": "?q=hello",
   "POST /agents/{name}/resume": "?wait=ready",
   "POST /agents/{name}/restart": "?wait=ready",
   "POST /agents/{name}/rollback": "?wait=ready",

@@ -58,6 +58,9 @@ describe("a private agent", () => {
     const { driver } = people.service;
     const proxy = driver.proxyOf(driver.running.at(-1)!);
     await once(request(proxy, { method: "CONNECT", path: "inside.internal:443" }).end(), "connect");
+    const searched = async () => (await maker.call("GET", "/search?q=needle")).body.data;
+    await maker.ask(name, "needle hello");
+    await expect.poll(searched, { timeout: 10_000 }).toMatchObject([{ agent: name }, { agent: name }]);
     const log = async (client: TestClient) => (await client.call("GET", "/network/log")).body.data;
     await expect.poll(() => log(maker)).toMatchObject([{ agent: name }]);
     expect(await log(member)).toEqual([]);
@@ -67,6 +70,7 @@ describe("a private agent", () => {
       expect(hidden.body).toEqual(JSON.parse(JSON.stringify(missing.body).replaceAll("no-such-agent", name)));
       expect(await namesSeenBy(client)).not.toContain(name);
       expect((await client.call("GET", "/turns")).body.data).toEqual([]);
+      expect((await client.call("GET", "/search?q=hello")).body.data).toEqual([]);
       expect((await client.call("GET", "/v1/models")).body.data).toEqual([]);
     }
     expect((await member.call("POST", "/agents", { name })).body.code).toBe("agent_exists");

@@ -53,6 +53,8 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   removals: "clean-up",
   responses: "clean-up",
   retold_conversations: "those that no agent and snapshot names are removed after a day",
+  search_queue: ["turns", "one"],
+  search_texts: ["turns", "two, of 64 KiB"],
   sign_in_attempts: "clean-up",
   snapshots: ["agents", "BERTH_MAX_SNAPSHOTS"],
   tickets: "clean-up",

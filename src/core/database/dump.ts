@@ -27,8 +27,11 @@ interface DumpedAgent {
   name: string;
 }
 
-/** The schema's own bookkeeping, which migrations recreate, and rows that are valid for a few minutes only. */
-const bookkeeping = /^(kysely_|acme_challenges$|host_leases$|tickets$)/;
+/**
+ * The schema's own bookkeeping, which migrations recreate, rows that are valid for a few minutes only, and the search's
+ * index, which follows from the turns.
+ */
+const bookkeeping = /^(kysely_|acme_challenges$|host_leases$|search_|tickets$)/;
 
 /** No row is read for longer than this, in milliseconds: a reader that hangs would keep old rows in the database. */
 const statementTimeoutMs = 30 * 60_000;

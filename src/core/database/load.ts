@@ -41,6 +41,7 @@ export async function loadDatabase(connection: pg.PoolConfig, folder: string, re
     await client.query("begin");
     await load(client, folder, record);
     await restore(client, restoration);
+    await queueForSearch(client);
     await setTriggers(client, record, "enable");
     await client.query("commit");
   } finally {
@@ -66,7 +67,7 @@ async function load(client: pg.Client, folder: string, { tables, sequences, ...r
   await setTriggers(client, { ...record, tables, sequences }, "disable");
   const names = tables.map(({ name }) => pg.escapeIdentifier(name));
   // Migrations have inserted rows.
-  await client.query(`truncate ${names.join(", ")}`);
+  await client.query(`truncate ${names.join(", ")} cascade`);
   const columnsOf = new Map(tables.map(({ name, columns }) => [name, columns]));
   for (const name of await inOrder(client, [...columnsOf.keys()])) {
     const columns = columnsOf.get(name)!.map(pg.escapeIdentifier).join(", ");
@@ -131,6 +132,16 @@ async function restore(client: pg.Client, { hostId, machines, operatorKey }: Res
     `insert into api_keys (id, account_id, name, kind, prefix, hash)
      select gen_random_uuid(), id, 'operator, of the restored backup', 'full', $1, $2 from accounts where operator`,
     [operatorKey.prefix, operatorKey.hash],
+  );
+}
+
+/** The search finds the turns once they are stored for it. The schema of a backup from before the search queues them later. */
+async function queueForSearch(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ exists: boolean }>("select to_regclass('search_queue') is not null as exists");
+  if (!rows[0]!.exists) return;
+  await client.query(
+    `insert into search_queue (turn_id)
+     select id from turns where status not in ('queued', 'running') order by created_at`,
   );
 }
 

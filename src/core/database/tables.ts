@@ -262,6 +262,16 @@ export interface Tables {
     expires_at: Date;
   };
   upload_chunks: { upload_id: string; number: number; bytes: Buffer };
+  search_texts: {
+    turn_id: string;
+    kind: "message" | "reply";
+    agent_id: string;
+    created_at: Date;
+    text: string;
+    /** A tsvector. */
+    words: string;
+  };
+  search_queue: { turn_id: string; number: Generated<string> };
   conversations: {
     agent_id: string;
     number: number;

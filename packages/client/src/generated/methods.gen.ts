@@ -36,6 +36,11 @@ export class BerthMethods {
     return this.connection.pages("listAccountTurns", { query, ...options });
   }
 
+  /** Search messages and replies of all agents. */
+  search(query: Filter<"search">, options: RequestOptions = {}): Pages<types.SearchMatch> {
+    return this.connection.pages("search", { query, ...options });
+  }
+
   /** Read the log of all agents' connections. */
   connections(query: Filter<"listAccountConnections"> = {}, options: RequestOptions = {}): Pages<types.AccountConnection> {
     return this.connection.pages("listAccountConnections", { query, ...options });

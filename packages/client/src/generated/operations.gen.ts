@@ -42,6 +42,7 @@ export const operations = {
   listAccountTurns: { method: "GET", path: "/turns" },
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
+  search: { method: "GET", path: "/search" },
   createUpload: { method: "POST", path: "/agents/{name}/uploads" },
   listUploads: { method: "GET", path: "/agents/{name}/uploads" },
   getUpload: { method: "GET", path: "/agents/{name}/uploads/{uploadId}" },
@@ -174,6 +175,7 @@ export interface Operations {
   listAccountTurns: { data: types.ListAccountTurnsData; answer: types.AccountTurnList; event: null };
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
+  search: { data: types.SearchData; answer: types.SearchResult; event: null };
   createUpload: { data: types.CreateUploadData; answer: types.Upload; event: null };
   listUploads: { data: types.ListUploadsData; answer: types.UploadList; event: null };
   getUpload: { data: types.GetUploadData; answer: types.Upload; event: null };
