@@ -9,7 +9,10 @@ const maximumCalls = 1_000;
 
 type ToolCall = Extract<SessionUpdate, { sessionUpdate: "tool_call" }>;
 type ToolCallUpdate = Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>;
-type Seen = Partial<Pick<ToolCall, "kind" | "name" | "title" | "rawInput" | "content">>;
+type Seen = Partial<Pick<ToolCall, "kind" | "name" | "title" | "rawInput" | "content" | "status">>;
+
+/** How long a request waits for the input of its tool call. */
+const inputMs = 2_000;
 
 /**
  * Converts the permission requests of a runtime that speaks ACP. A request repeats only a part of its tool call, so the
@@ -19,6 +22,8 @@ export class AcpPermissions {
   readonly #servers: readonly string[];
   readonly #home: string;
   readonly #calls = new Map<string, Seen>();
+  /** Requests that wait for the input of their tool call, by its id. */
+  readonly #awaited = new Map<string, () => void>();
 
   /** `servers`: the names of the runtime's MCP servers. */
   constructor(servers: readonly string[], home: string) {
@@ -34,6 +39,27 @@ export class AcpPermissions {
       const first = update.sessionUpdate === "tool_call" ? { name: update.title } : {};
       this.#calls.set(id, merged(this.#calls.get(id) ?? first, update));
     }
+    if (this.#isInputKnown(id)) this.#awaited.get(id)?.();
+  }
+
+  /**
+   * Resolves when the input of a request's tool is known: opencode asks about tools of MCP servers before it reports their
+   * input. A runtime that never reports it is not waited for.
+   */
+  async inputKnown({ toolCall: { toolCallId: id, rawInput } }: RequestPermissionRequest): Promise<void> {
+    if (this.#isInputKnown(id) || hasFields(rawInput)) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const late = setTimeout(resolve, inputMs);
+    this.#awaited.set(id, resolve);
+    await promise;
+    clearTimeout(late);
+    this.#awaited.delete(id);
+  }
+
+  /** A tool call without fields in its input has begun when its input is known. */
+  #isInputKnown(id: string): boolean {
+    const call = this.#calls.get(id);
+    return call?.status !== "pending" || hasFields(call.rawInput);
   }
 
   useOf({ toolCall }: RequestPermissionRequest): ProposedUse {
@@ -111,11 +137,15 @@ const kinds: Record<string, PermissionKind> = {
 
 /** Later fields replace earlier ones, except by null. */
 function merged(before: Seen, update: { [Field in keyof Seen]?: Seen[Field] | null }): Seen {
-  const { kind, name, title, rawInput, content } = update;
-  const given = Object.entries({ kind, name, title, rawInput, content }).filter(
+  const { kind, name, title, rawInput, content, status } = update;
+  const given = Object.entries({ kind, name, title, rawInput, content, status }).filter(
     ([, value]) => value !== undefined && value !== null,
   );
   return { ...before, ...Object.fromEntries(given) };
+}
+
+function hasFields(input: unknown): boolean {
+  return typeof input === "object" && input !== null && Object.keys(input).length > 0;
 }
 
 /** The fields of both; the later ones win. If one is no object, the later one. */

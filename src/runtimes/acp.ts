@@ -90,9 +90,10 @@ export async function startAcp(launch: AcpLaunch, context: StartContext): Promis
       if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") permissions.saw(update);
       for (const listener of listeners) listener(update);
     })
-    .onRequest(methods.client.session.requestPermission, async ({ params }) =>
-      permissionResponse(params, await context.approvals.mayUse(permissions.useOf(params))),
-    )
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
+      await permissions.inputKnown(params);
+      return permissionResponse(params, await context.approvals.mayUse(permissions.useOf(params)));
+    })
     .connect(ndJsonStream(Writable.toWeb(child.stdin!), Readable.toWeb(child.stdout!) as ReadableStream<Uint8Array>));
   void ended.then(() => connection.close());
 

@@ -83,14 +83,14 @@ describe.each(Object.entries(tools))("%s", (runtime, ofRuntime) => {
     await writeFile(join(home, "secret.txt"), "canary");
   });
 
-  async function say(message: string, decision: "allow" | "deny") {
-    const response = await client.fetch("POST", `/agents/${agent}/chat`, { message, include: ["approvals", "tools"] });
+  async function say(message: string, decision: "allow" | "deny", to = agent) {
+    const response = await client.fetch("POST", `/agents/${to}/chat`, { message, include: ["approvals", "tools"] });
     const turnId = response.headers.get("x-turn-id");
     const events: TurnEvent[] = [];
     for await (const { event } of eventsOf(response)) {
       events.push(event);
       if (event.type !== "response.approval.requested") continue;
-      const path = `/agents/${agent}/turns/${turnId}/approvals/${event.id}`;
+      const path = `/agents/${to}/turns/${turnId}/approvals/${event.id}`;
       expect((await client.call("POST", path, { decision })).status).toBe(200);
     }
     return { events, requests: events.filter((event) => event.type === "response.approval.requested") };
@@ -120,6 +120,37 @@ describe.each(Object.entries(tools))("%s", (runtime, ofRuntime) => {
     expect(denied.events.at(-1)!.type).toBe("response.completed");
     expect(JSON.stringify(denied.events)).not.toContain("canary");
     expect(existsSync(join(home, "new.txt"))).toBe(false);
+  });
+
+  test("a tool of an MCP server is asked about with its server, name and input, and rules know it", async () => {
+    const to = `${agent}-mcp`;
+    const program = join(import.meta.dirname, "../support/stdio-mcp-server.ts");
+    await client.createAgent(to, {
+      runtime,
+      model: "anthropic/claude-sonnet-4-5",
+      permissions: { mcp: "ask" },
+      mcpServers: { here: { command: process.execPath, args: [program] } },
+    });
+    // Claude Code's models look for a tool of a server before they call it.
+    if (runtime === "claude-code") await client.ask(to, 'use: ToolSearch {"query":"select:mcp__here__echo"}');
+    const use = `use: here${runtime === "opencode" ? "_" : "__"}echo {"text":"canary"}`;
+    const request = { kind: "mcp", subject: "here/echo", input: { text: "canary" } };
+    const ran = /^(?!.*use:).*canary, with nothing/s;
+    const replyOf = ({ events }: { events: TurnEvent[] }) =>
+      events.map((event) => (event.type === "response.output_text.delta" ? event.delta : "")).join("");
+    const denied = await say(use, "deny", to);
+    expect(denied.requests).toMatchObject([request]);
+    expect(replyOf(denied)).not.toMatch(ran);
+    const allowed = await say(use, "allow", to);
+    expect(allowed.requests).toMatchObject([request]);
+    expect(replyOf(allowed)).toMatch(ran);
+    const rules = [{ kind: "mcp", pattern: "here/*", decision: "allow" }];
+    expect((await client.call("PATCH", `/agents/${to}`, { permissions: { mcp: "deny", rules } })).status).toBe(200);
+    const ruled = await say(use, "deny", to);
+    expect(ruled.requests).toEqual([]);
+    expect(replyOf(ruled)).toMatch(ran);
+    await client.call("PATCH", `/agents/${to}`, { permissions: { mcp: "deny" } });
+    expect(replyOf(await say(use, "allow", to))).not.toMatch(ran);
   });
 
   test("the agent's own settings allow nothing", async () => {
