@@ -21,7 +21,7 @@ const machine = ["test/vm/{agent,confinement,dashboard,isolation,opened,tool}.te
 /** Both light runtimes in real machines, and what could lose data. CI runs these too. */
 const states = ["test/vm/{backup,clocks,egress,faults,runtimes,snapshots}.test.ts"];
 /** Faults at each step and at random, and long times. */
-const soak = ["test/faults/{between-steps,restore,soak,year}.test.ts", "test/vm/soak.test.ts"];
+const soak = ["test/faults/{between-steps,between-turn-steps,restore,soak,year}.test.ts", "test/vm/soak.test.ts"];
 /** All the rest. */
 const long = ["test/runtimes/**/*.test.ts", "test/vm/**/*.test.ts"];
 

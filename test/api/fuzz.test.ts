@@ -4,7 +4,7 @@ import type { Schema } from "../../scripts/compatibility.ts";
 import { ErrorBody } from "../../src/contract/agents.ts";
 import type { Route } from "../../src/contract/route.ts";
 import { routes } from "../../src/contract/routes.ts";
-import type { TestClient } from "../support/client.ts";
+import { eventsOf, type TestClient } from "../support/client.ts";
 import { almost, strange } from "../support/json-schema.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -33,13 +33,29 @@ let service: ScriptedService;
 let client: TestClient;
 let document: Document;
 let turnId: string;
+let uploadId: string;
+let approvalId: string;
 
 beforeAll(async () => {
   service = await ScriptedService.start();
   client = service.client;
   document = (await client.call("GET", "/openapi.json")).body;
   await client.createAgent("ada");
-  turnId = (await client.chat("ada", "hello")).turnId;
+  // A turn that has asked, so that its approval can be answered.
+  await client.call("PATCH", "/agents/ada", { permissions: { execute: "ask" } });
+  const asking = await client.fetch("POST", "/agents/ada/chat", {
+    message: "use execute make",
+    include: ["approvals"],
+  });
+  turnId = asking.headers.get("x-turn-id")!;
+  for await (const { event } of eventsOf(asking)) {
+    if (event.type !== "response.approval.requested") continue;
+    approvalId = event.id;
+    await client.call("POST", `/agents/ada/turns/${turnId}/approvals/${approvalId}`, { decision: "allow" });
+  }
+  const bytes = { method: "POST", body: "notes", headers: { authorization: `Bearer ${client.key}` } };
+  const uploaded = await fetch(`${client.url}/agents/ada/uploads?name=notes.txt`, bytes);
+  uploadId = ((await uploaded.json()) as { id: string }).id;
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -78,6 +94,9 @@ function paths(path: string, { parameters = [] }: Operation): fc.Arbitrary<strin
     name: isInMachine ? "nobody" : "ada",
     path: "notes.txt",
     turnId,
+    approvalId,
+    uploadId,
+    conversation: "1",
     commandId: turnId,
     responseId: `resp_${turnId.replaceAll("-", "")}`,
     model: "ada",
