@@ -15,6 +15,7 @@ const queueEveryMs = 2_000;
 const turnPage = 30;
 const listPage = 50;
 const recentTurns = 10;
+const mostFound = 8;
 const mostConversations = 200;
 
 export const queries = new QueryClient({
@@ -181,6 +182,15 @@ export function recentTurnsQuery(since: string | null) {
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+}
+
+/** The newest messages and replies that match a search. */
+export function foundQuery(q: string) {
+  return queryOptions({
+    queryKey: ["found", q],
+    queryFn: async ({ signal }) => (await berth.search({ q }, { signal }).take(mostFound)).data,
+    staleTime: 0,
   });
 }
 

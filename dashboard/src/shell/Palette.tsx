@@ -1,20 +1,28 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
+import type { SearchMatch } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { type AgentTab, useAgentTabs } from "../agent/tabs.ts";
 import { useIsClosed } from "../agents/Private.tsx";
 import { statuses } from "../agents/status.tsx";
 import { session } from "../api/client.ts";
 import { agentsQuery } from "../api/queries.ts";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
 import { useMay } from "../workspace/use-may.ts";
+import { Excerpt } from "./Excerpt.tsx";
 import type { Place } from "./places.ts";
 import { useTheme } from "./theme.ts";
+import { useFound } from "./use-found.ts";
 
 interface Command {
   label: string;
   hint: string;
   go: () => void;
+  /** A message or reply that was found, which the label only names. */
+  match?: SearchMatch;
 }
 
 interface Group {
@@ -22,9 +30,12 @@ interface Group {
   items: Command[];
 }
 
-/** Goes anywhere, and does what needs no more than a name. */
+/** Goes anywhere, does what needs no more than a name, and finds messages and replies. */
 export function Palette({ places, onClose }: { places: readonly Place[]; onClose: () => void }) {
-  const groups = useGroups(places);
+  const [typed, setTyped] = useState("");
+  const { matches, isSearching, error } = useFound(typed);
+  const groups = [...useGroups(places), ...useFoundGroup(matches)];
+  const { contains } = Autocomplete.useFilter({ sensitivity: "base" });
   return (
     <Dialog.Root open onOpenChange={(open) => open || onClose()}>
       <Dialog.Portal>
@@ -35,6 +46,9 @@ export function Palette({ places, onClose }: { places: readonly Place[]; onClose
         >
           <Autocomplete.Root
             items={groups}
+            value={typed}
+            onValueChange={setTyped}
+            filter={(command: Command, text: string) => command.match !== undefined || contains(command.label, text)}
             itemToStringValue={({ label }: Command) => label}
             inline
             open
@@ -42,12 +56,14 @@ export function Palette({ places, onClose }: { places: readonly Place[]; onClose
             keepHighlight
           >
             <Autocomplete.Input
-              aria-label="Go to a view or an agent, or do something"
-              placeholder="Go to a view or agent, or do…"
+              aria-label="Go to a view or an agent, do something, or search messages"
+              placeholder="Go to a view or agent, do, or search…"
               className="w-full border-b bg-transparent px-4 py-3 outline-none placeholder:text-muted"
             />
             <Autocomplete.Empty>
-              <p className="px-4 py-6 text-center text-sm text-muted">No matches.</p>
+              {!isSearching && error === null && (
+                <p className="px-4 py-6 text-center text-sm text-muted">No matches.</p>
+              )}
             </Autocomplete.Empty>
             <Autocomplete.List className="max-h-[50vh] overflow-y-auto p-1.5 empty:hidden">
               {(group: Group) => (
@@ -58,7 +74,7 @@ export function Palette({ places, onClose }: { places: readonly Place[]; onClose
                   <Autocomplete.Collection>
                     {(command: Command) => (
                       <Autocomplete.Item
-                        key={command.label}
+                        key={command.match ? `${command.match.turnId} ${command.match.kind}` : command.label}
                         value={command}
                         onClick={() => {
                           onClose();
@@ -66,14 +82,30 @@ export function Palette({ places, onClose }: { places: readonly Place[]; onClose
                         }}
                         className="flex cursor-pointer items-center justify-between gap-4 rounded-lg px-3 py-2 text-sm data-highlighted:bg-sunken"
                       >
-                        <span className="truncate">{command.label}</span>
-                        <kbd className="font-sans text-xs text-muted">{command.hint}</kbd>
+                        {command.match ? (
+                          <Excerpt match={command.match} />
+                        ) : (
+                          <span className="truncate">{command.label}</span>
+                        )}
+                        {command.hint !== "" && <kbd className="font-sans text-xs text-muted">{command.hint}</kbd>}
                       </Autocomplete.Item>
                     )}
                   </Autocomplete.Collection>
                 </Autocomplete.Group>
               )}
             </Autocomplete.List>
+            {isSearching && (
+              <p role="status" className="border-t px-4 py-2 text-sm text-muted">
+                Searching messages…
+              </p>
+            )}
+            {error !== null && (
+              <div className="p-2">
+                <Notice tone="bad" title="Messages were not searched">
+                  {messageOf(error)}
+                </Notice>
+              </div>
+            )}
           </Autocomplete.Root>
         </Dialog.Popup>
       </Dialog.Portal>
@@ -120,6 +152,22 @@ function useGroups(places: readonly Place[]): Group[] {
       })),
     },
   ].filter(({ items }) => items.length > 0);
+}
+
+/** Found messages and replies. Each opens its turn. */
+function useFoundGroup(matches: readonly SearchMatch[]): Group[] {
+  const navigate = useNavigate();
+  if (matches.length === 0) return [];
+  const items = matches.map((match) => ({
+    label: `${match.kind} of ${match.agent}`,
+    hint: "",
+    go: () => {
+      const { agent: name, turnId } = match;
+      void navigate({ to: "/agents/$name/turns/$turnId", params: { name, turnId } });
+    },
+    match,
+  }));
+  return [{ value: "Messages", items }];
 }
 
 function agentCommands(name: string, tabs: readonly AgentTab[], navigate: ReturnType<typeof useNavigate>): Command[] {
