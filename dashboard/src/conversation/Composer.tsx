@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { ArrowUp, ChevronUp, Pencil, Square, X } from "lucide-react";
+import { ArrowUp, ChevronUp, CornerDownRight, Pencil, Square, X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { isRefusal } from "../api/client.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
@@ -35,11 +35,12 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
     change({ files: [...current.current.files, file] }),
   );
   const cannotSend = isEmpty(draft) || uploading.length > 0;
-  const send = () => {
+  const send = (steers: boolean) => {
     if (cannotSend) return;
-    sender.add({ ...draft, text: draft.text.trim() });
+    sender.add({ ...draft, text: draft.text.trim(), steers });
     change(emptyDraft);
   };
+  const steer = () => send(sender.canSteer && draft.files.length === 0);
   const edit = (edited: Draft, remove: () => void) => {
     change(edited);
     remove();
@@ -82,8 +83,19 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
             text={draft.text}
             onText={(text) => change({ text })}
             onFiles={attach}
-            onSend={send}
+            onSend={() => send(false)}
+            onSteer={steer}
           />
+          {sender.canSteer && draft.files.length === 0 && (
+            <Button
+              aria-label="Steer"
+              title="Steer: the agent considers it before its next step (Ctrl-Enter)"
+              disabled={cannotSend}
+              onClick={steer}
+            >
+              <CornerDownRight className="size-4" aria-hidden />
+            </Button>
+          )}
           {onInterrupt && (
             <Button aria-label="Interrupt" title="Interrupt (Esc)" onClick={onInterrupt}>
               <Square className="size-4 fill-current" aria-hidden />
@@ -93,7 +105,8 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
             kind="primary"
             aria-label={sender.isBusy ? "Add to the queue" : "Send"}
             disabled={cannotSend}
-            onClick={send}
+            title={sender.isBusy ? "Queue: begins when the agent has answered (Enter)" : undefined}
+            onClick={() => send(false)}
           >
             <ArrowUp className="size-4" aria-hidden />
           </Button>
@@ -109,15 +122,17 @@ interface FieldProps extends FilesProps {
   label: string;
   placeholder: string;
   onSend: () => void;
+  onSteer: () => void;
 }
 
-/** A text of several lines, which Enter sends. */
-function MessageField({ label, placeholder, text, onText, onFiles, onSend }: FieldProps) {
+/** A text of several lines, which Enter sends, and Ctrl-Enter to the running turn. */
+function MessageField({ label, placeholder, text, onText, onFiles, onSend, onSteer }: FieldProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const press = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    onSend();
+    if (event.ctrlKey || event.metaKey) onSteer();
+    else onSend();
   };
   const paste = (event: ClipboardEvent) => {
     if (event.clipboardData.files.length === 0) return;

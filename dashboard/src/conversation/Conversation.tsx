@@ -5,7 +5,7 @@ import { ArrowDown } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
-import { agentQuery } from "../api/queries.ts";
+import { agentQuery, runtimesQuery } from "../api/queries.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { Attachments } from "./Attachments.tsx";
@@ -31,9 +31,11 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
   const [draft, setDraft] = useStoredState(`message ${name} ${conversation}`, emptyDraft);
   const mayUse = useMay("use");
   const running = turns.findLast(isUnderWay);
+  const takesMessages = useTakesMessages(agent?.runtime);
   const sender = useSender(name, {
     conversation,
     isRunning: running !== undefined,
+    canSteer: takesMessages && running?.status === "running",
     onBegun: begun,
   });
   const interrupt = () => {
@@ -76,6 +78,12 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
       )}
     </div>
   );
+}
+
+/** Whether a runtime takes messages while it works. */
+function useTakesMessages(runtime: string | undefined): boolean {
+  const { data: runtimes = [] } = useQuery(runtimesQuery);
+  return runtimes.find(({ name }) => name === runtime)?.abilities.steer?.supported ?? false;
 }
 
 function useEscape(act: () => void): void {

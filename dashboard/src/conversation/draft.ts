@@ -4,6 +4,8 @@ import type { Attachment, ContentPart } from "@berth/client";
 export interface Draft {
   text: string;
   files: readonly Attachment[];
+  /** Whether it is to reach the running turn; otherwise it waits for the turn's end. */
+  steers?: boolean;
 }
 
 export const emptyDraft: Draft = { text: "", files: [] };

@@ -48,7 +48,8 @@ class LiveTurns {
   }
 
   /**
-   * Sends a message. Resolves as soon as the service has taken it, with its turn's id, or null if it waits in the queue.
+   * Sends a message. Resolves as soon as the service has taken it, with its turn's id, or null if it waits in the queue or
+   * has reached the running turn.
    * Throws as `Connection.call`.
    */
   async begin(draft: Draft, conversation: number): Promise<string | null> {
@@ -58,7 +59,8 @@ class LiveTurns {
     const begun = Promise.withResolvers<string>();
     const open = (onBroken: () => void) => {
       if (sent === null) {
-        const options = { include, conversation, onBroken, whenBusy: "queue", signal: gone.signal } as const;
+        const whenBusy = draft.steers ? "steer" : "queue";
+        const options = { include, conversation, onBroken, whenBusy, signal: gone.signal } as const;
         sent = agent.chat(contentOf(draft), options);
         sent.turnId.then(begun.resolve, begun.reject);
         return sent;
@@ -69,8 +71,8 @@ class LiveTurns {
     const reading = new Reading(open, null);
     reading.begin();
     turnId = await begun.promise;
-    if ((await sent!.placed) === "queued") {
-      // Its events are read when it begins: a browser opens few connections to a host.
+    if ((await sent!.placed) !== "started") {
+      // Its turn's events are read when it begins, or are being read: a browser opens few connections to a host.
       gone.abort();
       return null;
     }

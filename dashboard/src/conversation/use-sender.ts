@@ -13,6 +13,8 @@ interface SenderOptions {
   conversation: number;
   /** Whether a turn runs. */
   isRunning: boolean;
+  /** Whether messages can reach the turn. */
+  canSteer: boolean;
   onBegun: (turnId: string, draft: Draft) => void;
 }
 
@@ -20,7 +22,7 @@ interface SenderOptions {
  * Sends messages one after the other. The service queues those that come while the agent works. A message that was refused
  * stays here, with all after it, until the user decides. While the service is away, messages wait here for its return.
  */
-export function useSender(agent: string, { conversation, isRunning, onBegun }: SenderOptions) {
+export function useSender(agent: string, { conversation, isRunning, canSteer, onBegun }: SenderOptions) {
   const queries = useQueryClient();
   const { data: { data: queue, held } = { data: [] as QueuedTurn[], held: null } } = useQuery(queueQuery(agent));
   const [unsent, setUnsent] = useStoredState<readonly Draft[]>(`unsent messages ${agent} ${conversation}`, []);
@@ -68,6 +70,7 @@ export function useSender(agent: string, { conversation, isRunning, onBegun }: S
     unsent,
     sending,
     isBusy: isRunning || sending !== null,
+    canSteer,
     refusal,
     /** Why the queue could not be changed; null: it could. */
     problem,
