@@ -115,6 +115,8 @@ const classes: readonly ClassRow[] = [
       update: "changeAgent",
       turns: "listTurns",
       turn: "getTurn",
+      changes: "getTurnChanges",
+      restore: "restoreTurn",
       cancel: "cancelTurn",
       reset: "resetConversation",
       suspend: "suspendAgent",

@@ -9,6 +9,7 @@ import { authorColumns, nobody } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
+import { changesOf } from "../turns/changes-store.ts";
 import { keepRetelling, retoldText } from "../turns/retelling-rows.ts";
 import { outputOf, type TurnStore, toTurnState } from "../turns/store.ts";
 import type { FinishedTurn, ImportedItem } from "../turns/transcript.ts";
@@ -66,6 +67,7 @@ export class HistoryStore {
             where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`.as("error"),
         )
         .select(outputOf.as("output"))
+        .select(changesOf.as("changes"))
         .where("agent_id", "=", agentId)
         .where("status", "not in", ["queued", "running"])
         .$if(after !== null, (query) =>
@@ -144,9 +146,9 @@ async function insertEvents(transaction: Database, turnId: string, events: Impor
   await transaction.insertInto("turn_events").values(rows).execute();
 }
 
-type FinishedRow = Selectable<Tables["turns"]> & Pick<FinishedTurn, "error" | "output">;
+type FinishedRow = Selectable<Tables["turns"]> & Pick<FinishedTurn, "error" | "output" | "changes">;
 
 function toFinished(row: FinishedRow): FinishedTurn {
-  const { error, output, undone, created_at: createdAt, finished_at: finishedAt } = row;
-  return { ...toTurnState(row), error, output, undone, createdAt, finishedAt: finishedAt! };
+  const { error, output, changes, undone, created_at: createdAt, finished_at: finishedAt } = row;
+  return { ...toTurnState(row), error, output, changes, undone, createdAt, finishedAt: finishedAt! };
 }

@@ -255,6 +255,7 @@ function turn(message: string, changes: Partial<Turn> = {}): Turn {
     createdBy: null,
     queuedAt: null,
     undone: false,
+    changes: null,
     model: null,
     usage: { ...usage, credits: "1" },
     createdAt: "2026-01-02T03:04:05.678Z",
@@ -299,4 +300,19 @@ test("an agent without turns is said to have none", async () => {
   api.answers["GET /agents/ada/turns?limit=20"] = [json({ data: [], nextCursor: null })];
   const stderr = "ada has received no messages yet.\n";
   expect(await api.berth(["agents", "turns", "ada"])).toEqual({ code: 0, stdout: "", stderr });
+});
+
+test("a turn's changes are shown with their diffs, or as names", async () => {
+  const file = { size: 4, hash: null };
+  const files = [
+    { ...file, name: "src/a.ts", change: "changed", diff: "@@ -1 +1 @@\n-one\n+two\u001b[31m\n" },
+    { ...file, name: "a\u001b[31m.png", change: "created", diff: null },
+    { ...file, name: "old", change: "deleted", diff: null },
+  ];
+  const changes = { created: 1, changed: 1, deleted: 1, cut: true, writers: "all", files };
+  api.answers["GET /agents/ada/turns/one/changes"] = [json(changes), json(changes)];
+  expect((await api.berth(["turns", "changes", "ada", "one"])).stdout).toBe(
+    "~ src/a.ts\n@@ -1 +1 @@\n-one\n+two\u001b[31m\n\n+ a\u{fffd}[31m.png\n- old\n1 created, 1 changed, 1 deleted; not all are listed\n",
+  );
+  expect((await api.berth(["turns", "changes", "ada", "one", "--names"])).stdout).toContain("~ src/a.ts\n+ a");
 });

@@ -66,6 +66,8 @@ const commands: Record<string, string> = {
   "GET /search": "search hello",
   "GET /agents/{name}/turns/{turnId}": `turns show ada ${id}`,
   "GET /agents/{name}/turns/{turnId}/events": `turns events ada ${id}`,
+  "GET /agents/{name}/turns/{turnId}/changes": `turns changes ada ${id}`,
+  "POST /agents/{name}/turns/{turnId}/restore": `turns restore ada ${id} --yes`,
   "POST /agents/{name}/turns/{turnId}/cancel": `turns cancel ada ${id}`,
   "PATCH /agents/{name}/turns/{turnId}": `queue change ada ${id} --position 1`,
   "GET /approvals": "approvals list",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Agent, AgentName, AutoSnapshot, Fault, WaitQuery } from "./agents.ts";
+import { TurnChanges } from "./changes.ts";
 import { ArchivedConversation, maximumConversations } from "./conversations.ts";
 import { ChangeEgress } from "./egress.ts";
 import { limitFields } from "./limits.ts";
@@ -130,6 +131,8 @@ export const TranscriptLine = z.discriminatedUnion("type", [
     status: z.enum(["completed", "failed", "cancelled"]),
     error: Fault.extend({ code: z.string().max(100) }).nullable(),
     output: OutputValue.nullable().default(null),
+    /** Without diffs. Null: not known. */
+    changes: TurnChanges.nullable().default(null),
     /** The agent was rolled back to a point before the turn's end. */
     undone: z.boolean(),
     usage: z.object({

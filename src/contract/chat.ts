@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Fault, ListQuery } from "./agents.ts";
 import { approvalFields, Decision } from "./approval-fields.ts";
 import { CreatedBy } from "./authors.ts";
+import { TurnChanges } from "./changes.ts";
 import { askedLimits, Warning } from "./limits.ts";
 import { AskedOutput, OutputValue } from "./output.ts";
 import { Attachments, ContentPart } from "./uploads.ts";
@@ -93,6 +94,12 @@ const told = {
   at: time.optional().meta({ description: "The event's time. Sent when `include` has `usage`." }),
 };
 
+const changed = {
+  changes: TurnChanges.optional().meta({
+    description: "The files that changed during the turn. Missing if none did, or if it is not known.",
+  }),
+};
+
 /**
  * An event of a turn, in the same shape from the runtime in the guest to the reader of the stream. The last event of a
  * turn, and no other, is `response.completed`, `response.failed` or `response.cancelled`.
@@ -160,9 +167,10 @@ export const TurnEvent = z
       type: z.literal("response.completed"),
       output: OutputValue.optional().meta({ description: "The output that the request asked for." }),
       ...told,
+      ...changed,
     }),
-    z.object({ type: z.literal("response.failed"), error: Fault, ...told }),
-    z.object({ type: z.literal("response.cancelled"), ...told }),
+    z.object({ type: z.literal("response.failed"), error: Fault, ...told, ...changed }),
+    z.object({ type: z.literal("response.cancelled"), ...told, ...changed }),
   ])
   .meta({ id: "TurnEvent" });
 export type TurnEvent = z.infer<typeof TurnEvent>;
@@ -193,6 +201,10 @@ export function statusAfter(event: TurnEvent): Outcome | "running" {
 
 /** One of `response.completed`, `response.failed`, `response.cancelled`. */
 export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "response.failed" | "response.cancelled" }>;
+
+export function isLast(event: TurnEvent): event is LastEvent {
+  return statusAfter(event) !== "running";
+}
 
 /** An event of a tool call. */
 export type ToolCallEvent = Extract<TurnEvent, { type: `response.tool_call.${string}` }>;
@@ -273,6 +285,9 @@ export const TurnRecord = z
       .nullable()
       .meta({ description: "The turn of another agent that started this one; null: a client did." }),
     createdBy: CreatedBy,
+    changes: TurnChanges.nullable().meta({
+      description: "The files that changed during the turn. Null: the turn has not ended, or it is not known.",
+    }),
     queuedAt: time.nullable().meta({ description: "When it was queued; null: it began at once." }),
     undone: z.boolean().meta({
       description:

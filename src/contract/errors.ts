@@ -36,6 +36,7 @@ export const errorStatuses = {
   command_not_found: 404,
   share_not_found: 404,
   snapshot_not_found: 404,
+  changes_unknown: 404,
   backup_not_found: 404,
   orphan_not_found: 404,
   file_not_found: 404,

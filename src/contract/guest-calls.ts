@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { z } from "zod";
 import { Decision } from "./approval-fields.ts";
 import { AgentFolder, Installed } from "./archives.ts";
+import { maximumChangedFiles } from "./changes.ts";
 import {
   MachineCommand,
   maximumEnded,
@@ -157,6 +158,13 @@ export const guestCalls = {
   prompt: lines({ request: Prompt.extend({ turnId }), item: JournalEntry }),
   /** A turn's events after `after`, up to its end. Fails with `turn_unknown`. */
   turnEvents: lines({ request: z.object({ turnId, after: z.int().min(0) }), item: JournalEntry }),
+  /** The diffs of the files that the turn's last event lists; null: not known, or no longer. */
+  turnDiffs: call({
+    request: z.object({ turnId }),
+    response: z.object({ diffs: z.array(z.string().nullable()).max(maximumChangedFiles).nullable() }),
+    timeoutMs: quickTimeoutMs,
+    maximumBytes: 2 * 1024 * 1024,
+  }),
   /** Interrupts a turn, which then emits its last event. If the turn's prompt arrives later, it is ignored. */
   cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: quickTimeoutMs, maximumBytes: noBytes }),
   /** The result of a client's function for a turn that waits for it. Fails with `function_not_waiting`. */

@@ -5,6 +5,7 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Approvals } from "../runtimes/approvals.ts";
 import { allAbilities, type Runtime, type RuntimeContext, type StartContext } from "../runtimes/runtime.ts";
+import { TurnChanges } from "./changes/turn-changes.ts";
 import { ClientFunctions } from "./client-functions.ts";
 import { Conversation } from "./conversation.ts";
 import { type Journal, Journals } from "./journal.ts";
@@ -44,7 +45,7 @@ const counting: Runtime = {
 };
 
 function conversationIn(journalFolder: string, runtime = counting): Conversation {
-  const files = { stateFolder: folder, environmentFile: join(folder, "environment") };
+  const files = { home: join(folder, "home"), stateFolder: folder, environmentFile: join(folder, "environment") };
   const context = { uid: 2 ** 22, ...files, approvals: new Approvals(), log: () => {} } as unknown as RuntimeContext;
   const conversation = new Conversation(
     [runtime],
@@ -52,7 +53,13 @@ function conversationIn(journalFolder: string, runtime = counting): Conversation
     new Journals(journalFolder),
     async () => {},
     new ClientFunctions(),
-    () => calls,
+    {
+      get calls() {
+        return calls;
+      },
+      hold: () => {},
+    },
+    new TurnChanges(context),
   );
   conversation.choose(runtime.name);
   return conversation;

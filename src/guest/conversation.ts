@@ -6,6 +6,7 @@ import { type OutputSchema, outputTool } from "../contract/output.ts";
 import { endRuntime } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext, Session } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
+import type { TurnChanges } from "./changes/turn-changes.ts";
 import type { ClientFunctions } from "./client-functions.ts";
 import { imagesOf } from "./images.ts";
 import type { Journal, Journals } from "./journal.ts";
@@ -13,6 +14,7 @@ import { RuntimeMcpServers } from "./mcp-servers.ts";
 import { Sessions } from "./sessions.ts";
 import type { Syncer } from "./sync.ts";
 import { TurnOutput } from "./turn-output.ts";
+import type { Uplink } from "./uplink.ts";
 
 const throwawayTries = 3;
 
@@ -56,7 +58,8 @@ export class Conversation {
   readonly #functions: ClientFunctions;
   readonly #servers: RuntimeMcpServers;
   readonly #sessions: Sessions;
-  readonly #modelCalls: () => number;
+  readonly #uplink: Pick<Uplink, "calls" | "hold">;
+  readonly #changes: TurnChanges;
   #runtime: Runtime | null = null;
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
@@ -71,14 +74,14 @@ export class Conversation {
   /** The schema for the output of a turn that is about to begin. */
   #outputAhead: { turnId: string; schema: OutputSchema } | null = null;
 
-  /** `modelCalls` returns the number of model calls by programs of this machine. */
   constructor(
     runtimes: readonly Runtime[],
     context: RuntimeContext,
     journals: Journals,
     sync: Syncer,
     functions: ClientFunctions,
-    modelCalls: () => number,
+    uplink: Pick<Uplink, "calls" | "hold">,
+    changes: TurnChanges,
   ) {
     this.#runtimes = runtimes;
     this.#context = context;
@@ -87,7 +90,8 @@ export class Conversation {
     this.#functions = functions;
     this.#servers = new RuntimeMcpServers(context);
     this.#sessions = new Sessions(context.stateFolder);
-    this.#modelCalls = modelCalls;
+    this.#uplink = uplink;
+    this.#changes = changes;
   }
 
   get state(): Pick<Health, "runtime" | "reason"> {
@@ -261,15 +265,23 @@ export class Conversation {
     try {
       // Before the runtime gets the message: if the machine stops now, the turn is lost and not started twice.
       journal.begin();
+      // Until it has looked, the runtime gets no answer that could make it change files.
+      this.#uplink.hold(this.#changes.begin());
       let last = await this.#unlessHung(this.#attempt(journal, prompt, signal), signal);
       // The runtime died before it got the message, so retry once.
       if (last === "unheard") last = await this.#unlessHung(this.#attempt(journal, prompt, signal), signal);
       if (last === "unheard") throw new Error("The runtime ended at once, twice.");
-      await this.#keep();
-      journal.append(last);
+      journal.append(await this.#kept(prompt.turnId, last));
     } catch (error) {
-      journal.append({ type: "response.failed", error: { code: "runtime_failed", message: (error as Error).message } });
+      const fault = { code: "runtime_failed", message: (error as Error).message } as const;
+      journal.append(await this.#kept(prompt.turnId, { type: "response.failed", error: fault }));
     }
+  }
+
+  /** The last event with the files that the turn changed, once these are on the disk. */
+  async #kept(turnId: string, last: LastEvent): Promise<LastEvent> {
+    const [changes] = await Promise.all([this.#changes.end(turnId), this.#keep()]);
+    return changes ? { ...last, changes } : last;
   }
 
   /** Syncs the turn's files and its part of the conversation to disk, before its end is reported. */
@@ -318,7 +330,7 @@ export class Conversation {
       heard = true;
       journal.append(event);
     };
-    const calls = this.#modelCalls();
+    const calls = this.#uplink.calls;
     const { approvals } = this.#context;
     const { turnId, functions = [] } = prompt;
     const output = this.#outputAhead?.turnId === turnId ? new TurnOutput(this.#outputAhead.schema) : null;
@@ -330,7 +342,7 @@ export class Conversation {
       approvals.end();
       this.#functions.withdraw();
     });
-    if (last.type !== "response.failed" || heard || this.#modelCalls() > calls) return last;
+    if (last.type !== "response.failed" || heard || this.#uplink.calls > calls) return last;
     return (await hasEnded(session)) ? "unheard" : last;
   }
 

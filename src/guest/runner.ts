@@ -8,6 +8,7 @@ import { readJsonLine, writeJsonLine } from "../core/socket-line.ts";
 import { endRuntime } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext } from "../runtimes/runtime.ts";
 import { agentFolderHandlers } from "./agent-folders.ts";
+import { TurnChanges } from "./changes/turn-changes.ts";
 import type { ClientFunctions } from "./client-functions.ts";
 import { commandHandlers } from "./commands/command-handlers.ts";
 import { Commands } from "./commands/commands.ts";
@@ -69,6 +70,7 @@ class Runner {
   readonly server: Server;
   readonly #options: RunnerOptions;
   readonly #journals: Journals;
+  readonly #changes: TurnChanges;
   readonly #conversation: Conversation;
   readonly #commands: Commands;
   readonly #files: GuestFiles;
@@ -86,7 +88,9 @@ class Runner {
     this.#options = options;
     this.#journals = journals;
     this.#token = machine.firstToken;
-    this.#conversation = new Conversation(runtimes, context, journals, machine.sync, functions, () => uplink.calls);
+    const changes = new TurnChanges(context);
+    this.#changes = changes;
+    this.#conversation = new Conversation(runtimes, context, journals, machine.sync, functions, uplink, changes);
     this.#commands = new Commands(join(context.stateFolder, "commands"), context);
     this.#files = new GuestFiles(context, downloads);
     this.#ssh = new Ssh(context, () => this.#identity?.machineId ?? "");
@@ -195,6 +199,7 @@ class Runner {
       },
       prompt: async (prompt, { gone }) => (await conversation.prompt(prompt.turnId, prompt)).read(0, gone),
       turnEvents: async ({ turnId, after }, { gone }) => known(await this.#journals.find(turnId)).read(after, gone),
+      turnDiffs: async ({ turnId }) => ({ diffs: this.#changes.diffsOf(turnId) }),
       cancel: async ({ turnId }) => {
         conversation.cancel(turnId);
         return {};

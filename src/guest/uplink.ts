@@ -37,9 +37,15 @@ export class Uplink {
   #session: ClientHttp2Session | null = null;
   #waiting: (() => void)[] = [];
   #calls = 0;
+  #held: Promise<void> = Promise.resolve();
 
   get calls(): number {
     return this.#calls;
+  }
+
+  /** Delays the responses of model calls until `until` resolves. */
+  hold(until: Promise<void>): void {
+    this.#held = until;
   }
 
   /** Replaces an earlier connection. */
@@ -111,7 +117,9 @@ export class Uplink {
       ":path": request.url ?? "/",
       ...passed(request.headers),
     });
-    stream.on("response", (headers) => {
+    stream.on("response", async (headers) => {
+      await this.#held;
+      if (response.headersSent || response.destroyed) return;
       const status = Number(headers[":status"]);
       response.writeHead(status, passed(headers));
       flushHead(response);

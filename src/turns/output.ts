@@ -37,16 +37,19 @@ export class Outputs {
   }
 }
 
+type FailedEvent = Extract<TurnEvent, { type: "response.failed" }>;
+
 /** A guest's event. The runner has checked the output, but the agent may have changed the runner. */
 export async function verified(entry: SequencedEvent, { turn, ending }: RunningTurn): Promise<SequencedEvent> {
   const { seq, event } = entry;
   if (event.type !== "response.completed" || ending) return entry;
   const { output, ...rest } = event;
   if (turn.outputSchema === null) return { seq, event: rest };
-  return { seq, event: (await faultOf(turn.outputSchema, output)) ?? event };
+  const fault = await faultOf(turn.outputSchema, output);
+  return { seq, event: fault ? { ...fault, ...(event.changes && { changes: event.changes }) } : event };
 }
 
-async function faultOf(schema: OutputSchema, output: OutputSchema | undefined): Promise<TurnEvent | null> {
+async function faultOf(schema: OutputSchema, output: OutputSchema | undefined): Promise<FailedEvent | null> {
   if (output === undefined) {
     const message = "The agent ended its turn without an output.";
     return { type: "response.failed", error: { code: "output_missing", message } };

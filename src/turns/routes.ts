@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import type { AgentState } from "../agents/agent.ts";
 import { findAgent } from "../agents/find.ts";
 import type { AppContext } from "../context.ts";
+import type { TurnChanges } from "../contract/changes.ts";
 import {
   type ChatRequest,
   type Inclusion,
@@ -14,11 +15,13 @@ import { BerthError } from "../contract/errors.ts";
 import { routes } from "../contract/routes.ts";
 import { requireOwnTurn } from "../core/http/authorize.ts";
 import { begun } from "../core/http/begun.ts";
+import type { Caller } from "../core/http/caller.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
 import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
 import { contentOf, type MessageContent } from "../uploads/content.ts";
 import { beginContent } from "./begin-content.ts";
+import { Changes } from "./changes.ts";
 import type { Steered } from "./steering.ts";
 import { type TurnState, toTurnSummary, toTurnView } from "./turn.ts";
 import type { Turns } from "./turns.ts";
@@ -33,7 +36,7 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
       const { turn, placed, after } = (await earlierChat(request, agent)) ?? (await send(request, agent));
       await begun(context, request, reply);
       await sendEvents(reply, { "x-turn-id": turn.id, "x-berth-placed": placed }, (gone) =>
-        visible(turns.events.follow(turn, after, gone), request.body.include),
+        visible(turns.events.follow(turn, after, gone), request.body.include, request.caller),
       );
       return reply;
     });
@@ -112,6 +115,7 @@ export async function earlierTurn(
 
 export function turnRoutes(context: AppContext): FastifyPluginAsync {
   const { agents, turns, streams } = context;
+  const changes = new Changes(context);
   return async (app) => {
     handle(app, routes.listTurns, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -132,8 +136,8 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.getTurn, async (request) => {
       const { agent, turn } = await find(request);
       const view = toTurnView(await turns.past(agent.id, turn.id));
-      // The holder of an external key learns nothing of people and keys.
-      return request.caller.agentIds === null ? view : { ...view, createdBy: null };
+      // The holder of an external key learns nothing of people, keys and other files.
+      return request.caller.agentIds === null ? view : { ...view, createdBy: null, changes: null };
     });
 
     handle(app, routes.getTurnEvents, async (request, reply) => {
@@ -141,9 +145,17 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
       using _ = streams.enter(request);
       const after = lastEventId(request) ?? request.query.after;
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
-        visible(turns.events.follow(turn, after, gone), request.query.include),
+        visible(turns.events.follow(turn, after, gone), request.query.include, request.caller),
       );
       return reply;
+    });
+
+    handle(app, routes.getTurnChanges, async (request) => changes.of((await find(request)).turn));
+
+    handle(app, routes.restoreTurn, async (request) => {
+      const { agent, turn } = await find(request);
+      const restored = await changes.restore(agent, turn, request.attempt, request.caller);
+      return agents.view(request.query.wait ? await agents.settled(restored) : restored, request.caller);
     });
 
     handle(app, routes.cancelTurn, async (request) => {
@@ -167,18 +179,30 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
 async function* visible(
   batches: AsyncIterable<SequencedEvent[]>,
   include: readonly Inclusion[],
+  { agentIds }: Caller,
 ): AsyncGenerator<SseEvent[]> {
+  const showsChanges = agentIds === null;
   for await (const batch of batches) {
     const events = batch.filter(({ event }) => {
       const inclusion = inclusionOf(event);
       return inclusion === null || include.includes(inclusion);
     });
-    if (events.length > 0) yield events.map(({ seq, event }) => ({ id: seq, data: shown(event, include) }));
+    if (events.length > 0)
+      yield events.map(({ seq, event }) => ({ id: seq, data: shown(event, include, showsChanges) }));
   }
 }
 
-/** The event, without its usage and time unless the reader requested them. */
-function shown(event: TurnEvent, include: readonly Inclusion[]): unknown {
-  if (include.includes("usage") || !("usage" in event)) return event;
-  return { ...event, usage: undefined, at: undefined };
+/**
+ * The event, without its usage and time unless the reader requested them, and without changes if there are none or the
+ * reader has an external key.
+ */
+function shown(event: TurnEvent, include: readonly Inclusion[], showsChanges: boolean): unknown {
+  const hidden: Record<string, undefined> = {};
+  if ("usage" in event && !include.includes("usage")) Object.assign(hidden, { usage: undefined, at: undefined });
+  if ("changes" in event && (!showsChanges || isEmpty(event.changes))) hidden.changes = undefined;
+  return { ...event, ...hidden };
+}
+
+function isEmpty(changes: TurnChanges | undefined): boolean {
+  return !changes || changes.created + changes.changed + changes.deleted === 0;
 }

@@ -1,5 +1,5 @@
 import type { AppContext } from "../context.ts";
-import type { SequencedEvent } from "../contract/chat.ts";
+import { isLast, type SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { restrictedKind } from "../contract/permissions.ts";
@@ -7,6 +7,7 @@ import { pause } from "../core/retry.ts";
 import type { GuestLease } from "../lifecycle/guest-leases.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { deliver } from "./attachments.ts";
+import { fetchDiffs } from "./changes.ts";
 import { verified } from "./output.ts";
 import { isStoredFirst, type RunningTurn } from "./running-turn.ts";
 
@@ -118,6 +119,7 @@ async function readAnswer(
         const { event } = entry;
         if (event.type === "response.approval.requested" && !running.ending)
           await context.approvals.open(running, event);
+        if (isLast(event) && !running.ending) running.diffs = await fetchDiffs(event, running.turn.id, guest, context);
         take(running, entry, context.metrics);
         if (isStoredFirst(event)) await running.announced;
       }

@@ -6,6 +6,7 @@ import type { Limits, Warning } from "../contract/limits.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { Permissions } from "../contract/permissions.ts";
 import type { Span } from "../telemetry/span.ts";
+import type { Diffs } from "./changes-store.ts";
 import { type LimitProgress, TurnLimits } from "./limits.ts";
 import { storable } from "./storable.ts";
 import type { TurnTrace } from "./trace.ts";
@@ -104,6 +105,8 @@ export class RunningTurn {
   /** The approvals that were requested and are not resolved: the runtime waits for their answers. */
   readonly openApprovals: Set<string>;
   readonly limits: TurnLimits;
+  /** The diffs of the files that its last event lists; null: none, or not known. */
+  diffs: Diffs | null = null;
   #modelCalls = 0;
   #head: number | null;
   #position = 0;
@@ -321,7 +324,8 @@ export class RunningTurn {
 
   /** The turn's outcome, corrected by the server's knowledge. */
   #last(event: LastEvent): LastEvent {
-    const sums = this.#sums();
+    const { changes } = event;
+    const sums = { ...this.#sums(), ...(changes && { changes }) };
     if (this.cancelled && event.type !== "response.completed") return { type: "response.cancelled", ...sums };
     const ofRuntime =
       event.type === "response.completed" || (event.type === "response.failed" && isOfRuntime(event.error));

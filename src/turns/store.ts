@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import type { UsageState } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
 import type { Author } from "../contract/authors.ts";
+import type { TurnChangesWithDiffs } from "../contract/changes.ts";
 import { type Outcome, type SequencedEvent, summaryCharacters, type WhenBusy } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
@@ -18,6 +19,7 @@ import { announce, continueQueue, lockQueueOf } from "../queue/order-store.ts";
 import { useUploads } from "../uploads/store.ts";
 import { storeAppends, TurnAppends } from "./append-store.ts";
 import { pathsOf, withPaths } from "./attachments.ts";
+import { briefChangesOf, changesOf, changesWithDiffs, type Diffs, storeDiffs } from "./changes-store.ts";
 import { maximumRetoldTurns, type RetoldTurn } from "./retelling.ts";
 import { maximumOpenTools, maximumToolId, type TurnProgress } from "./running-turn.ts";
 import type { Steered } from "./steering.ts";
@@ -30,6 +32,15 @@ import {
   turnInProgress,
 } from "./turn.ts";
 import type { TurnAgent, TurnFilter } from "./turns.ts";
+
+/** What is stored of a turn at its end. */
+interface TurnEnd {
+  events: SequencedEvent[];
+  status: Outcome;
+  /** Null: unchanged. */
+  usage: UsageState | null;
+  diffs: Diffs | null;
+}
 
 export class TurnStore {
   readonly #database: Database;
@@ -165,6 +176,7 @@ export class TurnStore {
     conversation: number | null = null,
   ): Promise<PastTurn[]> {
     const rows = await this.#pastTurns(agentId)
+      .select(briefChangesOf.as("changes"))
       .$if(conversation !== null, (query) => query.where("conversation", "=", conversation!))
       .$if(after !== null, (query) => query.where(olderThan("turns", after!)))
       .orderBy("created_at", "desc")
@@ -215,8 +227,16 @@ export class TurnStore {
 
   /** A turn of the agent with its reply; null if there is none. */
   async past(agentId: string, turnId: string): Promise<PastTurn | null> {
-    const row = await this.#pastTurns(agentId).where("id", "=", turnId).executeTakeFirst();
+    const row = await this.#pastTurns(agentId)
+      .select(changesOf.as("changes"))
+      .where("id", "=", turnId)
+      .executeTakeFirst();
     return row ? toPast(row) : null;
+  }
+
+  /** The files that a turn changed, with their diffs; null: not known. */
+  changes(turnId: string): Promise<TurnChangesWithDiffs | null> {
+    return changesWithDiffs(this.#database, turnId);
   }
 
   #pastTurns(agentId: string) {
@@ -327,12 +347,13 @@ export class TurnStore {
    * Stores a turn's last events, its outcome and usage, and continues the agent's queue. Atomic, and repeated calls have no
    * effect. Returns the id of the turn that began; null: none did.
    */
-  end(turnId: string, events: SequencedEvent[], status: Outcome, usage: UsageState | null): Promise<string | null> {
+  end(turnId: string, { diffs, ...ended }: TurnEnd): Promise<string | null> {
     return this.#database.transaction().execute(async (transaction) => {
       const queue = await lockQueueOf(transaction, turnId);
       if (!queue) return null; // The agent was deleted.
-      await storeAppends(transaction, [JSON.stringify({ id: turnId, status, usage, events })]);
-      return queue.length === 0 ? null : continueQueue(transaction, queue, status);
+      await storeAppends(transaction, [JSON.stringify({ id: turnId, ...ended })]);
+      if (diffs) await storeDiffs(transaction, turnId, diffs);
+      return queue.length === 0 ? null : continueQueue(transaction, queue, ended.status);
     });
   }
 }
@@ -390,7 +411,7 @@ function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn,
 
 type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: number } } & Pick<
     PastTurn,
-    "error" | "output" | "askedBy" | "createdBy"
+    "error" | "output" | "changes" | "askedBy" | "createdBy"
   >;
 
 function toPast(row: PastRow): PastTurn {
@@ -399,6 +420,7 @@ function toPast(row: PastRow): PastTurn {
     ...cut(row.reply),
     error: row.error,
     output: row.output,
+    changes: row.changes,
     askedBy: row.askedBy,
     createdBy: row.createdBy,
     undone: row.undone,

@@ -22,11 +22,11 @@ const batchCharacters = 512 * 1024;
 
 /** A turn's lines: its own, and its events, joined into as few lines as possible. */
 export async function* toLines(turn: FinishedTurn, events: AsyncIterable<TurnEvent>): AsyncGenerator<TranscriptLine> {
-  const { id, conversation, createdAt, finishedAt, message, attachments, model, error, output, undone, usage } = turn;
+  const { id, conversation, createdAt, finishedAt, message, attachments, model, error, output, changes, undone, usage } = turn;
   const { credits: _, ...tokens } = toUsage(usage);
   const times = { createdAt: createdAt.toISOString(), finishedAt: finishedAt.toISOString() };
   const status = turn.status as TurnLine["status"];
-  const said = { message, attachments, model, status, error, output, undone };
+  const said = { message, attachments, model, status, error, output, changes, undone };
   yield { type: "turn", id, conversation, ...times, ...said, usage: tokens };
   const text = new Text();
   const calls = new Map<string, ToolCall>();
@@ -149,10 +149,11 @@ class Batch {
 
   /** The turn's last event is included. */
   ended(turn: TurnLine): StorableEvent[] {
-    if (turn.status === "completed")
-      this.#push({ type: "response.completed", ...(turn.output && { output: turn.output }) });
-    else if (turn.status === "cancelled") this.#push({ type: "response.cancelled" });
-    else this.#push({ type: "response.failed", error: faultOf(turn) });
+    const changes = turn.changes ?? undefined;
+    const output = turn.output ?? undefined;
+    if (turn.status === "completed") this.#push({ type: "response.completed", output, changes });
+    else if (turn.status === "cancelled") this.#push({ type: "response.cancelled", changes });
+    else this.#push({ type: "response.failed", error: faultOf(turn), changes });
     return this.taken();
   }
 
@@ -177,7 +178,7 @@ function toTurn(
   line: TurnLine,
   { now, after }: { now: Date; after: number },
 ): Extract<ImportedItem, { turn: object }>["turn"] {
-  const { conversation, message, attachments, model, status, output, undone, usage } = line;
+  const { conversation, message, attachments, model, status, output, changes, undone, usage } = line;
   const past = (time: string) => Math.min(Date.parse(time), now.getTime());
   const createdAt = new Date(Math.max(past(line.createdAt), after + 1));
   const finishedAt = new Date(Math.max(past(line.finishedAt), createdAt.getTime()));
@@ -192,6 +193,6 @@ function toTurn(
   };
   const unset = { namesConversation: false, limits: null, outputSchema: null, waiting: false, queuedAt: null };
   const none = { ...unset, onAsk: "deny" } as const;
-  const said = { conversation, message, attachments, model, status, error, output, undone };
+  const said = { conversation, message, attachments, model, status, error, output, changes, undone };
   return { ...said, usage: counts, ...none, createdAt, finishedAt };
 }

@@ -2,6 +2,7 @@ import type { AgentState } from "../agents/agent.ts";
 import { toUsage, type UsageState } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
 import type { Author } from "../contract/authors.ts";
+import type { TurnChanges } from "../contract/changes.ts";
 import { type OnAsk, summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
@@ -63,6 +64,8 @@ export interface PastTurn extends TurnState {
   error: Fault | null;
   /** The output that it ended with; null: none. */
   output: OutputValue | null;
+  /** The files that it changed; null: not known. */
+  changes: TurnChanges | null;
   /** The agent whose turn started this one; null if a client did, or once that agent is deleted. */
   askedBy: { agent: string; turnId: string } | null;
   createdBy: Author | null;
@@ -74,11 +77,11 @@ export interface PastTurn extends TurnState {
 
 export function toTurnView(past: PastTurn): TurnRecord {
   const { id, conversation, message, attachments, reply, replyTruncated, output, error, model } = past;
-  const { askedBy, createdBy, undone } = past;
+  const { askedBy, createdBy, undone, changes } = past;
   const status = shownStatus(past);
   return {
     ...{ id, conversation, message, attachments, reply, replyTruncated, output, error, model },
-    ...{ askedBy, createdBy, undone },
+    ...{ askedBy, createdBy, undone, changes },
     status,
     reason: status === "waiting" ? "approval" : null,
     usage: toUsage(past.usage),

@@ -72,7 +72,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     sweepRetellings: async () => {},
     remove: async (id) => void turns.delete(id),
     append: async (id, added) => void events.get(id)!.push(...added),
-    end: async (id, added, status) => {
+    end: async (id, { events: added, status }) => {
       events.get(id)!.push(...added);
       turns.set(id, { ...turns.get(id)!, status });
       return null;

@@ -419,7 +419,7 @@ export class Turns {
         maximumSize: this.#context.config.maximumTurnBytes,
         store: (events, usage) => this.#rows.append(turn.id, events, usage),
         storeLast: async (events, outcome, usage) => {
-          next = await this.#rows.end(turn.id, events, outcome, usage);
+          next = await this.#rows.end(turn.id, { events, status: outcome, usage, diffs: running.diffs });
         },
         stored: (waitedMs) => this.#context.metrics.stored(waitedMs / 1000),
         storeFailed: (error) =>

@@ -71,7 +71,7 @@ const inMachine = async (path: string) => {
   );
   return Buffer.from(await response.arrayBuffer());
 };
-const received = async () => (await inMachine("messages")).toString();
+const received = async () => (await inMachine(".local/state/messages")).toString();
 
 describe("a message with images and files", () => {
   test("reaches the runtime with its images, and all are files in the machine", async () => {

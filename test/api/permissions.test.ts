@@ -147,6 +147,8 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /agents/{name}/turns/{turnId}": chatting(200),
   "GET /agents/{name}/turns/{turnId}/events": chatting(200),
   // Its turn has ended already.
+  "GET /agents/{name}/turns/{turnId}/changes": account(200, 404),
+  "POST /agents/{name}/turns/{turnId}/restore": account(404, 404),
   "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),
   "PATCH /agents/{name}/turns/{turnId}": account(409, 404),
   "GET /approvals": account(200, 200),
@@ -247,6 +249,7 @@ const viewersMay = [
   "GET /agents/{name}/turns",
   "GET /agents/{name}/turns/{turnId}",
   "GET /agents/{name}/turns/{turnId}/events",
+  "GET /agents/{name}/turns/{turnId}/changes",
   "GET /approvals",
   "GET /agents/{name}/turns/{turnId}/approvals",
   "GET /agents/{name}/queue",

@@ -92,7 +92,12 @@ test("each turn's events, status and usage are its own", async () => {
   const end: SequencedEvent = { seq: 3, event: { type: "response.completed" } };
   await Promise.all([
     appends.add({ id: one.id, events: [said(2, "one")], usage: null }),
-    new TurnStore(database, "here").end(other.id, [said(2, "other"), end], "completed", usage),
+    new TurnStore(database, "here").end(other.id, {
+      events: [said(2, "other"), end],
+      status: "completed",
+      usage,
+      diffs: null,
+    }),
   ]);
   expect(await stored(one)).toMatchObject({ events: [said(2, "one")], turn: { status: "running", usage: noUsage } });
   expect(await stored(other)).toMatchObject({ events: [said(2, "other"), end], turn: { status: "completed", usage } });

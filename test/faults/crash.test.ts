@@ -356,7 +356,7 @@ test.each(Object.keys(operations))(
       else {
         await lifecycle.ready(agent.id);
         await say(machines, agent.id, "and this");
-        const messages = await readFile(join(folder, "machines", agent.id, "messages"), "utf8");
+        const messages = await readFile(join(folder, "machines", agent.id, ".local/state/messages"), "utf8");
         expect(messages).toBe(name === "create" ? "and this\n" : "remember this\nand this\n");
         await lifecycle.delete(agent.id);
       }

@@ -50,7 +50,7 @@ async function check(readings: Reading[]): Promise<string[]> {
 
 /** How often a runtime was given the message. */
 async function timesHeard(id: string, message: string): Promise<number> {
-  const heard = await readFile(join(service.config.dataFolder, "machines", id, "messages"), "utf8");
+  const heard = await readFile(join(service.config.dataFolder, "machines", id, ".local/state/messages"), "utf8");
   return heard.split("\n").filter((line) => line === message).length;
 }
 

@@ -125,7 +125,7 @@ async function checkHeard(service: KillableService, turns: Turn[]): Promise<void
   const messages = new Set(turns.map(({ message }) => message));
   const heard: string[] = [];
   for (const { id } of await service.machines.list()) {
-    const file = join(service.config.dataFolder, "machines", id, "messages");
+    const file = join(service.config.dataFolder, "machines", id, ".local/state/messages");
     heard.push(...(await readFile(file, "utf8")).split("\n").filter((line) => messages.has(line)));
   }
   expect(heard.filter((line, index) => heard.indexOf(line) !== index)).toEqual([]);

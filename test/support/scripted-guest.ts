@@ -56,10 +56,12 @@ export class ScriptedGuest {
   }
 
   static async start({ id, disk, runtimes, packages, log, provided, busy }: GuestOptions): Promise<ScriptedGuest> {
-    await mkdir(disk, { recursive: true });
+    // Below a folder that is no file of the agent's for the changes of its turns.
+    const stateFolder = join(disk, ".local/state");
+    await mkdir(stateFolder, { recursive: true });
     await writeFile(join(disk, "disk"), "");
-    const logFile = join(disk, "runner.log");
-    const environmentFile = join(disk, "environment");
+    const logFile = join(stateFolder, "runner.log");
+    const environmentFile = join(stateFolder, "environment");
     const logLine = (line: string) => {
       log(line);
       // A runner may end after its agent's folder has been removed.
@@ -79,7 +81,7 @@ export class ScriptedGuest {
         uid: process.getuid!(),
         gid: process.getgid!(),
         home: disk,
-        stateFolder: disk,
+        stateFolder,
         packages,
         gatewayUrl: urlOf(gateway),
         proxyUrl: urlOf(proxy),

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { conversingRuntime } from "../../scripts/dev/conversing-runtime.ts";
@@ -64,13 +64,14 @@ const functionsUrl = `http://127.0.0.1:${(functionServer.address() as AddressInf
 const record = { pid: process.pid, start: startOf(process.pid)!, gatewayUrl, firstToken };
 await rm(join(records, "identity.json"), { force: true });
 await write("machine.json", { ...record, port: null });
+await mkdir(join(folder, ".local/state"), { recursive: true });
 const runner = await createRunner({
   runtimes: ["claude-code", "opencode", "openclaw"].map(runtimeOf),
   context: {
     uid: process.getuid!(),
     gid: process.getgid!(),
     home: folder,
-    stateFolder: folder,
+    stateFolder: join(folder, ".local/state"),
     packages: join(import.meta.dirname, "../../node_modules"),
     gatewayUrl,
     proxyUrl: "",

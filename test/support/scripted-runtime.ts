@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
-import { appendFile, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { LastEvent, TurnEvent } from "../../src/contract/chat.ts";
@@ -44,6 +44,8 @@ import {
  *   uses KIND N SUBJECT  the same N times at once, each with its number after the subject
  *   ask [PATH [hang]]  calls the gateway at PATH (`/anthropic/v1/messages`), says the response's status and body, and
  *                  then nothing with `hang`
+ *   write PATH TEXT  calls the gateway, as a runtime does before it uses tools, then writes the file, without TEXT deletes it
+ *   writes PATH…   the same for many files, without content
  *   see WORDS      the images that come with the message: their types and sizes in bytes
  *   anything else  is repeated, word by word
  */
@@ -107,7 +109,7 @@ class ScriptedSession implements Session {
 
   /** The session's file. It survives a restart, as with real runtimes. */
   get #file(): string {
-    return join(this.#context.home, this.id);
+    return join(this.#context.stateFolder, this.id);
   }
 
   async prompt(
@@ -235,6 +237,23 @@ class ScriptedSession implements Session {
       }
       case "list-agents":
         say(await this.#call("agents", "list_agents", {}, emit, signal));
+        break;
+      case "write": {
+        const [path = "", ...text] = words;
+        const place = join(this.#context.home, path);
+        await this.#ask("/anthropic/v1/messages", message, model, signal);
+        await mkdir(dirname(place), { recursive: true });
+        await (text.length > 0 ? writeFile(place, `${text.join(" ")}\n`) : rm(place));
+        say("done");
+        break;
+      }
+      case "writes":
+        await this.#ask("/anthropic/v1/messages", message, model, signal);
+        for (const path of words) {
+          await mkdir(dirname(join(this.#context.home, path)), { recursive: true });
+          await writeFile(join(this.#context.home, path), "");
+        }
+        say("done");
         break;
       case "use":
         say(await this.#use(words[0]!, words.slice(1).join(" "), emit));

@@ -1,7 +1,8 @@
 import { ChevronRight, CircleAlert, CircleCheck, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
 import { duration } from "../ui/Time.tsx";
-import { type DiffLine, diffOf } from "./diff.ts";
+import { Diff } from "./Diff.tsx";
+import { diffOf } from "./diff.ts";
 import type { ToolPart } from "./turn-state.ts";
 
 /** More would make the page slow; all of it is in the turn's events. */
@@ -87,21 +88,4 @@ function textOf(value: unknown): string {
   const { command } = value as { command?: unknown };
   if (typeof command === "string" && Object.keys(value).length <= 3) return command;
   return JSON.stringify(value, null, 2);
-}
-
-const lineTones = { "+": "bg-good-soft text-good", "-": "bg-bad-soft text-bad", " ": "" };
-
-function Diff({ lines }: { lines: readonly DiffLine[] }) {
-  return (
-    <section className="max-h-96 overflow-auto rounded-md bg-sunken py-2" tabIndex={0} aria-label="Changes">
-      <pre className="font-mono text-[13px]">
-        {lines.map(({ sign, text }, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name, and never move
-          <div key={at} className={`px-3 whitespace-pre-wrap wrap-anywhere ${lineTones[sign]}`}>
-            {sign} {text}
-          </div>
-        ))}
-      </pre>
-    </section>
-  );
 }

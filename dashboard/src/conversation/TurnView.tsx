@@ -1,7 +1,7 @@
 import type { Turn } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, Pencil } from "lucide-react";
-import { lazy, memo, Suspense, startTransition, useEffect, useEffectEvent, useState } from "react";
+import { lazy, memo, type ReactNode, Suspense, startTransition, useEffect, useEffectEvent, useState } from "react";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
@@ -12,12 +12,14 @@ import { useMay } from "../workspace/use-may.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
 import { Attachments } from "./Attachments.tsx";
 import { type Draft, lineOf } from "./draft.ts";
+import { FileChanges } from "./FileChanges.tsx";
 import { FunctionCall } from "./FunctionCall.tsx";
 import { useLiveTurn } from "./live-turns.ts";
 import { jsonOf, Output } from "./Output.tsx";
 import { PlainMarkdown } from "./PlainMarkdown.tsx";
 import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
+import { RestoreTurn } from "./RestoreTurn.tsx";
 import { ToolCall } from "./ToolCall.tsx";
 import { isUnderWay } from "./turn-list.ts";
 import { type FunctionPart, failedPhase, isOver, type Part, type Phase } from "./turn-state.ts";
@@ -95,8 +97,13 @@ export const TurnView = memo(
           </Notice>
         )}
         {turn.undone && <p className="text-sm text-muted">Undone: the agent was rolled back to a time before it.</p>}
+        {turn.changes && <FileChanges agent={agent} turnId={turn.id} changes={turn.changes} />}
         <Outcome phase={phase} onSend={mayUse ? onSendAgain : null} draft={draft} />
-        {!isRunning && <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply} />}
+        {!isRunning && (
+          <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply}>
+            {mayUse && turn.finishedAt && !turn.undone && <RestoreTurn agent={agent} turn={turn} />}
+          </Facts>
+        )}
       </article>
     );
   },
@@ -250,14 +257,22 @@ function NextStep({ phase: { code, limit }, onContinue, onAgain }: NextStepProps
   );
 }
 
+interface FactsProps {
+  turn: Turn;
+  cost: string | null;
+  reply: string;
+  children: ReactNode;
+}
+
 /** When, how long, for how much. */
-function Facts({ turn: { createdAt, finishedAt }, cost, reply }: { turn: Turn; cost: string | null; reply: string }) {
+function Facts({ turn: { createdAt, finishedAt }, cost, reply, children }: FactsProps) {
   return (
     <p className="flex min-h-9 flex-wrap items-center gap-x-3 text-xs text-muted">
       <Time at={createdAt} />
       {finishedAt && <span>{duration(Date.parse(finishedAt) - Date.parse(createdAt))}</span>}
       {cost !== null && <span>{credits(cost)} credits</span>}
       {reply !== "" && <CopyButton text={reply} label="Copy the answer" isSmall />}
+      {children}
     </p>
   );
 }

@@ -4,6 +4,16 @@ export interface DiffLine {
   text: string;
 }
 
+/** The lines of a unified diff's hunks, each hunk after its header. */
+export function linesOf(hunks: string): DiffLine[] {
+  const lines = hunks.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines.map((text) => {
+    const sign = text[0];
+    return sign === "+" || sign === "-" || sign === " " ? line(sign, text.slice(1)) : line(" ", text);
+  });
+}
+
 /** Lines that are compared at most; an edit with more is shown as removed and added. */
 const comparedLines = 400;
 

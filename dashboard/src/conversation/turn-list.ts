@@ -96,6 +96,7 @@ function justBegun(id: string, { text, files }: Draft, conversation: number): Tu
     createdBy: null,
     queuedAt: null,
     undone: false,
+    changes: null,
     model: null,
     usage: {
       inputTokens: 0,

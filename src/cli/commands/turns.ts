@@ -1,9 +1,17 @@
-import { type AgentHandle, authorText, type Inclusion, type Turn, type TurnSummary } from "@berth/client";
+import {
+  type AgentHandle,
+  authorText,
+  type Inclusion,
+  type Turn,
+  type TurnChanges,
+  type TurnChangesWithDiffs,
+  type TurnSummary,
+} from "@berth/client";
 import { Option } from "commander";
 import type { ToolCommand } from "../command.ts";
 import { agentOf, connect } from "../connect.ts";
 import { CliError, faultText } from "../errors.ts";
-import { conversationOption, limitOption } from "../options.ts";
+import { conversationOption, limitOption, noWaitOption } from "../options.ts";
 import { type Cell, type Columns, fieldsText, statusCell } from "../table.ts";
 import { columnsOf, cut, printable, type Style, writeText } from "../terminal.ts";
 import { localTime } from "../time.ts";
@@ -52,6 +60,23 @@ export function register(program: ToolCommand): void {
       const reply = agent.reply(await idOf(agent, id), { after, ...(include ? { include } : {}) });
       for await (const event of reply) writeText(process.stdout, `${JSON.stringify(event)}\n`);
     });
+  turns
+    .add("changes <agent> [turn]", "show the files that a turn created, changed and deleted", about)
+    .option("--names", "only the files, without their diffs")
+    .prints(
+      async (name: string, id: string | undefined, _: { names?: boolean }) =>
+        agentOf(name).changes(await idOf(agentOf(name), id)),
+      (changes, _, __, { names = false }) => writeText(process.stdout, changesText(changes, names)),
+    );
+  turns
+    .add("restore <agent> <turn>", "restore an agent to before a turn: files, running programs, conversation", about)
+    .addOption(noWaitOption())
+    .confirms(
+      (name: string, id: string) => `Restore ${printable(name)} to before the turn ${printable(id)}?`,
+      "Nothing was changed.",
+    )
+    .after("The agent keeps a snapshot from before each of its last turns: berth agents update NAME --auto-snapshot N.")
+    .installs("rolled back", (name: string, id: string) => agentOf(name).restore(id));
   turns.add("cancel <agent> [turn]", "interrupt a turn", about).prints(
     async (name: string, id: string | undefined) => agentOf(name).cancel(await idOf(agentOf(name), id)),
     (_, name) => `Cancelling the turn of ${printable(name)}.`,
@@ -82,6 +107,21 @@ async function idOf(agent: AgentHandle, id: string | undefined): Promise<string>
   return newest.id;
 }
 
+const signs = { created: "+", changed: "~", deleted: "-" } as const;
+
+/** Each file with its diff, and a line with the counts. */
+function changesText(changes: TurnChangesWithDiffs, namesOnly: boolean): string {
+  const files = changes.files.map(({ name, change, diff }) => {
+    const line = `${signs[change]} ${printable(name)}\n`;
+    return diff === null || namesOnly ? line : `${line}${diff}\n`;
+  });
+  return `${files.join("")}${countsText(changes)}${changes.cut ? "; not all are listed" : ""}\n`;
+}
+
+function countsText({ created, changed, deleted }: Pick<TurnChanges, "created" | "changed" | "deleted">): string {
+  return `${created} created, ${changed} changed, ${deleted} deleted`;
+}
+
 async function showTurn(agent: AgentHandle, turn: Turn): Promise<void> {
   const fields = fieldsText({
     turn: turn.id,
@@ -92,6 +132,7 @@ async function showTurn(agent: AgentHandle, turn: Turn): Promise<void> {
     begun: localTime(turn.createdAt),
     ended: localTime(turn.finishedAt, "not yet"),
     usage: usageText(turn.usage),
+    files: turn.changes ? countsText(turn.changes) : "not known",
   });
   console.log(fields);
   writeText(process.stdout, `\n> ${turn.message.replaceAll("\n", "\n> ")}\n\n`);

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { AgentParams } from "../agents.ts";
+import { Agent, AgentParams, WaitQuery } from "../agents.ts";
+import { TurnChangesWithDiffs } from "../changes.ts";
 import {
   AccountTurnList,
   AccountTurnsQuery,
@@ -11,7 +12,7 @@ import {
   TurnRecord,
   TurnsQuery,
 } from "../chat.ts";
-import { chatReading, chatting, reading, route } from "../route.ts";
+import { chatReading, chatting, reading, route, using } from "../route.ts";
 import { maximumChatBytes } from "../uploads.ts";
 
 /** Messages to agents and their turns. An external agent key sees only the turns that it started. */
@@ -68,6 +69,28 @@ export const chatRoutes = {
     permission: chatReading,
     stream: TurnEvent,
     by: "leader, or any",
+  }),
+  getTurnChanges: route({
+    method: "GET",
+    path: "/agents/{name}/turns/{turnId}/changes",
+    summary: "Read the files that a turn changed, with their diffs",
+    description:
+      "Files of the agent's home that were created, changed or deleted between the turn's begin and its end, by whatever program or person. 404 `changes_unknown` if it is not known.",
+    params: TurnParams,
+    responses: { 200: TurnChangesWithDiffs },
+    permission: reading,
+    by: "any",
+  }),
+  restoreTurn: route({
+    method: "POST",
+    path: "/agents/{name}/turns/{turnId}/restore",
+    summary: "Roll the agent back to before a turn",
+    description:
+      "As a rollback to the snapshot from before the turn, which `autoSnapshot` keeps for the agent's last turns. Without it, 404 `snapshot_not_found`.",
+    params: TurnParams,
+    query: WaitQuery,
+    responses: { 200: Agent },
+    permission: using,
   }),
   cancelTurn: route({
     method: "POST",

@@ -432,6 +432,7 @@ export interface Tables {
     key_id: string | null;
     created_at: Generated<Date>;
   };
+  turn_diffs: { turn_id: string; diffs: JSONColumnType<(string | null)[]> };
   turn_events: { turn_id: string; seq: number; event: JSONColumnType<TurnEvent> };
   host_leases: {
     host: string;

@@ -230,6 +230,7 @@ export class AgentTasks implements A2ARequestHandler {
       replyTruncated: false,
       error: null,
       output: null,
+      changes: null,
       askedBy: null,
       createdBy: null,
       undone: false,

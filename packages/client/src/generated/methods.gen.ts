@@ -341,6 +341,16 @@ export class AgentMethods {
     return this.connection.call("getTurn", { path: { ...this.path, turnId }, ...options });
   }
 
+  /** Read the files that a turn changed, with their diffs. */
+  changes(turnId: string, options: RequestOptions = {}): Promise<types.TurnChangesWithDiffs> {
+    return this.connection.call("getTurnChanges", { path: { ...this.path, turnId }, ...options });
+  }
+
+  /** Roll the agent back to before a turn. */
+  restore(turnId: string, query: Query<"restoreTurn"> = {}, options: RequestOptions = {}): Promise<types.Agent> {
+    return this.connection.call("restoreTurn", { path: { ...this.path, turnId }, query, ...options });
+  }
+
   /** Cancel a turn. */
   async cancel(turnId: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("cancelTurn", { path: { ...this.path, turnId }, ...options });

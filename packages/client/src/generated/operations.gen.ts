@@ -41,6 +41,8 @@ export const operations = {
   listTurns: { method: "GET", path: "/agents/{name}/turns" },
   listAccountTurns: { method: "GET", path: "/turns" },
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
+  getTurnChanges: { method: "GET", path: "/agents/{name}/turns/{turnId}/changes" },
+  restoreTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/restore" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
   search: { method: "GET", path: "/search" },
   createUpload: { method: "POST", path: "/agents/{name}/uploads" },
@@ -174,6 +176,8 @@ export interface Operations {
   listTurns: { data: types.ListTurnsData; answer: types.TurnList; event: null };
   listAccountTurns: { data: types.ListAccountTurnsData; answer: types.AccountTurnList; event: null };
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
+  getTurnChanges: { data: types.GetTurnChangesData; answer: types.TurnChangesWithDiffs; event: null };
+  restoreTurn: { data: types.RestoreTurnData; answer: types.Agent; event: null };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
   search: { data: types.SearchData; answer: types.SearchResult; event: null };
   createUpload: { data: types.CreateUploadData; answer: types.Upload; event: null };

@@ -1726,7 +1726,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -1734,7 +1734,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -1757,6 +1757,22 @@ export type Fault = {
             message: string;
         }>;
     };
+};
+
+export type FileChange = {
+    /**
+     * The path, from the agent's home.
+     */
+    name: string;
+    change: 'created' | 'changed' | 'deleted';
+    /**
+     * In bytes, after the turn; null for a deleted file.
+     */
+    size: number | null;
+    /**
+     * SHA-256 of the file after the turn, in hexadecimal; null for a deleted or a very large file.
+     */
+    hash: string | null;
 };
 
 export type FileEntry = {
@@ -2835,6 +2851,10 @@ export type Turn = {
     } | null;
     createdBy: Author | null;
     /**
+     * The files that changed during the turn. Null: the turn has not ended, or it is not known.
+     */
+    changes: TurnChanges | null;
+    /**
      * When it was queued; null: it began at once.
      */
     queuedAt: string | null;
@@ -2847,6 +2867,60 @@ export type Turn = {
      */
     createdAt: string;
     finishedAt: string | null;
+};
+
+/**
+ * The files of the agent's home that differ from before the turn, without ignored files and caches.
+ */
+export type TurnChanges = {
+    created: number;
+    changed: number;
+    deleted: number;
+    /**
+     * Sorted by name. At most 2000; in lists of turns at most 20.
+     */
+    files: Array<FileChange>;
+    /**
+     * Whether `files` lacks some of the files.
+     */
+    cut: boolean;
+    /**
+     * Changes by all programs and people during the turn are included, not only the agent's.
+     */
+    writers: 'all';
+};
+
+export type TurnChangesWithDiffs = {
+    created: number;
+    changed: number;
+    deleted: number;
+    files: Array<{
+        /**
+         * The path, from the agent's home.
+         */
+        name: string;
+        change: 'created' | 'changed' | 'deleted';
+        /**
+         * In bytes, after the turn; null for a deleted file.
+         */
+        size: number | null;
+        /**
+         * SHA-256 of the file after the turn, in hexadecimal; null for a deleted or a very large file.
+         */
+        hash: string | null;
+        /**
+         * The hunks of a unified diff against the file from before the turn. Null: the file is not text or exceeds 1 MiB, the diffs of the turn exceed 1 MiB together, or there is no copy from before.
+         */
+        diff: string | null;
+    }>;
+    /**
+     * Whether `files` lacks some of the files.
+     */
+    cut: boolean;
+    /**
+     * Changes by all programs and people during the turn are included, not only the agent's.
+     */
+    writers: 'all';
 };
 
 export type TurnEvent = {
@@ -2982,6 +3056,10 @@ export type TurnEvent = {
      * The event's time. Sent when `include` has `usage`.
      */
     at?: string;
+    /**
+     * The files that changed during the turn. Missing if none did, or if it is not known.
+     */
+    changes?: TurnChanges;
 } | {
     type: 'response.failed';
     error: Fault;
@@ -2993,6 +3071,10 @@ export type TurnEvent = {
      * The event's time. Sent when `include` has `usage`.
      */
     at?: string;
+    /**
+     * The files that changed during the turn. Missing if none did, or if it is not known.
+     */
+    changes?: TurnChanges;
 } | {
     type: 'response.cancelled';
     /**
@@ -3003,6 +3085,10 @@ export type TurnEvent = {
      * The event's time. Sent when `include` has `usage`.
      */
     at?: string;
+    /**
+     * The files that changed during the turn. Missing if none did, or if it is not known.
+     */
+    changes?: TurnChanges;
 };
 
 /**
@@ -4628,6 +4714,85 @@ export type GetTurnEventsResponses = {
 };
 
 export type GetTurnEventsResponse = GetTurnEventsResponses[keyof GetTurnEventsResponses];
+
+export type GetTurnChangesData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The turn's id, as in the `x-turn-id` header.
+         */
+        turnId: string;
+    };
+    query?: never;
+    url: '/agents/{name}/turns/{turnId}/changes';
+};
+
+export type GetTurnChangesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetTurnChangesError = GetTurnChangesErrors[keyof GetTurnChangesErrors];
+
+export type GetTurnChangesResponses = {
+    /**
+     * Default Response
+     */
+    200: TurnChangesWithDiffs;
+};
+
+export type GetTurnChangesResponse = GetTurnChangesResponses[keyof GetTurnChangesResponses];
+
+export type RestoreTurnData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The turn's id, as in the `x-turn-id` header.
+         */
+        turnId: string;
+    };
+    query?: {
+        /**
+         * Delay the response until the agent is ready or has failed, for up to 60 s.
+         */
+        wait?: 'ready';
+    };
+    url: '/agents/{name}/turns/{turnId}/restore';
+};
+
+export type RestoreTurnErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RestoreTurnError = RestoreTurnErrors[keyof RestoreTurnErrors];
+
+export type RestoreTurnResponses = {
+    /**
+     * Default Response
+     */
+    200: Agent;
+};
+
+export type RestoreTurnResponse = RestoreTurnResponses[keyof RestoreTurnResponses];
 
 export type CancelTurnData = {
     body?: never;

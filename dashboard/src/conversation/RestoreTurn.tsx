@@ -1,0 +1,41 @@
+import type { Turn } from "@berth/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { History } from "lucide-react";
+import { berth } from "../api/client.ts";
+import { agentQuery, snapshotsQuery, turnsKey } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Confirm } from "../ui/Confirm.tsx";
+
+/** Goes back to before a message, where the agent keeps a snapshot from then. */
+export function RestoreTurn({ agent, turn }: { agent: string; turn: Turn }) {
+  const queries = useQueryClient();
+  const restore = async () => {
+    const changed = await berth.agent(agent).restore(turn.id);
+    queries.setQueryData(agentQuery(agent).queryKey, changed);
+    await Promise.all([
+      queries.invalidateQueries({ queryKey: snapshotsQuery(agent).queryKey }),
+      queries.invalidateQueries({ queryKey: turnsKey(agent) }),
+    ]);
+  };
+  return (
+    <Confirm
+      trigger={(open) => (
+        <Button
+          kind="quiet"
+          aria-label="Restore to before this message"
+          title="Restore to before this message"
+          className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
+          onClick={open}
+        >
+          <History className="size-4" aria-hidden />
+        </Button>
+      )}
+      title="Restore to before this message?"
+      action="Restore"
+      onConfirm={restore}
+    >
+      {agent} returns to its state from before this message: files, running programs and all conversations. This turn
+      and later ones are marked as undone. The current state is saved as a snapshot first. Credits are not refunded.
+    </Confirm>
+  );
+}
