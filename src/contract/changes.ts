@@ -44,7 +44,7 @@ export const TurnChanges = z
 export type TurnChanges = z.infer<typeof TurnChanges>;
 
 /** The hunks of a unified diff; null if the file is not text, is too large, or was not known before the turn. */
-export const FileDiff = z.string().nullable();
+const FileDiff = z.string().nullable();
 
 export const TurnChangesWithDiffs = TurnChanges.extend({
   files: z.array(

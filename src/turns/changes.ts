@@ -27,7 +27,7 @@ export async function fetchDiffs(
   }
 }
 
-/** What turns changed in the files of their agents. */
+/** The files that turns changed, and the way back to before a turn. */
 export class Changes {
   readonly #context: AppContext;
 

@@ -33,7 +33,7 @@ import {
 } from "./turn.ts";
 import type { TurnAgent, TurnFilter } from "./turns.ts";
 
-/** What is stored of a turn at its end. */
+/** The part of a turn that is stored at its end. */
 interface TurnEnd {
   events: SequencedEvent[];
   status: Outcome;

@@ -22,7 +22,20 @@ const batchCharacters = 512 * 1024;
 
 /** A turn's lines: its own, and its events, joined into as few lines as possible. */
 export async function* toLines(turn: FinishedTurn, events: AsyncIterable<TurnEvent>): AsyncGenerator<TranscriptLine> {
-  const { id, conversation, createdAt, finishedAt, message, attachments, model, error, output, changes, undone, usage } = turn;
+  const {
+    id,
+    conversation,
+    createdAt,
+    finishedAt,
+    message,
+    attachments,
+    model,
+    error,
+    output,
+    changes,
+    undone,
+    usage,
+  } = turn;
   const { credits: _, ...tokens } = toUsage(usage);
   const times = { createdAt: createdAt.toISOString(), finishedAt: finishedAt.toISOString() };
   const status = turn.status as TurnLine["status"];

@@ -6,7 +6,7 @@ import { newKey } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// What turns change in the files of scripted agents. Real runtimes are in test/runtimes/changes.test.ts.
+// Files that turns of scripted agents change. Real runtimes are in test/runtimes/changes.test.ts.
 
 let service: ScriptedService;
 let client: TestClient;

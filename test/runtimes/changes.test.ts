@@ -4,7 +4,7 @@ import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// What turns of the real runtimes change, each as a process of this host.
+// Files that turns of the real runtimes change. Each runtime is a process of this host.
 
 let service: ScriptedService;
 let client: TestClient;

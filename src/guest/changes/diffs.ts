@@ -70,7 +70,7 @@ function compare(place: string, signal: AbortSignal): Promise<string> {
 
 /** The hunks of each file by its number. Lines of files begin with a sign, so that a header cannot be confused. */
 function* hunksIn(output: string): Generator<[number, string]> {
-  // What follows the limit is incomplete.
+  // The file at the limit is incomplete.
   const whole = output.length < maximumOutput ? output : output.slice(0, output.lastIndexOf("\ndiff -r") + 1);
   // Not with `^`, which also matches after other line separators within a line.
   for (const part of whole.split(/(?<=\n)(?=diff -r )/)) {

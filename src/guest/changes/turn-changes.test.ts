@@ -30,7 +30,7 @@ async function write(path: string, content: string | Buffer): Promise<void> {
   await writeFile(join(home, path), content);
 }
 
-/** What a turn that does `task` changes, with each file's diff. */
+/** The changes of a turn that does `task`, with each file's diff. */
 async function turn(task: () => Promise<unknown>) {
   await changes.begin();
   await task();
