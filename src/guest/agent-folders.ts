@@ -130,7 +130,7 @@ async function isThere(path: string): Promise<boolean> {
  */
 async function unpack(bytes: Readable, folder: string): Promise<void> {
   await removeTree(folder);
-  await mkdir(folder, { mode: 0o700 });
+  await mkdir(folder, { mode: 0o700, recursive: true });
   const child = spawn("tar", extracting, { cwd: folder, env: archiveEnvironment, stdio: ["pipe", "ignore", "pipe"] });
   await unpackWith(child, bytes, { folder });
   await flushDisk(folder);

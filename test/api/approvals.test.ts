@@ -193,9 +193,9 @@ describe("while a turn waits for an approval", () => {
   test("another use of the machine wakes it, and the turn still waits", async () => {
     const { sent, request } = await asking();
     await client.call("POST", `/agents/${agent}/suspend`);
-    expect((await client.fetch("GET", `/agents/${agent}/files/messages`)).status).toBe(200);
+    expect((await client.fetch("GET", `/agents/${agent}/files/.local/state/messages`)).status).toBe(200);
     await client.call("POST", `/agents/${agent}/suspend`);
-    expect((await client.fetch("GET", `/agents/${agent}/files/messages`)).status).toBe(200);
+    expect((await client.fetch("GET", `/agents/${agent}/files/.local/state/messages`)).status).toBe(200);
     expect(await turnOf(sent)).toMatchObject({ status: "waiting" });
     await answer(sent, request, "allow");
     await sent.ended;

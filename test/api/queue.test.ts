@@ -67,7 +67,7 @@ const act = (action: string) => client.call("POST", `/agents/${agent}/queue`, { 
 const statusOf = async ({ turnId }: Sent) =>
   (await client.call("GET", `/agents/${agent}/turns/${turnId}`)).body.status as string;
 const received = async () => {
-  const response = await client.fetch("GET", `/agents/${agent}/files/messages`);
+  const response = await client.fetch("GET", `/agents/${agent}/files/.local/state/messages`);
   return (await response.text()).trim().split("\n");
 };
 const positionsOf = ({ events }: Sent) =>

@@ -51,7 +51,9 @@ async function send(message: string, options: SendOptions = {}): Promise<Sent> {
 async function listening(count: number, by = client): Promise<Sent> {
   const sent = await send(`listen ${count}`, { by });
   await expect
-    .poll(async () => (await client.call("GET", `/agents/${agent}/files/messages`)).status, { timeout: 10_000 })
+    .poll(async () => (await client.call("GET", `/agents/${agent}/files/.local/state/messages`)).status, {
+      timeout: 10_000,
+    })
     .toBe(200);
   return sent;
 }
@@ -140,7 +142,7 @@ test("an external agent key reaches its own turns, and waits behind others", asy
   expect(textOf(await sent.events)).toBe("mine");
   const own = await send("listen 1", { by: key });
   await expect
-    .poll(async () => (await client.fetch("GET", `/agents/${agent}/files/messages`)).text())
+    .poll(async () => (await client.fetch("GET", `/agents/${agent}/files/.local/state/messages`)).text())
     .toContain("listen 1\nmine\nlisten 1");
   expect((await send("again", { by: key })).placed).toBe("steered");
   expect(textOf(await own.events)).toBe("again ");

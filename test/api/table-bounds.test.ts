@@ -58,6 +58,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   sign_in_attempts: "clean-up",
   snapshots: ["agents", "BERTH_MAX_SNAPSHOTS"],
   tickets: "clean-up",
+  turn_diffs: ["turns", "one of 1 MiB"],
   turn_events: ["turns", "BERTH_MAX_TURN_MIB"],
   turns: "clean-up",
   upload_chunks: ["uploads", "100"],

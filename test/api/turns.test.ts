@@ -24,7 +24,7 @@ function types({ events }: Reply): string[] {
 
 /** The messages that ada's runtime has received. */
 async function messagesOfRuntime(): Promise<string> {
-  return (await client.fetch("GET", "/agents/ada/files/messages")).text();
+  return (await client.fetch("GET", "/agents/ada/files/.local/state/messages")).text();
 }
 
 /** The numbers 1, 2, 3, … of events that were all sent for. */

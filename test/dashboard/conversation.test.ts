@@ -55,7 +55,7 @@ test("a message that reaches the running turn is shown in it", async () => {
   const turn = await send("sam", "listen 1");
   await turn.getByRole("status").waitFor();
   const steer = () => client.fetch("POST", "/agents/sam/chat", { message: "Only the tests.", whenBusy: "steer" });
-  await expect.poll(async () => (await client.call("GET", "/agents/sam/files/messages")).status).toBe(200);
+  await expect.poll(async () => (await client.call("GET", "/agents/sam/files/.local/state/messages")).status).toBe(200);
   expect((await steer()).headers.get("x-berth-placed")).toBe("steered");
   await turn.getByRole("paragraph").filter({ hasText: "Only the tests." }).first().waitFor();
   expect(await answerOf(turn)).toBe("Only the tests.");

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
@@ -65,7 +65,9 @@ export class ScriptedGuest {
     const logLine = (line: string) => {
       log(line);
       // A runner may end after its agent's folder has been removed.
-      if (existsSync(disk)) appendFileSync(logFile, `${line}\n`);
+      if (!existsSync(disk)) return;
+      mkdirSync(stateFolder, { recursive: true }); // An import replaces the home.
+      appendFileSync(logFile, `${line}\n`);
     };
     logLine("The runner begins.");
     const uplink = new Uplink();
@@ -97,6 +99,7 @@ export class ScriptedGuest {
         adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
         provide: async (secrets) => {
           provided(secrets);
+          await mkdir(stateFolder, { recursive: true });
           await writePlaceholders(environmentFile, secrets.placeholders);
         },
         setClock: async () => {},

@@ -117,6 +117,7 @@ class ScriptedSession implements Session {
     emit: (event: TurnEvent) => void,
     signal: AbortSignal,
   ): Promise<LastEvent> {
+    await mkdir(this.#context.stateFolder, { recursive: true });
     await appendFile(this.#file, `${message}\n`);
     // Without the instruction for an output.
     const [said = ""] = message.split("\n\nWhen your work is done");
