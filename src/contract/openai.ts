@@ -136,6 +136,13 @@ export const CreateResponse = z
     background: z.boolean().nullish(),
     store: z.boolean().nullish().meta({ description: "False: the response cannot be read or continued by its id." }),
     previous_response_id: z.string().max(200).nullish(),
+    conversation: z
+      .union([z.string().max(100), z.strictObject({ id: z.string().max(100) })])
+      .nullish()
+      .meta({
+        description:
+          "One of the agent's conversations, as `conversation-N` or `{id}`. Default: the current one. Not with `previous_response_id`.",
+      }),
     instructions: z
       .string()
       .max(65_536)

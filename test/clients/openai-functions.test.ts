@@ -88,6 +88,20 @@ test("the usages of a turn's responses add up to the turn's", async () => {
   expect(answer.usage).toMatchObject({ prompt_tokens: one.input_tokens, completion_tokens: one.output_tokens });
 });
 
+test("an output for a call of another conversation is refused", async () => {
+  const agent = await newAgent("elsewhere");
+  await service.client.call("POST", `/agents/${agent}/conversations`, {});
+  const tools = [weather];
+  const asked = { model: agent, input: "call weather", tools, conversation: "conversation-2" };
+  const { call_id } = (await openai.responses.create(asked)).output[0] as { call_id: string };
+  const input = [{ type: "function_call_output" as const, call_id, output: "rain" }];
+  await expect(
+    openai.responses.create({ model: agent, input, tools, conversation: "conversation-1" }),
+  ).rejects.toMatchObject({ status: 409, message: expect.stringContaining("in another conversation") });
+  const last = await openai.responses.create({ model: agent, input, tools, conversation: "conversation-2" });
+  expect(last.output_text).toBe("rain");
+});
+
 test("functions that are called at once are asked for one after the other", async () => {
   const agent = await newAgent("several");
   const tools = [weather];

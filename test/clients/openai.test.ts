@@ -129,6 +129,47 @@ test("the conversation continues after its last response only", async () => {
   expect((await openai.responses.create({ model: agent, input: "recall" })).output_text).toBe("recall\nrecall\n");
 });
 
+test("several chats with one agent do not mix when each names its conversation", async () => {
+  const agent = await newAgent("chats");
+  const { body } = await service.client.call("POST", `/agents/${agent}/conversations`, {});
+  const ids = ["conversation-1", `conversation-${body.id}`] as const;
+  const say = (input: string, id: string) => openai.responses.create({ model: agent, input, conversation: id });
+  await Promise.all([say("red", ids[0]), say("blue", ids[1])]);
+  await Promise.all([say("rose", ids[0]), say("sky", ids[1])]);
+  const [one, two] = await Promise.all(ids.map((id) => say("recall", id)));
+  expect([one!.output_text, two!.output_text]).toEqual(["red\nrose\nrecall\n", "blue\nsky\nrecall\n"]);
+  expect(two!.conversation).toEqual({ id: ids[1] });
+  expect(await openai.responses.retrieve(two!.id)).toMatchObject({ conversation: { id: ids[1] } });
+  const streamed = await openai.responses.create({
+    model: agent,
+    input: "recall",
+    conversation: { id: ids[0] },
+    stream: true,
+  });
+  expect((await all(streamed)).at(-1)).toMatchObject({
+    response: { conversation: { id: ids[0] }, status: "completed" },
+  });
+  await expect(
+    openai.responses.create(
+      { model: agent, input: "x", conversation: ids[0] },
+      { headers: { "x-berth-conversation": "new" } },
+    ),
+  ).rejects.toMatchObject({ status: 400, message: expect.stringContaining("not both") });
+});
+
+test("a conversation that the agent does not have is not found", async () => {
+  for (const [id, message] of [
+    ["conv_1", "A conversation's id is conversation-N"],
+    ["conversation-9", "no conversation 9"],
+  ] as const) {
+    await expect(openai.responses.create({ model: "ada", input: "x", conversation: id })).rejects.toMatchObject({
+      status: 404,
+      code: "conversation_not_found",
+      message: expect.stringContaining(message),
+    });
+  }
+});
+
 test("what a response was asked is listed; a deleted one is gone, and its turn stays", async () => {
   const agent = await newAgent("items");
   const input = [
@@ -224,7 +265,7 @@ test("what an agent cannot do is refused by its name", async () => {
     [{ reasoning: { effort: "high" } }, "reasoning.effort"],
     [{ tool_choice: "required" }, "tool_choice"],
     [{ temprature: 1 }, "temprature: Unknown field"],
-    [{ conversation: "conv_1" }, "conversation"],
+    [{ conversation: "conversation-1", previous_response_id: `resp_${"0".repeat(32)}` }, "not both"],
     [{ prompt: { id: "pmpt_1" } }, "prompt"],
     [{ input: [{ role: "user", content: [{ type: "input_image", image_url: "data:," }] }] }, "image_url"],
     [{ input: [{ role: "user", content: [{ type: "input_audio", data: "" }] }] }, "input_audio"],

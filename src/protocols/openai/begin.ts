@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { AgentState } from "../../agents/agent.ts";
 import type { AppContext } from "../../context.ts";
+import { BerthError } from "../../contract/errors.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import { conversationHeader } from "../../contract/openai.ts";
 import type { OutputSchema } from "../../contract/output.ts";
@@ -21,6 +22,8 @@ interface Beginning {
   /** The schema of the answer; null: it is a text. */
   outputSchema: OutputSchema | null;
   previousId: string | null;
+  /** The conversation that the request names; null: none. */
+  conversation: number | null;
   /** The request's fields that a response repeats; null: the response is not stored. */
   request: ResponseRequest | null;
 }
@@ -33,11 +36,14 @@ export async function beginAsked(
   { agents, responses, audit }: AppContext,
   request: Asking,
   agent: AgentState,
-  { asked, instructions, functions, outputSchema, previousId, request: repeated }: Beginning,
+  { asked, instructions, functions, outputSchema, previousId, conversation, request: repeated }: Beginning,
 ): Promise<BegunResponse> {
   const { attempt, caller, headers, log } = request;
   const { resourceId: id } = attempt;
   const resets = headers[conversationHeader] === "new";
+  if (resets && conversation !== null) {
+    throw new BerthError("request_invalid", `conversation: use it or the header ${conversationHeader}, not both.`);
+  }
   // The header is an operation of its own, whatever request contains it.
   if (resets) requirePermission(routes.resetConversation, caller);
   if (attempt.earlier !== "none") {
@@ -48,7 +54,8 @@ export async function beginAsked(
     }
   }
   const kept = repeated && { request: storableValue(repeated), input: asked.items };
-  if (asked.message === null) return responses.resume(id, agent, asked.outputs, { previousId, kept }, caller);
+  if (asked.message === null)
+    return responses.resume(id, agent, asked.outputs, { previousId, conversation, kept }, caller);
   const current = resets ? await agents.resetConversation(agent, attempt, caller) : agent;
   if (resets) {
     const about = { agent: agent.name, agentId: agent.id, status: 200, code: null };
@@ -65,6 +72,7 @@ export async function beginAsked(
       functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
       outputSchema: outputSchema && storableValue(outputSchema),
       previousId,
+      conversation,
       kept,
     },
     caller,

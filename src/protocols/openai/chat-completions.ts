@@ -31,6 +31,7 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
         functions: toolsOf(request.body).map((tool) => tool.function),
         outputSchema: format?.type === "json_schema" ? schemaOf(format.json_schema) : null,
         previousId: null,
+        conversation: null,
         request: null,
       });
       const chat = new ChatStream({ response, turn }, agent.name, options?.include_usage ?? false);

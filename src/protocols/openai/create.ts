@@ -13,17 +13,23 @@ export async function createResponse(
   agent: AgentState,
   body: CreateResponse,
 ): Promise<BegunResponse> {
-  const { previous_response_id: previous, store, instructions, metadata, background } = body;
+  const { previous_response_id: previous, conversation: named, store, instructions, metadata, background } = body;
   const { format } = body.text ?? {};
   const asked = askedOfInput(body.input);
   const previousId = previous ? fromResponseId(previous) : null;
   if (previousId === "") throw new BerthError("response_not_found", "previous_response_id is not a valid response id.");
+  if (previous && named) {
+    throw new BerthError("request_invalid", "conversation: use it or previous_response_id, not both.");
+  }
+  const conversation = named ? numberIn(typeof named === "string" ? named : named.id) : null;
+  if (conversation !== null) await context.conversations.find(agent, conversation, request.caller);
   const repeated: ResponseRequest = {
     instructions: instructions ?? null,
     metadata: metadata ?? {},
     background: background ?? false,
     tools: toolsOf(body),
     ...(format && { format }),
+    ...(conversation !== null && { conversation }),
   };
   return beginAsked(context, request, agent, {
     asked,
@@ -31,6 +37,14 @@ export async function createResponse(
     functions: toolsOf(body),
     outputSchema: format?.type === "json_schema" ? schemaOf(format) : null,
     previousId,
+    conversation,
     request: store === false ? null : repeated,
   });
+}
+
+/** Throws `conversation_not_found`. */
+function numberIn(id: string): number {
+  const [, number] = /^conversation-([1-9]\d{0,8})$/.exec(id) ?? [];
+  if (number !== undefined) return Number(number);
+  throw new BerthError("conversation_not_found", "A conversation's id is conversation-N, with its number.");
 }

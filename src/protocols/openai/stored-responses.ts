@@ -19,6 +19,8 @@ export interface ResponseRequest {
   tools: unknown[];
   /** The format of the answer's text as it was sent; missing: a text. */
   format?: object;
+  /** The number of the conversation that the request named; missing: none. */
+  conversation?: number;
 }
 
 /** A response of OpenAI's API: a part of a turn. A turn that calls its client's functions has several. */
@@ -42,6 +44,8 @@ interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"
   /** The images and files of the message. */
   files: readonly GivenFile[];
   previousId: string | null;
+  /** Null: the current one, or that of the previous response. */
+  conversation: number | null;
   /** Null: the response is not stored. */
   kept: Pick<ResponseState, "request" | "input"> | null;
 }
@@ -75,11 +79,11 @@ export class Responses {
   async begin(
     id: string,
     agent: AgentState,
-    { message, files, instructions, functions, outputSchema, previousId, kept }: Asked,
+    { message, files, instructions, functions, outputSchema, previousId, conversation: named, kept }: Asked,
     caller: Caller,
   ): Promise<BegunResponse> {
     const [turns, uploads] = [this.#turns, this.#uploads];
-    const conversation = previousId === null ? undefined : await this.#continued(agent, previousId);
+    const conversation = previousId === null ? (named ?? undefined) : await this.#continued(agent, previousId);
     await this.#giveUpWaiting(agent, caller);
     const response = newResponse({ id, turnId: id, agentId: agent.id, previousId, ...kept });
     try {
@@ -109,7 +113,7 @@ export class Responses {
     id: string,
     agent: AgentState,
     outputs: ReadonlyMap<string, string>,
-    { previousId, kept }: Pick<Asked, "previousId" | "kept">,
+    { previousId, conversation, kept }: Pick<Asked, "previousId" | "conversation" | "kept">,
     caller: Caller,
   ): Promise<BegunResponse> {
     const waiting = await this.#turns.waiting(agent);
@@ -118,6 +122,9 @@ export class Responses {
       throw new BerthError("function_not_waiting", "No turn of the agent is waiting for the result of this call.");
     }
     const { turn, call } = waiting;
+    if (conversation !== null && turn.conversation !== conversation) {
+      throw new BerthError("function_not_waiting", "The turn that waits for this call is in another conversation.");
+    }
     const response = newResponse({ id, turnId: turn.id, agentId: agent.id, afterSeq: call.seq, previousId, ...kept });
     if (kept) await this.#rows.insert(response);
     try {

@@ -1415,6 +1415,12 @@ export type CreateResponse = {
     store?: boolean | null;
     previous_response_id?: string | null;
     /**
+     * One of the agent's conversations, as `conversation-N` or `{id}`. Default: the current one. Not with `previous_response_id`.
+     */
+    conversation?: string | {
+        id: string;
+    } | null;
+    /**
      * For this turn, appended to the agent's own instructions.
      */
     instructions?: string | null;
