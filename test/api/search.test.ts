@@ -201,7 +201,7 @@ test("an imported agent's turns are found", async () => {
 test("a steered message is found with the message of its turn", async () => {
   const listening = client.chat("ada", "listen 1");
   await expect
-    .poll(async () => (await client.call("GET", "/agents/ada/files/messages")).status, { timeout: 10_000 })
+    .poll(async () => (await client.call("GET", "/agents/ada/files/.local/state/messages")).status, { timeout: 10_000 })
     .toBe(200);
   await client.call("POST", "/agents/ada/chat", { message: "a needle", whenBusy: "steer" });
   const { turnId } = await listening;

@@ -23,7 +23,9 @@ async function listening(agent: string, messages: number): Promise<void> {
   await field(agent).fill(`listen ${messages}`);
   await page.keyboard.press("Enter");
   await expect
-    .poll(async () => (await service.client.call("GET", `/agents/${agent}/files/messages`)).status, { timeout: 10_000 })
+    .poll(async () => (await service.client.call("GET", `/agents/${agent}/files/.local/state/messages`)).status, {
+      timeout: 10_000,
+    })
     .toBe(200);
 }
 
