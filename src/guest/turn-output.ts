@@ -2,7 +2,7 @@ import type { Fault } from "../contract/agents.ts";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import { type OutputIssue, type OutputSchema, type OutputValue, outputTool } from "../contract/output.ts";
-import { issuesOf } from "../core/json-schema/check.ts";
+import { issuesOf, machineMs } from "../core/json-schema/check.ts";
 import type { Prompt, Session } from "../runtimes/runtime.ts";
 
 const instruction = `When your work is done, call the tool \`${outputTool}\` with the result. A program reads the tool's input and nothing else of your answer, so end your turn with that call.`;
@@ -51,7 +51,7 @@ export class TurnOutput {
   async #take(value: OutputValue): Promise<OutputAnswer> {
     if (this.#value !== null) return { text: given, isError: false };
     if (this.#fault !== null) return { text: this.#fault.message, isError: true };
-    const issues = await issuesOf(this.#schema, value);
+    const issues = await issuesOf(this.#schema, value, machineMs);
     if (issues.length === 0) {
       this.#value = value;
       return { text: given, isError: false };

@@ -12,8 +12,10 @@ import { requireUsable, SchemaFault } from "./structure.ts";
 import type { SchemaAnswer, SchemaJob } from "./thread.ts";
 import { schemaThreadArgument } from "./thread-argument.ts";
 
-/** How long a schema and a value may be worked on, and the heap for it. A usual schema takes some milliseconds. */
-const maximumMs = 2_000;
+/** How long the server works on a schema and a value, and the heap for it. A usual schema takes some milliseconds. */
+const serverMs = 2_000;
+/** The same in a machine, which may be emulated: that takes twenty times as long. */
+export const machineMs = 10_000;
 const heapMiB = 64;
 
 const tooSlow = "The schema takes too long to check, or too much memory. Simplify its patterns and references.";
@@ -24,24 +26,24 @@ const tooSlow = "The schema takes too long to check, or too much memory. Simplif
  */
 export async function checkSchema(schema: OutputSchema): Promise<void> {
   requireUsable(schema);
-  const answer = await answerTo({ schema: JSON.stringify(schema), value: null });
+  const answer = await answerTo({ schema: JSON.stringify(schema), value: null }, serverMs);
   if ("fault" in answer) throw new SchemaFault(answer.fault.pointer, answer.fault.message);
 }
 
-/** The faults of a value; none: it matches the schema. */
-export async function issuesOf(schema: OutputSchema, value: OutputValue): Promise<OutputIssue[]> {
+/** The faults of a value; none: it matches the schema, which was checked before. */
+export async function issuesOf(schema: OutputSchema, value: OutputValue, maximumMs = serverMs): Promise<OutputIssue[]> {
   const text = JSON.stringify(value);
   const bytes = Buffer.from(text);
   if (bytes.length > maximumOutputBytes)
     return [{ field: "", message: `must have at most ${maximumOutputBytes} bytes of JSON` }];
   if (structureOf(bytes).depth > maximumOutputLevels)
     return [{ field: "", message: `must have at most ${maximumOutputLevels} levels` }];
-  const answer = await answerTo({ schema: JSON.stringify(schema), value: text });
+  const answer = await answerTo({ schema: JSON.stringify(schema), value: text }, maximumMs);
   return "fault" in answer ? [{ field: "", message: answer.fault.message }] : answer.issues;
 }
 
 /** Starts a thread for one job, so that nothing of one schema stays for the next. */
-async function answerTo(job: SchemaJob): Promise<SchemaAnswer> {
+async function answerTo(job: SchemaJob, maximumMs: number): Promise<SchemaAnswer> {
   const worker = newThread();
   let late: NodeJS.Timeout | undefined;
   try {
