@@ -99,7 +99,12 @@ test("QEMU runs with as little privilege as can be had, and its files are closed
 
 test("a machine that is killed in mid-turn ends the turn, and comes back with its files and its conversation", async () => {
   const { client } = service;
-  await client.chat("bea", "run: echo kept > ~/note");
+  const changesOf = async (turnId: string) =>
+    (await client.call("GET", `/agents/bea/turns/${turnId}/changes`)).body.files;
+  const noted = await client.chat("bea", "run: echo kept > ~/note");
+  expect(await changesOf(noted.turnId)).toMatchObject([
+    { name: "note", change: "created", diff: "@@ -0,0 +1 @@\n+kept\n" },
+  ]);
   const id = await service.machineId("bea");
   const response = await client.fetch("POST", "/agents/bea/chat", {
     message: "run: tail -f /dev/null",
@@ -113,6 +118,7 @@ test("a machine that is killed in mid-turn ends the turn, and comes back with it
   expect(types.at(-1)).toBe("machine_lost");
   const reply = await client.chat("bea", "run: cat ~/note");
   expect(reply.text).toContain("kept");
+  expect(await changesOf(reply.turnId)).toEqual([]);
   expect((await service.record(id)).origin).toBe("boot");
   const { stdout } = await service.exec(id, "cat ~agent/.claude/projects/*/*.jsonl");
   expect(await client.ask("bea", "And?")).toContain("run: cat ~/note");
