@@ -34,6 +34,7 @@ import { SecretStore } from "./secrets/store.ts";
 import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
 import { ForkStore } from "./snapshots/fork-store.ts";
 import { SnapshotStore } from "./snapshots/store.ts";
+import { PastTurnStore } from "./turns/past-store.ts";
 import { TurnStore } from "./turns/store.ts";
 import { UploadStore } from "./uploads/store.ts";
 import { DeletedWorkspaceStore } from "./workspaces/deleted-store.ts";
@@ -95,6 +96,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     snapshots: new SnapshotStore(database),
     tickets: new TicketStore(database),
     turns: turnStore,
+    pastTurns: new PastTurnStore(database),
     uploads: new UploadStore(database),
     users: new UserStore(database, startingCredits),
     workspaces: new WorkspaceStore(database),

@@ -10,8 +10,9 @@ import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
 import { changesOf } from "../turns/changes-store.ts";
+import { outputOf } from "../turns/past-store.ts";
 import { keepRetelling, retoldText } from "../turns/retelling-rows.ts";
-import { outputOf, type TurnStore, toTurnState } from "../turns/store.ts";
+import { type TurnStore, toTurnState } from "../turns/store.ts";
 import type { FinishedTurn, ImportedItem } from "../turns/transcript.ts";
 import type { ImportedSettings } from "./imports.ts";
 

@@ -5,9 +5,9 @@ import { BerthError } from "../contract/errors.ts";
 import { type AuthorIds, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import { lockQueue } from "../queue/order-store.ts";
+import { saidIn } from "../turns/past-store.ts";
 import { retelling } from "../turns/retelling.ts";
 import { insertRetelling, retoldText } from "../turns/retelling-rows.ts";
-import { saidIn } from "../turns/store.ts";
 import { turnInProgress } from "../turns/turn.ts";
 import { requireConversation } from "./activity-store.ts";
 

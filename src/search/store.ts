@@ -3,7 +3,7 @@ import { searchedLength } from "../contract/search.ts";
 import type { Database } from "../core/database/database.ts";
 import { visibleTo } from "../core/database/private-agents.ts";
 import type { Caller } from "../core/http/caller.ts";
-import { replyOf } from "../turns/store.ts";
+import { replyOf } from "../turns/past-store.ts";
 
 /** An ended turn whose texts are to be stored. */
 export interface UnsearchedTurn {
@@ -78,8 +78,8 @@ export class SearchStore {
   }
 
   /**
-   * Up to `limit` texts with all words of the search, the newest turn first. Throws `database_unavailable` if the search
-   * takes longer than `searchMs`.
+   * Up to `limit` texts with all words of the search, the newest turn first. The statement fails if it takes
+   * longer than `searchMs`.
    */
   find({ query, caller, agentId, after }: Sought, limit: number): Promise<Candidate[]> {
     const { accountId, agentIds, keyId } = caller;

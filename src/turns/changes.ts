@@ -40,7 +40,7 @@ export class Changes {
     if (!hasEnded(turn.status)) {
       throw new BerthError("turn_in_progress", "The turn has not ended.", { details: { turnId: turn.id } });
     }
-    const changes = await this.#context.stores.turns.changes(turn.id);
+    const changes = await this.#context.turns.past.changes(turn.id);
     if (changes) return changes;
     throw new BerthError("changes_unknown", "It is not known what the turn changed.");
   }

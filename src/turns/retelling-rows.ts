@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { AgentRow } from "../agents/rows.ts";
 import type { Database } from "../core/database/database.ts";
+import { saidIn } from "./past-store.ts";
 import { retelling } from "./retelling.ts";
-import { saidIn } from "./store.ts";
 
 /** Stores a replay of the conversation `conversation` for the agent's current conversation and its runtime. */
 export async function retell(transaction: Database, { id, retold }: AgentRow, conversation: number): Promise<void> {

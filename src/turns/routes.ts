@@ -121,7 +121,7 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
       const agent = await findAgent(agents, request, request.params.name);
       const { limit, cursor, conversation = null } = request.query;
       const after = fromCursor(cursor, timedPattern);
-      const page = await turns.list(agent.id, limit + 1, after, conversation);
+      const page = await turns.past.list(agent.id, limit + 1, after, conversation);
       return pageOf(page.map(toTurnView), limit, timedKey);
     });
 
@@ -129,13 +129,13 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
       const { limit, cursor, since } = query;
       const after = fromCursor(cursor, timedPattern);
       const from = since === undefined ? null : new Date(since);
-      const page = await turns.listOfAccount(caller, limit + 1, after, from);
+      const page = await turns.past.ofAccount(caller, limit + 1, after, from);
       return pageOf(page.map(toTurnSummary), limit, timedKey);
     });
 
     handle(app, routes.getTurn, async (request) => {
       const { agent, turn } = await find(request);
-      const view = toTurnView(await turns.past(agent.id, turn.id));
+      const view = toTurnView(await turns.past.read(agent.id, turn.id));
       // The holder of an external key learns nothing of people, keys and other files.
       return request.caller.agentIds === null ? view : { ...view, createdBy: null, changes: null };
     });

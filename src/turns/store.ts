@@ -1,37 +1,21 @@
 import { type Selectable, sql } from "kysely";
 import type { UsageState } from "../billing/usage.ts";
-import type { Fault } from "../contract/agents.ts";
-import type { Author } from "../contract/authors.ts";
-import type { TurnChangesWithDiffs } from "../contract/changes.ts";
-import { type Outcome, type SequencedEvent, summaryCharacters, type WhenBusy } from "../contract/chat.ts";
+import type { Outcome, SequencedEvent, WhenBusy } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
-import type { OutputValue } from "../contract/output.ts";
 import { maximumQueue, maximumQueueOfKey } from "../contract/queue.ts";
 import { beganTurn, requireConversation } from "../conversations/activity-store.ts";
-import { authorColumns, authorOf } from "../core/database/authors.ts";
+import { authorColumns } from "../core/database/authors.ts";
 import { type Database, isDuplicate } from "../core/database/database.ts";
-import { olderThan } from "../core/database/paging.ts";
-import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
-import type { Viewer } from "../core/http/access.ts";
 import { announce, continueQueue, lockQueueOf } from "../queue/order-store.ts";
 import { useUploads } from "../uploads/store.ts";
 import { storeAppends, TurnAppends } from "./append-store.ts";
-import { pathsOf, withPaths } from "./attachments.ts";
-import { briefChangesOf, changesOf, changesWithDiffs, type Diffs, storeDiffs } from "./changes-store.ts";
-import { maximumRetoldTurns, type RetoldTurn } from "./retelling.ts";
+import { type Diffs, storeDiffs } from "./changes-store.ts";
 import { maximumOpenTools, maximumToolId, type TurnProgress } from "./running-turn.ts";
 import type { Steered } from "./steering.ts";
-import {
-  AgentChanged,
-  type AgentMoment,
-  type PastTurn,
-  type RecentTurn,
-  type TurnState,
-  turnInProgress,
-} from "./turn.ts";
-import type { TurnAgent, TurnFilter } from "./turns.ts";
+import { AgentChanged, type AgentMoment, type TurnState, turnInProgress } from "./turn.ts";
+import type { TurnAgent } from "./turns.ts";
 
 /** The part of a turn that is stored at its end. */
 interface TurnEnd {
@@ -168,89 +152,6 @@ export class TurnStore {
     }));
   }
 
-  /** Up to `limit` turns of an agent, or of one conversation, after its turn `after`, newest first. */
-  async list(
-    agentId: string,
-    limit: number,
-    after: string | null,
-    conversation: number | null = null,
-  ): Promise<PastTurn[]> {
-    const rows = await this.#pastTurns(agentId)
-      .select(briefChangesOf.as("changes"))
-      .$if(conversation !== null, (query) => query.where("conversation", "=", conversation!))
-      .$if(after !== null, (query) => query.where(olderThan("turns", after!)))
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit)
-      .execute();
-    return rows.map(toPast);
-  }
-
-  async count(agentId: string, { conversation, status }: TurnFilter): Promise<number> {
-    const { count } = await this.#database
-      .selectFrom("turns")
-      .select(({ fn }) => fn.countAll<string>().as("count"))
-      .where("agent_id", "=", agentId)
-      .$if(conversation !== null, (query) => query.where("conversation", "=", conversation!))
-      .$if(status !== null, (query) => query.where("status", "=", status === "waiting" ? "running" : status!))
-      .$if(status === "running" || status === "waiting", (query) => query.where("waiting", "=", status === "waiting"))
-      .executeTakeFirstOrThrow();
-    return Number(count);
-  }
-
-  /**
-   * Up to `limit` turns of all of the caller's agents in the same order; `since`: running, or ended since then. Without
-   * messages that left a queue before they began.
-   */
-  async ofAccount(viewer: Viewer, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
-    // Reads each agent's newest turns by its own index. An agent's turns end in the order in which they begin, so the
-    // newest that ended before `since` ends its part of the list.
-    const { rows } = await sql<RecentTurn>`
-      select turns.id, turns.agent, left(turns.message, ${summaryCharacters.message}) as message, turns.status, turns.waiting, (${replyOf(summaryCharacters.reply)}) ->> 'text' as reply,
-        (${faultOf}) as error, ${turnAuthor} as "createdBy", turns.created_at as "createdAt", turns.finished_at as "finishedAt"
-      from (
-        select own.*, agents.name as agent from agents cross join lateral (
-          select * from turns where agent_id = agents.id
-            and created_at > coalesce((
-              select before.created_at from turns before where before.agent_id = agents.id
-                and before.finished_at < ${since} order by before.created_at desc limit 1), '-infinity')
-            and ${after === null ? sql`true` : olderThan("turns", after)}
-            and not (status = 'cancelled' and created_at is not distinct from queued_at)
-          order by created_at desc, id desc limit ${limit}
-        ) own
-        where agents.account_id = ${viewer.accountId} and ${visibleTo(viewer, "all")}
-        order by own.created_at desc, own.id desc limit ${limit}
-      ) turns
-      order by turns.created_at desc, turns.id desc`.execute(this.#database);
-    return rows;
-  }
-
-  /** A turn of the agent with its reply; null if there is none. */
-  async past(agentId: string, turnId: string): Promise<PastTurn | null> {
-    const row = await this.#pastTurns(agentId)
-      .select(changesOf.as("changes"))
-      .where("id", "=", turnId)
-      .executeTakeFirst();
-    return row ? toPast(row) : null;
-  }
-
-  /** The files that a turn changed, with their diffs; null: not known. */
-  changes(turnId: string): Promise<TurnChangesWithDiffs | null> {
-    return changesWithDiffs(this.#database, turnId);
-  }
-
-  #pastTurns(agentId: string) {
-    return this.#database
-      .selectFrom("turns")
-      .selectAll()
-      .select(replyOf(maximumReply).as("reply"))
-      .select(faultOf.as("error"))
-      .select(outputOf.as("output"))
-      .select(askerOf.as("askedBy"))
-      .select(turnAuthor.as("createdBy"))
-      .where("agent_id", "=", agentId);
-  }
-
   /** A page of the turn's events after `after`, oldest first, limited in number and size; empty after the last. */
   async events(turnId: string, after: number): Promise<SequencedEvent[]> {
     const { batchEvents, batchSize } = usualLimits;
@@ -358,112 +259,12 @@ export class TurnStore {
   }
 }
 
-/** The turns of a conversation that are remembered; only those after `since`, without the turn `except`. */
-export async function saidIn(
-  database: Database,
-  agentId: string,
-  conversation: number,
-  { since, except }: { since: Date | null; except: string | null },
-): Promise<RetoldTurn[]> {
-  const rows = await database
-    .selectFrom("turns")
-    .select(["id", "message", "attachments"])
-    .select(replyOf(maximumReply).as("reply"))
-    .where("agent_id", "=", agentId)
-    .where("conversation", "=", conversation)
-    .where("undone", "=", false)
-    .where("status", "!=", "queued")
-    .$if(since !== null, (query) => query.where("created_at", ">", since!))
-    .$if(except !== null, (query) => query.where("id", "!=", except!))
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(maximumRetoldTurns)
-    .execute();
-  return rows
-    .map(({ id, message, attachments, reply }) => ({
-      message: withPaths(message, pathsOf(id, attachments)),
-      reply: reply.text,
-    }))
-    .toReversed();
-}
-
-/** The maximum length of a reply in a list of up to a hundred, in characters. */
-const maximumReply = 64 * 1024;
-/** Limits how many pieces of a reply are read before it is truncated. */
-const maximumPieces = 20_000;
-
-/** The first deltas of the reply's text, joined, up to that many characters, and their number. */
-export const replyOf = (characters: number) => sql<{ text: string; pieces: number }>`(
-  select json_build_object('text', coalesce(string_agg(delta, '' order by seq), ''), 'pieces', count(*)) from (
-    select seq, delta, sum(length(delta)) over (order by seq) - length(delta) as before from (
-      select seq, event ->> 'delta' as delta from turn_events
-      where turn_id = turns.id and event ->> 'type' = 'response.output_text.delta'
-      order by seq limit ${maximumPieces}
-    ) pieces
-  ) sized where before <= ${characters})`;
-
-function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn, "reply" | "replyTruncated"> {
-  return {
-    reply: text.slice(0, maximumReply).toWellFormed(),
-    replyTruncated: text.length > maximumReply || pieces === maximumPieces,
-  };
-}
-
-type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: number } } & Pick<
-    PastTurn,
-    "error" | "output" | "changes" | "askedBy" | "createdBy"
-  >;
-
-function toPast(row: PastRow): PastTurn {
-  return {
-    ...toTurnState(row),
-    ...cut(row.reply),
-    error: row.error,
-    output: row.output,
-    changes: row.changes,
-    askedBy: row.askedBy,
-    createdBy: row.createdBy,
-    undone: row.undone,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at,
-  };
-}
-
 /** How long a turn has run without the time that it waited for approvals, in milliseconds. */
 const activeMsOf = sql<number>`1000 * extract(epoch from now() - turns.created_at - coalesce((
   select sum(upper(span) - lower(span)) from (
     select unnest(range_agg(tstzrange(requested_at, least(coalesce(decided_at, now()), now())))) as span
     from approvals where turn_id = turns.id
   ) spans), interval '0'))::float8`;
-
-/** Why a turn failed, from its last event. */
-const faultOf = sql<Fault | null>`(
-  select event -> 'error' from turn_events
-  where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`;
-
-/** The output of a turn, from its last event. */
-export const outputOf = sql<OutputValue | null>`(
-  select event -> 'output' from turn_events
-  where turn_id = turns.id and event ->> 'type' = 'response.completed' limit 1)`;
-
-/** Whether those who see a turn may know the name of the agent (`agents`) that asked: it is not private, or both are. */
-const isAskerShown = sql<boolean>`(
-  not agents.private or (select own.private from agents own where own.id = turns.agent_id))`;
-
-/**
- * The agent whose turn started this one; null if a client did, once that agent is deleted, or if it is private and this one
- * is not.
- */
-const askerOf = sql<PastTurn["askedBy"]>`(
-  select json_build_object('agent', agents.name, 'turnId', asker.id) from turns asker
-  join agents on agents.id = asker.agent_id where asker.id = turns.asked_by
-    and ${isAskerShown})`;
-
-/** A turn that an agent started is the agent's. */
-const turnAuthor = sql<Author | null>`(case when turns.asked_by is null then ${authorOf("turns")} else (
-  select json_build_object('kind', 'automation', 'id', agents.id, 'name', case when ${isAskerShown} then agents.name end,
-    'person', (select name from people where id = turns.person_id))
-  from turns asker join agents on agents.id = asker.agent_id where asker.id = turns.asked_by) end)`;
 
 export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
   return {

@@ -6,6 +6,7 @@ import type { TurnChanges } from "../contract/changes.ts";
 import { type OnAsk, summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
+import { isUuid } from "../contract/ids.ts";
 import type { AskedLimits } from "../contract/limits.ts";
 import type { OutputSchema, OutputValue } from "../contract/output.ts";
 import type { Attachment } from "../contract/uploads.ts";
@@ -118,6 +119,11 @@ export function toTurnSummary({ message, reply, waiting, createdAt, finishedAt, 
 /** The error for an operation that an agent cannot do during a turn; `turnId` is the running turn's. */
 export function turnInProgress(turnId: string | null): BerthError {
   return new BerthError("turn_in_progress", "The agent is answering another message.", { details: { turnId } });
+}
+
+/** Throws `turn_not_found`. */
+export function noTurn(turnId: string): never {
+  throw new BerthError("turn_not_found", `The agent has no turn ${isUuid(turnId) ? turnId : "with this id"}.`);
 }
 
 /** The fields that a turn copies from its agent's row when it begins. */

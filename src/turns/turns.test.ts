@@ -25,19 +25,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
   const events = new Map<string, SequencedEvent[]>();
   const rows: Pick<
     TurnStore,
-    | "insert"
-    | "find"
-    | "list"
-    | "count"
-    | "ofAccount"
-    | "past"
-    | "running"
-    | "events"
-    | "progress"
-    | "sweepRetellings"
-    | "remove"
-    | "append"
-    | "end"
+    "insert" | "find" | "running" | "events" | "progress" | "sweepRetellings" | "remove" | "append" | "end"
   > = {
     insert: async (turn, _, first) => {
       turns.set(turn.id, turn);
@@ -45,10 +33,6 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
       return turn;
     },
     find: async (_, id) => turns.get(id) ?? null,
-    list: async () => [],
-    count: async () => turns.size,
-    ofAccount: async () => [],
-    past: async () => null,
     running: async () =>
       [...turns.values()]
         .filter(({ status }) => status === "running")

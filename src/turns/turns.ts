@@ -9,19 +9,19 @@ import { type Limits, lowestOf, type Warning } from "../contract/limits.ts";
 import { withoutAsking } from "../contract/permissions.ts";
 import { noConversation } from "../conversations/activity-store.ts";
 import type { ConversationForTurn } from "../conversations/store.ts";
-import type { Viewer } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { Backoff, pause } from "../core/retry.ts";
 import { lostError } from "../lifecycle/guest-leases.ts";
 import type { Facts } from "../telemetry/span.ts";
 import { TurnEvents } from "./events.ts";
+import type { PastTurnStore } from "./past-store.ts";
 import { RefusedTurns } from "./refused.ts";
 import { runTurn } from "./run.ts";
 import { type FunctionCall, RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
 import type { TurnStore } from "./store.ts";
 import { TurnTrace } from "./trace.ts";
-import { AgentChanged, type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "./turn.ts";
+import { AgentChanged, noTurn, type TurnState, turnInProgress } from "./turn.ts";
 
 /** A turn's fields of its agent. */
 export type TurnAgent = Pick<
@@ -40,12 +40,6 @@ export interface TurnAdditions
   conversation?: number | undefined;
   /** The treatment of a message while another turn of the agent runs. Default: `reject`. */
   whenBusy?: WhenBusy;
-}
-
-/** The statuses to count; null: all. */
-export interface TurnFilter {
-  conversation: number | null;
-  status: TurnStatus | null;
 }
 
 /** The start or resumption of a turn. */
@@ -72,6 +66,7 @@ export class Turns {
   readonly #rows: TurnStore;
   readonly #running: RunningTurns;
   readonly events: TurnEvents;
+  readonly past: PastTurnStore;
   readonly #refused: RefusedTurns;
   readonly #beginning = new Set<string>();
   /**
@@ -87,6 +82,7 @@ export class Turns {
     this.#running = context.running;
     this.#refused = new RefusedTurns(context);
     this.events = new TurnEvents(context);
+    this.past = context.stores.pastTurns;
   }
 
   /**
@@ -187,28 +183,9 @@ export class Turns {
     throw new BerthError("database_unavailable", "The database is not responding; try again soon.");
   }
 
-  list(agentId: string, limit: number, after: string | null, conversation: number | null = null): Promise<PastTurn[]> {
-    return this.#rows.list(agentId, limit, after, conversation);
-  }
-
-  count(agentId: string, filter: TurnFilter): Promise<number> {
-    return this.#rows.count(agentId, filter);
-  }
-
-  /**
-   * Turns of all of an account's agents after the turn `after`, newest first; `since`: running, or ended since then.
-   */
-  listOfAccount(viewer: Viewer, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
-    return this.#rows.ofAccount(viewer, limit, after, since);
-  }
-
   async find(agentId: string, turnId: string): Promise<TurnState> {
     const turn = isUuid(turnId) ? await this.#rows.find(agentId, turnId) : null;
     return turn ?? noTurn(turnId);
-  }
-
-  async past(agentId: string, turnId: string): Promise<PastTurn> {
-    return (await this.#rows.past(agentId, turnId)) ?? noTurn(turnId);
   }
 
   /**
@@ -217,7 +194,7 @@ export class Turns {
    */
   async waiting({ id, isHere }: AgentState): Promise<{ turn: TurnState; call: FunctionCall } | null> {
     if (isHere && this.#known && !this.#running.ofAgent(id)) {
-      const [last] = await this.#rows.list(id, 1, null);
+      const [last] = await this.past.list(id, 1, null);
       if (last) await this.#takenUp(last);
     }
     const running = this.#running.ofAgent(id);
@@ -490,8 +467,4 @@ export class Turns {
         this.#context.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
       });
   }
-}
-
-function noTurn(turnId: string): never {
-  throw new BerthError("turn_not_found", `The agent has no turn ${isUuid(turnId) ? turnId : "with this id"}.`);
 }

@@ -101,7 +101,7 @@ export class AgentTasks implements A2ARequestHandler {
       const { id } = this.#agentOf(operation);
       const conversation = contextId === "" ? null : (conversationOf(contextId) ?? noConversation);
       const after = fromCursor(pageToken || undefined, timedPattern);
-      const found = await this.#parts.turns.list(id, limit + 1, after, conversation);
+      const found = await this.#parts.turns.past.list(id, limit + 1, after, conversation);
       const page = pageOf(found, limit, timedKey);
       const tasks = page.data
         .map((turn) => taskOf(turn, { historyLength: historyLength ?? 0, withReply: includeArtifacts ?? false }))
@@ -116,7 +116,7 @@ export class AgentTasks implements A2ARequestHandler {
     const conversation = contextId === "" ? null : conversationOf(contextId);
     const status = state === TaskState.TASK_STATE_UNSPECIFIED ? null : statusOf(state);
     if (conversation === undefined || status === undefined) return 0;
-    return this.#parts.turns.count(agentId, { conversation, status });
+    return this.#parts.turns.past.count(agentId, { conversation, status });
   }
 
   cancelTask({ id }: CancelTaskRequest): Promise<Task> {
@@ -219,7 +219,7 @@ export class AgentTasks implements A2ARequestHandler {
   }
 
   async #task({ agentId, id }: TurnState, historyLength?: number): Promise<Task> {
-    return taskOf(await this.#parts.turns.past(agentId, id), { historyLength: historyLength ?? 1 });
+    return taskOf(await this.#parts.turns.past.read(agentId, id), { historyLength: historyLength ?? 1 });
   }
 
   /** The task's current state, then all its updates from the beginning, so that a late reader gets everything. */

@@ -111,7 +111,7 @@ export class OtherAgentsServer {
     const { asking, turns } = this.#context;
     const { agent, turn } = await asking.begin(agentId, name, message);
     await this.#wait(agent, turn, mcpReq.signal, progress);
-    const { id: turnId, reply, replyTruncated, status, error } = await turns.past(agent.id, turn.id);
+    const { id: turnId, reply, replyTruncated, status, error } = await turns.past.read(agent.id, turn.id);
     if (error) throw new BerthError(error.code, error.message);
     if (status === "cancelled") throw new BerthError("turn_cancelled", `The turn of ${name} was cancelled.`);
     const text = replyTruncated ? `${reply}\n\n${longerNote}` : reply;

@@ -22,7 +22,7 @@ const mimeType = "text/markdown";
 
 interface TranscriptParts {
   agents: Pick<Agents, "list">;
-  turns: Pick<Turns, "list" | "find" | "past">;
+  turns: Pick<Turns, "find" | "past">;
   operations: CarriedOperations;
   carrier: Carrier;
 }
@@ -48,7 +48,7 @@ export function addTranscripts(server: McpServer, parts: TranscriptParts): void 
   server.registerResource("transcript", transcript, ofAgent, ({ href }, { agent }) =>
     reading(href, parts, routes.listTurns, async (operation) => {
       const { id, name } = await operation.findAgent(String(agent));
-      const page = await turns.list(id, shownTurns, null);
+      const page = await turns.past.list(id, shownTurns, null);
       return `# ${name}\n\n${page.toReversed().map(toText).join("\n\n")}\n`;
     }),
   );
@@ -58,7 +58,7 @@ export function addTranscripts(server: McpServer, parts: TranscriptParts): void 
   server.registerResource("turn", turn, ofTurn, ({ href }, { agent, turnId }) =>
     reading(href, parts, routes.getTurn, async (operation) => {
       const { id } = await operation.findAgent(String(agent));
-      return toText(await turns.past(id, (await turns.find(id, String(turnId))).id));
+      return toText(await turns.past.read(id, (await turns.find(id, String(turnId))).id));
     }),
   );
 }

@@ -41,7 +41,7 @@ function askAgent(turns: Turns): Tool {
       const usual = call.progress.isWanted ? usualWaitSeconds.told : usualWaitSeconds.silent;
       const { agent, turn } = await begin(turns, name, message, call);
       await wait(turns, turn, waitSeconds ?? usual, call);
-      return answerOf(agent, await turns.past(agent.id, turn.id));
+      return answerOf(agent, await turns.past.read(agent.id, turn.id));
     },
   });
 }
@@ -57,7 +57,7 @@ function startTurn(turns: Turns): Tool {
     annotations: changing,
     run: async ({ agent: name, message }, call) => {
       const { agent, turn } = await begin(turns, name, message, call);
-      return answerOf(agent, await turns.past(agent.id, turn.id));
+      return answerOf(agent, await turns.past.read(agent.id, turn.id));
     },
   });
 }
@@ -76,7 +76,7 @@ function getTurn(turns: Turns): Tool {
       if (waitSeconds > 0) {
         await wait(turns, turn, waitSeconds, call);
       }
-      return answerOf(agent, await turns.past(agent.id, turn.id));
+      return answerOf(agent, await turns.past.read(agent.id, turn.id));
     },
   });
 }
@@ -93,7 +93,7 @@ function cancelTurn(turns: Turns): Tool {
     run: async ({ agent: name, turnId }, call) => {
       const { agent, turn } = await find(turns, name, turnId, call);
       await turns.cancel(agent, turn);
-      return { result: toSummary(agent, await turns.past(agent.id, turn.id)) };
+      return { result: toSummary(agent, await turns.past.read(agent.id, turn.id)) };
     },
   });
 }
