@@ -95,6 +95,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     idleness: { keepOpen: () => ({ [Symbol.dispose]: () => {} }) },
     hungGuests: { suspect: async () => {} },
     slots: { retry: () => {} },
+    searchIndexer: { wake: () => {} },
     snapshots: { beforeTurn: async () => {} },
     models: { modelOf: async () => null },
     metrics: { firstDelta: () => {}, stored: () => {}, turnEnded: () => {} },
