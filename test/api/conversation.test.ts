@@ -159,7 +159,8 @@ test("a reset of an agent that is awake empties its runtime at once, before any 
   await client.createAgent("empty");
   const before = new Set(service.driver.running);
   await client.chat("empty", "one");
-  const entered = async () => JSON.parse((await service.driver.fileOf("empty", ".local/state/conversations.json"))!).current;
+  const entered = async () =>
+    JSON.parse((await service.driver.fileOf("empty", ".local/state/conversations.json"))!).current;
   expect(await entered()).toBe(1);
   expect((await client.call("POST", "/agents/empty/conversation/reset")).status).toBe(200);
   await expect.poll(entered).toBe(2);
