@@ -18,6 +18,16 @@ describe("the table of last runs", () => {
     ]);
   });
 
+  test("may be aligned", () => {
+    const aligned = table.replace(
+      "| `test-soak` | 2026-11-20 | abc1234 | 3 passed, 0 failed |",
+      "| `test-soak`   | 2026-11-20 | abc1234  | 3 passed, 0 failed   |",
+    );
+    expect(aligned).not.toBe(table);
+    expect(parseRuns(aligned)).toEqual(parseRuns(table));
+    expect(parseRuns(withRun(aligned, { ...parseRuns(table)[0]!, commit: "def" }))).toHaveLength(2);
+  });
+
   test("gets a new run in place of the last, and a new target as a further row", () => {
     const run = { target: "test-soak", date: "2026-11-27", commit: "def", result: "4 passed, 0 failed" };
     expect(parseRuns(withRun(table, run))).toEqual([run, parseRuns(table)[1]]);

@@ -22,20 +22,22 @@ interface Run {
   result: string;
 }
 
-/** The rows of the table. */
+/** The rows of the table, which may be aligned. */
 export function parseRuns(text: string): Run[] {
-  return [...text.matchAll(/^\| `(\S+)` \| (\S+) \| (\S+) \| (.*) \|$/gm)].map(([, target, date, commit, result]) => ({
-    target: target!,
-    date: date!,
-    commit: commit!,
-    result: result!,
-  }));
+  return [...text.matchAll(/^\| `(\S+)` +\| (\S+) +\| (\S+) +\| (.*?) +\|$/gm)].map(
+    ([, target, date, commit, result]) => ({
+      target: target!,
+      date: date!,
+      commit: commit!,
+      result: result!,
+    }),
+  );
 }
 
 /** `text` with this run in place of the target's last, or as a further row. */
 export function withRun(text: string, { target, date, commit, result }: Run): string {
   const row = `| \`${target}\` | ${date} | ${commit} | ${result} |`;
-  const old = new RegExp(`^\\| \`${target}\` \\|.*$`, "m");
+  const old = new RegExp(`^\\| \`${target}\` +\\|.*$`, "m");
   return old.test(text) ? text.replace(old, row) : `${text.trimEnd()}\n${row}\n`;
 }
 

@@ -228,17 +228,18 @@ const isScrolling = `(async () => {
   return list.scrollTop !== before;
 })()`;
 
-/** For a second, where the message of each turn in view is. */
+/** For a second, where the message of each turn is that was in view at its beginning. */
 const topsOverTime = `(async () => {
   const { top, bottom } = document.querySelector("section[aria-label=Conversation]").getBoundingClientRect();
+  const places = () => [...document.querySelectorAll("article")].map((article) => ({
+    index: article.parentElement.dataset.index,
+    place: article.getBoundingClientRect(),
+  }));
+  const inView = places().filter(({ place }) => place.bottom > top && place.top < bottom).map(({ index }) => index);
   const seen = [];
   for (let at = 0; at < 10; at++) {
-    const tops = {};
-    for (const article of document.querySelectorAll("article")) {
-      const at = article.getBoundingClientRect();
-      if (at.bottom > top && at.top < bottom) tops[article.parentElement.dataset.index] = Math.round(at.top);
-    }
-    seen.push(tops);
+    const found = places().filter(({ index }) => inView.includes(index));
+    seen.push(Object.fromEntries(found.map(({ index, place }) => [index, Math.round(place.top)])));
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return seen;
