@@ -21,6 +21,8 @@ export class MachineConnection extends Duplex {
     this.#held = held;
     this.#keepAwake = keepAwake;
     this.#timer = setTimeout(() => this.#release(), quietMs);
+    // Its reader gets the error. It may occur when nobody reads any more, and would end the server.
+    this.on("error", () => {});
     stream.on("data", (chunk) => {
       this.#moved();
       if (!this.push(chunk)) stream.pause();
@@ -44,7 +46,8 @@ export class MachineConnection extends Duplex {
   }
 
   override _final(done: () => void): void {
-    this.#stream.end(done);
+    // A machine may have closed both directions. Its stream then takes no end, which is no failure.
+    this.#stream.end(() => done());
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
