@@ -10,7 +10,7 @@ import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
 import { changesOf } from "../turns/changes-store.ts";
-import { outputOf } from "../turns/past-store.ts";
+import { faultOf, outputOf } from "../turns/past-store.ts";
 import { keepRetelling, retoldText } from "../turns/retelling-rows.ts";
 import { type TurnStore, toTurnState } from "../turns/store.ts";
 import type { FinishedTurn, ImportedItem } from "../turns/transcript.ts";
@@ -62,11 +62,7 @@ export class HistoryStore {
       const rows: FinishedRow[] = await this.#database
         .selectFrom("turns")
         .selectAll()
-        .select(
-          sql<FinishedTurn["error"]>`(
-            select event -> 'error' from turn_events
-            where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`.as("error"),
-        )
+        .select(faultOf.as("error"))
         .select(outputOf.as("output"))
         .select(changesOf.as("changes"))
         .where("agent_id", "=", agentId)

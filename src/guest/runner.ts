@@ -100,6 +100,7 @@ class Runner {
     if (machine.identity) this.#become(machine.identity);
     this.server = listener(this.#sockets, (socket) => this.#serve(socket)).on("close", () => {
       this.#files.end();
+      void this.#changes.stop();
       this.#commands.end();
     });
   }

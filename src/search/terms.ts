@@ -8,7 +8,7 @@ export interface Term {
   isOpen: boolean;
 }
 
-/** A shorter word matches only as it is: too many words begin with it. */
+/** A shorter word matches whole words only, since too many words begin with it. */
 const leastOpenLetters = 3;
 
 /** The most terms: each is compared with the words of each candidate. */

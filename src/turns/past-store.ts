@@ -187,7 +187,7 @@ function toPast(row: PastRow): PastTurn {
 }
 
 /** Why a turn failed, from its last event. */
-const faultOf = sql<Fault | null>`(
+export const faultOf = sql<Fault | null>`(
   select event -> 'error' from turn_events
   where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`;
 

@@ -19,7 +19,10 @@ beforeEach(async () => {
   logged = [];
   changes = started();
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  await changes.stop(); // It still copies what it has not read.
+  await rm(folder, { recursive: true });
+});
 
 function started(): TurnChanges {
   return new TurnChanges({ home, stateFolder: join(folder, "state"), log: (line) => logged.push(line) });

@@ -40,6 +40,7 @@ export class TurnChanges {
   #before: Promise<void> = Promise.resolve();
   /** Ends the copying of files. */
   #copying = new AbortController();
+  #copied: Promise<void> = Promise.resolve();
   readonly #diffs = new Map<string, (string | null)[]>();
 
   constructor({ home, stateFolder, log }: Pick<RuntimeContext, "home" | "stateFolder" | "log">) {
@@ -71,9 +72,16 @@ export class TurnChanges {
     this.#copying.abort();
     this.#copying = new AbortController();
     const { signal } = this.#copying;
-    await this.#copyAll(known, signal).catch((error: Error) => {
+    this.#copied = this.#copyAll(known, signal).catch((error: Error) => {
       if (!signal.aborted) this.#log(`files are not copied before a turn: ${error.message}`);
     });
+    await this.#copied;
+  }
+
+  /** Ends the copying of files. Resolves when none is being copied. */
+  async stop(): Promise<void> {
+    this.#copying.abort();
+    await this.#copied;
   }
 
   async #copyAll(known: ReadonlyMap<string, KnownFile>, over: AbortSignal): Promise<void> {
@@ -160,8 +168,9 @@ export class TurnChanges {
   }
 
   async #notIgnored(paths: string[], files: ReadonlyMap<string, unknown>, signal: AbortSignal): Promise<string[]> {
+    if (paths.length === 0) return paths;
     const isIgnoring = [...files.keys()].some((path) => path === ".gitignore" || path.endsWith("/.gitignore"));
-    return isIgnoring && paths.length > 0 ? notIgnored(paths, this.#home, this.#repository, signal) : paths;
+    return isIgnoring ? notIgnored(paths, this.#home, this.#repository, signal) : paths;
   }
 
   async #contentOf(path: string, file: KnownFile): Promise<Content> {
