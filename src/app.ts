@@ -51,6 +51,7 @@ import { a2aRoutes } from "./protocols/a2a/routes.ts";
 import { aguiRoutes } from "./protocols/agui/routes.ts";
 import { mcpRoutes } from "./protocols/mcp/routes.ts";
 import { chatCompletionRoutes } from "./protocols/openai/chat-completions.ts";
+import { openAiConversationRoutes } from "./protocols/openai/conversations.ts";
 import { openAiModelRoutes } from "./protocols/openai/models.ts";
 import { responseSocketRoutes } from "./protocols/openai/response-socket.ts";
 import { responseRoutes } from "./protocols/openai/responses.ts";
@@ -118,6 +119,7 @@ const plugins = [
   backupRoutes,
   orphanRoutes,
   aguiRoutes,
+  openAiConversationRoutes,
   responseRoutes,
   responseSocketRoutes,
   chatCompletionRoutes,

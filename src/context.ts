@@ -54,6 +54,7 @@ import { Previews } from "./previews/previews.ts";
 import { Shares } from "./previews/shares.ts";
 import { CarriedOperations } from "./protocols/carried-operations.ts";
 import { OtherAgentsServer } from "./protocols/mcp/other-agents.ts";
+import { OpenAiConversations } from "./protocols/openai/bound-conversations.ts";
 import { Responses } from "./protocols/openai/stored-responses.ts";
 import { SearchIndexer } from "./search/indexer.ts";
 import { Search } from "./search/search.ts";
@@ -149,6 +150,11 @@ export class AppContext extends Foundation {
   readonly ssh = new Ssh(this.leases, this.sshAuthority);
   readonly secrets = new Secrets(this);
   readonly agentEgress = new AgentEgress(this);
+  readonly openAiConversations = new OpenAiConversations(
+    this.stores.openAiConversations,
+    this.stores.conversations,
+    this.stores.pastTurns,
+  );
   readonly responses = new Responses(this.stores.responses, this.turns, this.uploads);
   readonly events = new AccountEvents(this.stores.accountEvents, this.log);
 

@@ -34,7 +34,7 @@ export const OpenAiHeaders = z.looseObject({
 });
 
 /** Metadata as OpenAI has it: up to 16 pairs. */
-const Metadata = limitedRecord(z.string().max(64), z.string().max(512), 16, "metadata is limited to 16 pairs.");
+export const Metadata = limitedRecord(z.string().max(64), z.string().max(512), 16, "metadata is limited to 16 pairs.");
 
 /** A field that accepts only its default. */
 function onlyDefault<const Value extends string | number | boolean>(name: string, ...values: Value[]) {
@@ -141,7 +141,7 @@ export const CreateResponse = z
       .nullish()
       .meta({
         description:
-          "One of the agent's conversations, as `conversation-N` or `{id}`. Default: the current one. Not with `previous_response_id`.",
+          "A conversation: `conv_…` of `/v1/conversations`, or one of the agent's as `conversation-N`. Default: the current one. Not with `previous_response_id`.",
       }),
     instructions: z
       .string()

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Author } from "../contract/authors.ts";
-import { type ChangeConversation, maximumConversations, maximumConversationsOfKey } from "../contract/conversations.ts";
+import type { ChangeConversation } from "../contract/conversations.ts";
 import { BerthError } from "../contract/errors.ts";
-import { type AuthorIds, authorOf } from "../core/database/authors.ts";
+import { authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import { lockQueue } from "../queue/order-store.ts";
 import { saidIn } from "../turns/past-store.ts";
@@ -10,6 +10,7 @@ import { retelling } from "../turns/retelling.ts";
 import { insertRetelling, retoldText } from "../turns/retelling-rows.ts";
 import { turnInProgress } from "../turns/turn.ts";
 import { requireConversation } from "./activity-store.ts";
+import { insertConversation, type NewConversation } from "./create-store.ts";
 
 /** One of an agent's conversations. */
 export interface ConversationState {
@@ -24,14 +25,9 @@ export interface ConversationState {
   activeAt: string;
 }
 
-/** A conversation to create. `isOfAgentKey`: for an external agent key. */
-interface NewConversation {
-  title: string | null;
+/** A conversation to create. */
+interface AskedConversation extends Omit<NewConversation, "earlier"> {
   isCurrent: boolean;
-  author: AuthorIds;
-  isOfAgentKey: boolean;
-  /** The request that creates it; null: it is not repeated. */
-  requestId: string | null;
 }
 
 /** The part of a list to read: `key`: only conversations that this key has created; `after`: `NUMBER@MICROSECONDS`. */
@@ -98,22 +94,13 @@ export class ConversationStore {
    * Creates a conversation, or finds the one that an earlier attempt of the request has created. Returns its number. Throws
    * `too_many_conversations`, and `turn_in_progress` for one that is to be current.
    */
-  create(agentId: string, { title, isCurrent, author, isOfAgentKey, requestId }: NewConversation): Promise<number> {
+  create(agentId: string, { isCurrent, ...asked }: AskedConversation): Promise<number> {
     return this.#database.transaction().execute(async (transaction) => {
       await lockQueue(transaction, agentId);
+      const { requestId } = asked;
       const made = requestId === null ? null : await madeBy(transaction, agentId, requestId);
       if (made !== null) return made;
-      await requireFew(transaction, agentId, isOfAgentKey ? author.keyId : null);
-      const { rows } = await sql<{ number: number }>`
-        with numbered as (
-          update agents set last_conversation = greatest(conversation, last_conversation) + 1 where id = ${agentId}
-          returning id, last_conversation, runtime
-        )
-        insert into conversations (agent_id, number, title, runtime, key_id, person_id, request_id)
-        select id, last_conversation, ${title}, runtime, ${author.keyId}::uuid, ${author.personId}::uuid,
-          ${requestId}::uuid
-        from numbered returning number`.execute(transaction);
-      const { number } = rows[0]!;
+      const number = await insertConversation(transaction, agentId, { ...asked, earlier: [] });
       if (isCurrent) await makeCurrent(transaction, agentId, number);
       return number;
     });
@@ -145,6 +132,18 @@ export class ConversationStore {
         removed = Number(numAffectedRows ?? 0);
       }
       await sql`delete from turns where id in (${turns})`.execute(transaction);
+      await sql`delete from conversations where agent_id = ${agentId} and number = ${number}`.execute(transaction);
+    });
+  }
+
+  /**
+   * Takes a conversation out of the agent's list. Its turns stay in the history. Does nothing if there is none. Throws
+   * `conversation_in_use`.
+   */
+  async forget(agentId: string, number: number): Promise<void> {
+    await this.#database.transaction().execute(async (transaction) => {
+      await lockQueue(transaction, agentId);
+      await requireUnused(transaction, agentId, number);
       await sql`delete from conversations where agent_id = ${agentId} and number = ${number}`.execute(transaction);
     });
   }
@@ -214,22 +213,6 @@ const completed = sql`
   where agent_id = agents.id and status = 'completed' and not undone`;
 
 const activeAt = sql<Date>`coalesce(conversations.last_turn_at, conversations.created_at)`;
-
-async function requireFew(transaction: Database, agentId: string, key: string | null): Promise<void> {
-  const { rows } = await sql<{ all: string; ofKey: string }>`
-    select count(*) as all, count(*) filter (where key_id = ${key}::uuid) as "ofKey"
-    from conversations where agent_id = ${agentId}`.execute(transaction);
-  const { all, ofKey } = rows[0]!;
-  if (key !== null && Number(ofKey) >= maximumConversationsOfKey) {
-    throw tooMany(`An external agent key can have up to ${maximumConversationsOfKey} conversations with an agent`);
-  }
-  if (Number(all) >= maximumConversations)
-    throw tooMany(`An agent can have up to ${maximumConversations} conversations`);
-}
-
-function tooMany(limit: string): BerthError {
-  return new BerthError("too_many_conversations", `${limit}; delete one first.`);
-}
 
 /** Throws `conversation_in_use` for the current conversation, and for one with a running or queued turn. */
 async function requireUnused(transaction: Database, agentId: string, number: number): Promise<void> {

@@ -48,6 +48,33 @@ export class PastTurnStore {
     return rows.map(toPast);
   }
 
+  /**
+   * Up to `limit` turns that a conversation remembers, in the given order, from its turn `from` on. Null: from the first in
+   * that order.
+   */
+  async remembered(
+    agentId: string,
+    conversation: number,
+    { limit, order, from }: { limit: number; order: "asc" | "desc"; from: string | null },
+  ): Promise<PastTurn[]> {
+    const start = sql`(select created_at, id from turns where id = ${from}::uuid)`;
+    const rows = await this.#pastTurns(agentId)
+      .select(briefChangesOf.as("changes"))
+      .where("conversation", "=", conversation)
+      .where("undone", "=", false)
+      .where("status", "!=", "queued")
+      .$if(from !== null, (query) =>
+        query.where(
+          order === "asc" ? sql<boolean>`(created_at, id) >= ${start}` : sql<boolean>`(created_at, id) <= ${start}`,
+        ),
+      )
+      .orderBy("created_at", order)
+      .orderBy("id", order)
+      .limit(limit)
+      .execute();
+    return rows.map(toPast);
+  }
+
   /** The number of an agent's turns. */
   async count(agentId: string, { conversation, status }: TurnFilter): Promise<number> {
     const { count } = await this.#database

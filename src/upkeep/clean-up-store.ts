@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { unboundDays } from "../contract/openai-conversations.ts";
 import type { Database } from "../core/database/database.ts";
 import { numberAccountEvents } from "../events/store.ts";
 import { isInUse } from "../uploads/store.ts";
@@ -136,6 +137,13 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
       removal(
         "responses",
         sql`created_at < now() - interval '1 hour' and not exists (select from turns where id = turn_id)`,
+      ),
+    ],
+    [
+      "OpenAI's conversations",
+      removal(
+        "openai_conversations",
+        sql`agent_id is null and used_at < now() - make_interval(days => ${unboundDays}::integer)`,
       ),
     ],
     ["uploads", removal("uploads", sql`expires_at < now() and not ${isInUse}`)],

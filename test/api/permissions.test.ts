@@ -48,6 +48,8 @@ interface Target {
   turnId: string;
   /** The same turn, as a response of OpenAI's API. */
   responseId: string;
+  /** Its conversation in OpenAI's API. */
+  conversationId: string;
   user: string;
   /** The owner's workspace. */
   workspace: string;
@@ -69,6 +71,8 @@ interface Expected {
 const account = (own: number, stranger: number): Expected => ({ own, stranger, agentKeys: [403, 403, 403] });
 /** An operation on an agent that external agent keys may do, too. */
 const chatting = (own: number): Expected => ({ own, stranger: 404, agentKeys: [own, 403, 404] });
+/** A conversation that is not the caller's does not exist for an external agent key. */
+const ofConversation = (own: number): Expected => ({ own, stranger: 404, agentKeys: [own, 404, 404] });
 const operator = (own: number): Expected => ({ own, stranger: 403, agentKeys: [403, 403, 403] });
 
 /** An operation of a workspace that the caller has to be in. */
@@ -167,6 +171,15 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /v1/responses/{responseId}/input_items": chatting(200),
   "POST /v1/responses/{responseId}/cancel": chatting(200),
   "DELETE /v1/responses/{responseId}": chatting(200),
+  "POST /v1/conversations": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
+  "GET /v1/conversations/{conversationId}": ofConversation(200),
+  "POST /v1/conversations/{conversationId}": ofConversation(200),
+  "GET /v1/conversations/{conversationId}/items": ofConversation(200),
+  "GET /v1/conversations/{conversationId}/items/{itemId}": ofConversation(200),
+  // It has a response already.
+  "POST /v1/conversations/{conversationId}/items": ofConversation(400),
+  "DELETE /v1/conversations/{conversationId}/items/{itemId}": ofConversation(400),
+  "DELETE /v1/conversations/{conversationId}": ofConversation(200),
   "POST /agents/{name}/commands": account(200, 404),
   "GET /agents/{name}/commands": account(200, 404),
   "GET /agents/{name}/commands/{commandId}": account(404, 404),
@@ -262,6 +275,9 @@ const viewersMay = [
   "GET /v1/models/{model}",
   "GET /v1/responses/{responseId}",
   "GET /v1/responses/{responseId}/input_items",
+  "GET /v1/conversations/{conversationId}",
+  "GET /v1/conversations/{conversationId}/items",
+  "GET /v1/conversations/{conversationId}/items/{itemId}",
   // Each of their methods and tools is an operation with a permission of its own.
   "POST /agents/{name}/a2a",
   "POST /mcp",
@@ -313,6 +329,9 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/turns/{turnId}/approvals/{approvalId}": () => ({ decision: "allow" }),
   "POST /v1/responses": ({ name }) => ({ model: name, input: "hello" }),
   "POST /v1/chat/completions": ({ name }) => ({ model: name, messages: [{ role: "user", content: "hello" }] }),
+  "POST /v1/conversations": () => ({}),
+  "POST /v1/conversations/{conversationId}": () => ({ metadata: { a: "b" } }),
+  "POST /v1/conversations/{conversationId}/items": () => ({ items: [{ role: "user", content: "hello" }] }),
   "PUT /agents/{name}/secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),
   "POST /agents/{name}/agui": () => ({ threadId: "t", runId: "r", messages: [{ role: "user", content: "hello" }] }),
   "POST /agents/{name}/a2a": ({ turnId }) => ({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: turnId } }),
@@ -351,6 +370,8 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{token}", "none")
     .replace("{turnId}", turnId)
     .replace("{responseId}", responseId)
+    .replace("{conversationId}", target.conversationId)
+    .replace("{itemId}", `msg_${turnId.replaceAll("-", "")}_in`)
     .replace("{model}", name)
     .replace("{commandId}", turnId)
     .replace("{conversation}", "1")
@@ -394,13 +415,15 @@ function statusesFor(pick: (row: Expected) => number): Record<string, number> {
 async function newTarget(begunBy: (name: string) => Promise<TestClient>, maker = owner, fields = {}): Promise<Target> {
   const name = `agent-${randomUUID().slice(0, 8)}`;
   await maker.createAgent(name, fields);
-  const begun = await (await begunBy(name)).call("POST", "/v1/responses", { model: name, input: "hello" });
+  const beginner = await begunBy(name);
+  const conversation = (await beginner.call("POST", "/v1/conversations", {})).body.id;
+  const begun = await beginner.call("POST", "/v1/responses", { model: name, input: "hello", conversation });
   const turnId = begun.headers.get("x-turn-id")!;
   const user = `user-${randomUUID().slice(0, 8)}`;
   await owner.call("POST", "/admin/users", { name: user });
   const { id: keyId } = (await owner.call("POST", "/keys", {})).body;
   const { id: workspace } = (await owner.call("GET", "/account")).body;
-  return { name, turnId, responseId: begun.body.id, user, keyId, workspace };
+  return { name, turnId, responseId: begun.body.id, conversationId: conversation, user, keyId, workspace };
 }
 
 const byOwner = async () => owner;
@@ -538,6 +561,13 @@ const alsoOfAgent = [
   "GET /v1/responses/{responseId}/input_items",
   "POST /v1/responses/{responseId}/cancel",
   "DELETE /v1/responses/{responseId}",
+  "GET /v1/conversations/{conversationId}",
+  "POST /v1/conversations/{conversationId}",
+  "GET /v1/conversations/{conversationId}/items",
+  "GET /v1/conversations/{conversationId}/items/{itemId}",
+  "POST /v1/conversations/{conversationId}/items",
+  "DELETE /v1/conversations/{conversationId}/items/{itemId}",
+  "DELETE /v1/conversations/{conversationId}",
 ];
 /** Asked for without a WebSocket, these do not look for the agent. */
 const sockets = [

@@ -159,7 +159,8 @@ test("several chats with one agent do not mix when each names its conversation",
 
 test("a conversation that the agent does not have is not found", async () => {
   for (const [id, message] of [
-    ["conv_1", "A conversation's id is conversation-N"],
+    ["thread_1", "A conversation's id is conversation-N"],
+    ["conv_1", "no such conversation"],
     ["conversation-9", "no conversation 9"],
   ] as const) {
     await expect(openai.responses.create({ model: "ada", input: "x", conversation: id })).rejects.toMatchObject({

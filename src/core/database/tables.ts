@@ -26,6 +26,7 @@ import type { OutputSchema } from "../../contract/output.ts";
 import type { Permissions } from "../../contract/permissions.ts";
 import type { Attachment } from "../../contract/uploads.ts";
 import type { Role } from "../../contract/workspaces.ts";
+import type { KeptItem } from "../../protocols/openai/conversation-items.ts";
 import type { ResponseRequest } from "../../protocols/openai/stored-responses.ts";
 
 /** The tables after all migrations. */
@@ -322,6 +323,28 @@ export interface Tables {
     request: JSONColumnType<ResponseRequest>;
     input: JSONColumnType<unknown[]>;
     created_at: Generated<Date>;
+  };
+  openai_conversations: {
+    id: string;
+    account_id: string;
+    key_id: string | null;
+    person_id: string | null;
+    metadata: JSONColumnType<Record<string, string>>;
+    items: JSONColumnType<KeptItem[]>;
+    agent_id: string | null;
+    conversation: number | null;
+    created_at: Generated<Date>;
+    used_at: Generated<Date>;
+  };
+  client_chats: {
+    agent_id: string;
+    conversation: number;
+    key_id: string | null;
+    person_id: string | null;
+    chat: string | null;
+    depth: number;
+    digest: Buffer;
+    used_at: Generated<Date>;
   };
   port_shares: {
     id: string;

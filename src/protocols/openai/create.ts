@@ -3,6 +3,7 @@ import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { type CreateResponse, fromResponseId, schemaOf, toolsOf } from "../../contract/openai.ts";
 import { type Asking, beginAsked } from "./begin.ts";
+import type { ConversationForResponse } from "./bound-conversations.ts";
 import { askedOfInput } from "./input.ts";
 import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
 
@@ -21,30 +22,46 @@ export async function createResponse(
   if (previous && named) {
     throw new BerthError("request_invalid", "conversation: use it or previous_response_id, not both.");
   }
-  const conversation = named ? numberIn(typeof named === "string" ? named : named.id) : null;
-  if (conversation !== null) await context.conversations.find(agent, conversation, request.caller);
+  const place = named ? await placeIn(context, request, agent, typeof named === "string" ? named : named.id) : null;
   const repeated: ResponseRequest = {
     instructions: instructions ?? null,
     metadata: metadata ?? {},
     background: background ?? false,
     tools: toolsOf(body),
     ...(format && { format }),
-    ...(conversation !== null && { conversation }),
+    ...(place && { conversation: place.number }),
+    ...(place?.id && { conversationId: place.id }),
   };
   return beginAsked(context, request, agent, {
     asked,
-    instructions: instructions ? [instructions] : [],
+    instructions: [...(place?.instructions ?? []), ...(instructions ? [instructions] : [])],
     functions: toolsOf(body),
     outputSchema: format?.type === "json_schema" ? schemaOf(format) : null,
     previousId,
-    conversation,
+    conversation: place?.number ?? null,
     request: store === false ? null : repeated,
   });
 }
 
-/** Throws `conversation_not_found`. */
-function numberIn(id: string): number {
-  const [, number] = /^conversation-([1-9]\d{0,8})$/.exec(id) ?? [];
-  if (number !== undefined) return Number(number);
-  throw new BerthError("conversation_not_found", "A conversation's id is conversation-N, with its number.");
+/** A conversation that a request names. */
+interface NamedConversation extends ConversationForResponse {
+  /** Its id in OpenAI's Conversations API; null: it is named by its number. */
+  id: string | null;
+}
+
+/** Throws `conversation_not_found`, and `request_invalid` for another agent's conversation. */
+async function placeIn(
+  { conversations, openAiConversations }: AppContext,
+  { caller }: Asking,
+  agent: AgentState,
+  id: string,
+): Promise<NamedConversation> {
+  if (id.startsWith("conv_")) return { id, ...(await openAiConversations.bind(agent, id, caller)) };
+  const [, digits] = /^conversation-([1-9]\d{0,8})$/.exec(id) ?? [];
+  if (digits === undefined) {
+    const message = "A conversation's id is conversation-N, with its number, or an id of /v1/conversations: conv_….";
+    throw new BerthError("conversation_not_found", message);
+  }
+  const { number } = await conversations.find(agent, Number(digits), caller);
+  return { id: null, number, instructions: [] };
 }

@@ -46,7 +46,9 @@ export function responseObject(response: ResponseState, model: string, outcome: 
     model,
     output,
     previous_response_id: previousId && responseId(previousId),
-    ...(request.conversation !== undefined && { conversation: { id: `conversation-${request.conversation}` } }),
+    ...(request.conversation !== undefined && {
+      conversation: { id: request.conversationId ?? `conversation-${request.conversation}` },
+    }),
     store: isStored,
     tools: request.tools,
     text: { format: request.format ?? { type: "text" } },

@@ -21,6 +21,8 @@ export interface ResponseRequest {
   format?: object;
   /** The number of the conversation that the request named; missing: none. */
   conversation?: number;
+  /** Its id in OpenAI's Conversations API; missing: the request named the number. */
+  conversationId?: string;
 }
 
 /** A response of OpenAI's API: a part of a turn. A turn that calls its client's functions has several. */

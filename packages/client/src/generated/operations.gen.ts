@@ -56,6 +56,14 @@ export const operations = {
   deleteResponse: { method: "DELETE", path: "/v1/responses/{responseId}" },
   cancelResponse: { method: "POST", path: "/v1/responses/{responseId}/cancel" },
   listInputItems: { method: "GET", path: "/v1/responses/{responseId}/input_items" },
+  createOpenAiConversation: { method: "POST", path: "/v1/conversations" },
+  getOpenAiConversation: { method: "GET", path: "/v1/conversations/{conversationId}" },
+  changeOpenAiConversation: { method: "POST", path: "/v1/conversations/{conversationId}" },
+  deleteOpenAiConversation: { method: "DELETE", path: "/v1/conversations/{conversationId}" },
+  listOpenAiItems: { method: "GET", path: "/v1/conversations/{conversationId}/items" },
+  addOpenAiItems: { method: "POST", path: "/v1/conversations/{conversationId}/items" },
+  getOpenAiItem: { method: "GET", path: "/v1/conversations/{conversationId}/items/{itemId}" },
+  deleteOpenAiItem: { method: "DELETE", path: "/v1/conversations/{conversationId}/items/{itemId}" },
   createChatCompletion: { method: "POST", path: "/v1/chat/completions" },
   listOpenAiModels: { method: "GET", path: "/v1/models" },
   getOpenAiModel: { method: "GET", path: "/v1/models/{model}" },
@@ -191,6 +199,14 @@ export interface Operations {
   deleteResponse: { data: types.DeleteResponseData; answer: types.DeleteResponseResponses[200]; event: null };
   cancelResponse: { data: types.CancelResponseData; answer: types.OpenAiResponse; event: null };
   listInputItems: { data: types.ListInputItemsData; answer: types.ListInputItemsResponses[200]; event: null };
+  createOpenAiConversation: { data: types.CreateOpenAiConversationData; answer: types.OpenAiConversation; event: null };
+  getOpenAiConversation: { data: types.GetOpenAiConversationData; answer: types.OpenAiConversation; event: null };
+  changeOpenAiConversation: { data: types.ChangeOpenAiConversationData; answer: types.OpenAiConversation; event: null };
+  deleteOpenAiConversation: { data: types.DeleteOpenAiConversationData; answer: types.DeleteOpenAiConversationResponses[200]; event: null };
+  listOpenAiItems: { data: types.ListOpenAiItemsData; answer: types.ListOpenAiItemsResponses[200]; event: null };
+  addOpenAiItems: { data: types.AddOpenAiItemsData; answer: types.AddOpenAiItemsResponses[200]; event: null };
+  getOpenAiItem: { data: types.GetOpenAiItemData; answer: types.GetOpenAiItemResponses[200]; event: null };
+  deleteOpenAiItem: { data: types.DeleteOpenAiItemData; answer: types.OpenAiConversation; event: null };
   createChatCompletion: { data: types.CreateChatCompletionData; answer: types.ChatCompletion; event: types.CreateChatCompletionResponses[200] };
   listOpenAiModels: { data: types.ListOpenAiModelsData; answer: types.ListOpenAiModelsResponses[200]; event: null };
   getOpenAiModel: { data: types.GetOpenAiModelData; answer: types.GetOpenAiModelResponses[200]; event: null };

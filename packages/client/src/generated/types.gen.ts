@@ -405,6 +405,21 @@ export type AccountTurnList = {
     nextCursor: string | null;
 };
 
+export type AddItems = {
+    /**
+     * Messages from before the first response; the agent gets them as an earlier conversation.
+     */
+    items: Array<{
+        type?: 'message';
+        role: 'user' | 'assistant' | 'system' | 'developer';
+        content: string | Array<{
+            type: string;
+            [key: string]: unknown;
+        }>;
+        [key: string]: unknown;
+    }>;
+};
+
 export type Agent = {
     name: string;
     /**
@@ -893,6 +908,12 @@ export type ChangeNetwork = {
      * Whether a person is asked about destinations that are on neither list. They are refused as `asked` until one of the lists has them. Omitted: unchanged; at first, false.
      */
     ask?: boolean;
+};
+
+export type ChangeOpenAiConversation = {
+    metadata: {
+        [key: string]: string;
+    } | null;
 };
 
 export type ChangeQueuedTurn = {
@@ -1389,6 +1410,24 @@ export type CreateKey = {
 };
 
 /**
+ * A request of OpenAI's Conversations API.
+ */
+export type CreateOpenAiConversation = {
+    items?: Array<{
+        type?: 'message';
+        role: 'user' | 'assistant' | 'system' | 'developer';
+        content: string | Array<{
+            type: string;
+            [key: string]: unknown;
+        }>;
+        [key: string]: unknown;
+    }> | null;
+    metadata?: {
+        [key: string]: string;
+    } | null;
+} | null;
+
+/**
  * A request of OpenAI's Responses API.
  */
 export type CreateResponse = {
@@ -1415,7 +1454,7 @@ export type CreateResponse = {
     store?: boolean | null;
     previous_response_id?: string | null;
     /**
-     * One of the agent's conversations, as `conversation-N` or `{id}`. Default: the current one. Not with `previous_response_id`.
+     * A conversation: `conv_…` of `/v1/conversations`, or one of the agent's as `conversation-N`. Default: the current one. Not with `previous_response_id`.
      */
     conversation?: string | {
         id: string;
@@ -2185,6 +2224,19 @@ export type NetworkLogEntry = {
      * The number of connections; more than one for grouped refusals.
      */
     count: number;
+};
+
+/**
+ * A conversation of OpenAI's Conversations API.
+ */
+export type OpenAiConversation = {
+    id: string;
+    object: 'conversation';
+    created_at: number;
+    metadata: {
+        [key: string]: string;
+    };
+    [key: string]: unknown;
 };
 
 /**
@@ -5297,6 +5349,321 @@ export type ListInputItemsResponses = {
 };
 
 export type ListInputItemsResponse = ListInputItemsResponses[keyof ListInputItemsResponses];
+
+export type CreateOpenAiConversationData = {
+    body: CreateOpenAiConversation;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/conversations';
+};
+
+export type CreateOpenAiConversationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateOpenAiConversationError = CreateOpenAiConversationErrors[keyof CreateOpenAiConversationErrors];
+
+export type CreateOpenAiConversationResponses = {
+    /**
+     * Default Response
+     */
+    200: OpenAiConversation;
+};
+
+export type CreateOpenAiConversationResponse = CreateOpenAiConversationResponses[keyof CreateOpenAiConversationResponses];
+
+export type DeleteOpenAiConversationData = {
+    body?: never;
+    path: {
+        /**
+         * The conversation's id, as `conv_…`.
+         */
+        conversationId: string;
+    };
+    query?: never;
+    url: '/v1/conversations/{conversationId}';
+};
+
+export type DeleteOpenAiConversationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DeleteOpenAiConversationError = DeleteOpenAiConversationErrors[keyof DeleteOpenAiConversationErrors];
+
+export type DeleteOpenAiConversationResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        id: string;
+        object: 'conversation.deleted';
+        deleted: true;
+        [key: string]: unknown;
+    };
+};
+
+export type DeleteOpenAiConversationResponse = DeleteOpenAiConversationResponses[keyof DeleteOpenAiConversationResponses];
+
+export type GetOpenAiConversationData = {
+    body?: never;
+    path: {
+        /**
+         * The conversation's id, as `conv_…`.
+         */
+        conversationId: string;
+    };
+    query?: never;
+    url: '/v1/conversations/{conversationId}';
+};
+
+export type GetOpenAiConversationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetOpenAiConversationError = GetOpenAiConversationErrors[keyof GetOpenAiConversationErrors];
+
+export type GetOpenAiConversationResponses = {
+    /**
+     * Default Response
+     */
+    200: OpenAiConversation;
+};
+
+export type GetOpenAiConversationResponse = GetOpenAiConversationResponses[keyof GetOpenAiConversationResponses];
+
+export type ChangeOpenAiConversationData = {
+    body: ChangeOpenAiConversation;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The conversation's id, as `conv_…`.
+         */
+        conversationId: string;
+    };
+    query?: never;
+    url: '/v1/conversations/{conversationId}';
+};
+
+export type ChangeOpenAiConversationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChangeOpenAiConversationError = ChangeOpenAiConversationErrors[keyof ChangeOpenAiConversationErrors];
+
+export type ChangeOpenAiConversationResponses = {
+    /**
+     * Default Response
+     */
+    200: OpenAiConversation;
+};
+
+export type ChangeOpenAiConversationResponse = ChangeOpenAiConversationResponses[keyof ChangeOpenAiConversationResponses];
+
+export type ListOpenAiItemsData = {
+    body?: never;
+    path: {
+        /**
+         * The conversation's id, as `conv_…`.
+         */
+        conversationId: string;
+    };
+    query?: {
+        limit?: number;
+        order?: 'asc' | 'desc';
+        /**
+         * The id of the previous page's last item.
+         */
+        after?: string;
+        /**
+         * Accepted, without effect.
+         */
+        'include[]'?: unknown;
+        /**
+         * Accepted, without effect.
+         */
+        include?: unknown;
+    };
+    url: '/v1/conversations/{conversationId}/items';
+};
+
+export type ListOpenAiItemsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListOpenAiItemsError = ListOpenAiItemsErrors[keyof ListOpenAiItemsErrors];
+
+export type ListOpenAiItemsResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        object: 'list';
+        data: Array<{
+            [key: string]: unknown;
+        }>;
+        [key: string]: unknown;
+    };
+};
+
+export type ListOpenAiItemsResponse = ListOpenAiItemsResponses[keyof ListOpenAiItemsResponses];
+
+export type AddOpenAiItemsData = {
+    body: AddItems;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The conversation's id, as `conv_…`.
+         */
+        conversationId: string;
+    };
+    query?: {
+        /**
+         * Accepted, without effect.
+         */
+        'include[]'?: unknown;
+        /**
+         * Accepted, without effect.
+         */
+        include?: unknown;
+    };
+    url: '/v1/conversations/{conversationId}/items';
+};
+
+export type AddOpenAiItemsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type AddOpenAiItemsError = AddOpenAiItemsErrors[keyof AddOpenAiItemsErrors];
+
+export type AddOpenAiItemsResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        object: 'list';
+        data: Array<{
+            [key: string]: unknown;
+        }>;
+        [key: string]: unknown;
+    };
+};
+
+export type AddOpenAiItemsResponse = AddOpenAiItemsResponses[keyof AddOpenAiItemsResponses];
+
+export type DeleteOpenAiItemData = {
+    body?: never;
+    path: {
+        /**
+         * The conversation's id, as `conv_…`.
+         */
+        conversationId: string;
+        /**
+         * The item's id.
+         */
+        itemId: string;
+    };
+    query?: never;
+    url: '/v1/conversations/{conversationId}/items/{itemId}';
+};
+
+export type DeleteOpenAiItemErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DeleteOpenAiItemError = DeleteOpenAiItemErrors[keyof DeleteOpenAiItemErrors];
+
+export type DeleteOpenAiItemResponses = {
+    /**
+     * Default Response
+     */
+    200: OpenAiConversation;
+};
+
+export type DeleteOpenAiItemResponse = DeleteOpenAiItemResponses[keyof DeleteOpenAiItemResponses];
+
+export type GetOpenAiItemData = {
+    body?: never;
+    path: {
+        /**
+         * The conversation's id, as `conv_…`.
+         */
+        conversationId: string;
+        /**
+         * The item's id.
+         */
+        itemId: string;
+    };
+    query?: {
+        /**
+         * Accepted, without effect.
+         */
+        'include[]'?: unknown;
+        /**
+         * Accepted, without effect.
+         */
+        include?: unknown;
+    };
+    url: '/v1/conversations/{conversationId}/items/{itemId}';
+};
+
+export type GetOpenAiItemErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetOpenAiItemError = GetOpenAiItemErrors[keyof GetOpenAiItemErrors];
+
+export type GetOpenAiItemResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        id: string;
+        type: string;
+        [key: string]: unknown;
+    };
+};
+
+export type GetOpenAiItemResponse = GetOpenAiItemResponses[keyof GetOpenAiItemResponses];
 
 export type CreateChatCompletionData = {
     body: CreateChatCompletion;
