@@ -10,29 +10,28 @@ const rounds = 5;
 const forks = 10;
 
 /** When the guest was paused and resumed, in milliseconds. */
-const standing = { from: 0, ms: [] as number[] };
+const standing = { from: 0, during: "" };
 await using vm = await VmMachines.start("claude-code", {
   step: async (name) => {
     if (name === "paused") standing.from = performance.now();
     // The step after it begins once the guest runs again.
-    if (name === "disk frozen") standing.ms.push(performance.now() - standing.from);
+    if (name === "disk frozen")
+      note(`${standing.during}, the guest stands still (ms)`, performance.now() - standing.from);
   },
 });
+const measured: Record<string, number[]> = {};
 const id = crypto.randomUUID();
 await vm.ensure(id);
 let restores = 0;
 let generation = 1;
-const measured: Record<string, number[]> = {};
 const kept: string[] = [];
 for (let round = 0; round < rounds; round++) {
   await vm.chat(id, `This is message ${round}.`);
   await sleep(1_000); // For the runtime's work after a turn.
+  await keep("snapshot without memory", crypto.randomUUID(), { memory: false });
   const snapshot = crypto.randomUUID();
   kept.push(snapshot);
-  await time("snapshot, all of it (ms)", async () => {
-    const { bytes } = await vm.machines.snapshot(id, snapshot, { memory: true });
-    note("snapshot, on the disk (MiB)", bytes / 2 ** 20);
-  });
+  await keep("snapshot", snapshot, { memory: true });
   await time("suspend (ms)", () => vm.suspend(id));
   await time("wake → ready (ms)", () => vm.ensure(id, { restores, generation }));
   await time("rollback → ready (ms)", () =>
@@ -48,13 +47,20 @@ await time("ten forks → all ready (ms)", async () => {
   await Promise.all(ten.map((fork) => vm.ensure(fork, { restores: 1, snapshot, hostname: "fork" })));
 });
 for (const fork of ten) await vm.machines.destroy(fork);
-for (const ms of standing.ms) note("snapshot, the guest stands still (ms)", ms);
 await time("boot from the disk → ready (ms)", () => vm.ensure(id, { restores, restarts: 1, generation: ++generation }));
 
 console.log(`${cpus().length} × ${cpus()[0]!.model}, TCG, load ${loadavg()[0]!.toFixed(1)}`);
 print("claude-code, five rounds", "p50", "least", "most");
 for (const [name, values] of Object.entries(measured)) {
   print(`  ${name}`, ...[quantile(values, 0.5), Math.round(Math.min(...values)), Math.round(Math.max(...values))]);
+}
+
+async function keep(name: string, snapshot: string, options: { memory: boolean }): Promise<void> {
+  standing.during = name;
+  await time(`${name}, all of it (ms)`, async () => {
+    const { bytes } = await vm.machines.snapshot(id, snapshot, options);
+    note(`${name}, on the disk (MiB)`, bytes / 2 ** 20);
+  });
 }
 
 function note(name: string, value: number): void {

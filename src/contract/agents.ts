@@ -123,7 +123,7 @@ export const AutoSnapshot = z
   .min(0)
   .max(maximumAutoSnapshots)
   .meta({
-    description: `How many automatic snapshots to keep, one before each turn, 0 to ${maximumAutoSnapshots}. 0 turns them off.`,
+    description: `How many automatic snapshots to keep, one of the files before each turn, 0 to ${maximumAutoSnapshots}. 0 turns them off. The default is 5.`,
   });
 
 const time = z.iso.datetime().meta({ description: "ISO 8601 in UTC, with milliseconds." });
@@ -179,7 +179,7 @@ export const usualSettings: AgentSettings = {
   instructions: null,
   mcpServers: {},
   agents: [],
-  autoSnapshot: 0,
+  autoSnapshot: 5,
   permissions: allAllowed,
   ...noLimits,
   private: false,

@@ -38,7 +38,7 @@ export const Snapshot = z
     createdAt: z.iso.datetime(),
     reason: z.enum(snapshotReasons).meta({
       description:
-        "`asked`: requested by the owner. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` requests. `upgrade`: made before an upgrade, so that it can be undone.",
+        "`asked`: requested by the owner. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, without memory, as `autoSnapshot` requests. `upgrade`: made before an upgrade, so that it can be undone.",
     }),
     runtime: z.string().meta({ description: "The agent's runtime at that time." }),
     conversation: z.int().meta({ description: "The number of the agent's conversation at that time." }),

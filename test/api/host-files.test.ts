@@ -263,7 +263,7 @@ describe("the quarantine", () => {
   /** Has the server start with ada's machine, which no row names, in the quarantine. */
   async function quarantine(): Promise<string> {
     const database = await start();
-    await service.client.createAgent("ada");
+    await service.client.createAgent("ada", { autoSnapshot: 0 });
     await service.client.ask("ada", "remember this");
     let id = "";
     await service.restart(async () => {
@@ -354,7 +354,7 @@ describe("the quarantine", () => {
 
   test("takes a snapshot that no row names, and gives it back as an agent", async () => {
     const database = await start();
-    await service.client.createAgent("ada");
+    await service.client.createAgent("ada", { autoSnapshot: 0 });
     await service.client.ask("ada", "remember this");
     const { id } = (await service.client.call("POST", "/agents/ada/snapshots", {})).body;
     await service.restart(async () => {

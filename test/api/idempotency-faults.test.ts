@@ -87,7 +87,7 @@ test.each([
 ])("%s whose answer was lost is not begun again after what came then", async (_case, path) => {
   const name = `anew${++used}`;
   const key = newIdempotencyKey();
-  await client.createAgent(name);
+  await client.createAgent(name, { autoSnapshot: 0 });
   await client.ask(name, "before");
   const { id } = (await client.call("POST", `/agents/${name}/snapshots`, {})).body;
   const begin = () =>

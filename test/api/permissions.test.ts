@@ -152,7 +152,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /agents/{name}/turns/{turnId}/events": chatting(200),
   // Its turn has ended already.
   "GET /agents/{name}/turns/{turnId}/changes": account(200, 404),
-  "POST /agents/{name}/turns/{turnId}/restore": account(404, 404),
+  "POST /agents/{name}/turns/{turnId}/restore": account(200, 404),
   "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),
   "PATCH /agents/{name}/turns/{turnId}": account(409, 404),
   "GET /approvals": account(200, 200),

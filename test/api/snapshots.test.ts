@@ -35,7 +35,7 @@ async function files(): Promise<string[]> {
 
 test("an agent goes back to what it was, and forward again; its turns stay, and say which are undone", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   expect(await kept()).toEqual([]);
   await client.chat("ada", "one");
   const first = await keep({ name: "eins" });
@@ -61,7 +61,7 @@ test("an agent goes back to what it was, and forward again; its turns stay, and 
 
 test("the conversation goes back too, also over a reset", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await client.chat("ada", "one");
   await keep({ name: "first" });
   await client.call("POST", "/agents/ada/conversation/reset");
@@ -74,7 +74,7 @@ test("a sleeping agent is kept as it sleeps, and one that is still being made on
   await start();
   const gate = Promise.withResolvers<void>();
   service.driver.gate = gate.promise;
-  await client.call("POST", "/agents", { name: "ada" });
+  await client.call("POST", "/agents", { name: "ada", autoSnapshot: 0 });
   const early = keep({ name: "early" });
   gate.resolve();
   expect((await early).status).toBe(201);
@@ -88,7 +88,7 @@ test("a sleeping agent is kept as it sleeps, and one that is still being made on
 
 test("the name of a snapshot before a rollback is cut between characters", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   // The 70th code unit of "before the rollback to aa…😀" is half of its last character.
   const name = `${"a".repeat(46)}😀`;
   expect((await keep({ name })).status).toBe(201);
@@ -99,7 +99,7 @@ test("the name of a snapshot before a rollback is cut between characters", async
 
 test("a turn continues while a snapshot is made, and a rollback waits for no client", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await keep({ name: "before" });
   const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 40 20" });
   const turnId = response.headers.get("x-turn-id");
@@ -116,7 +116,7 @@ test("a turn continues while a snapshot is made, and a rollback waits for no cli
 
 test("names are the owner's, once each; what is wrong with them is said", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   expect((await keep({ name: "vor dem Umbau – 下書き 🚧" })).status).toBe(201);
   expect(await keep({ name: "vor dem Umbau – 下書き 🚧" })).toMatchObject({
     status: 409,
@@ -141,7 +141,7 @@ test("names are the owner's, once each; what is wrong with them is said", async 
 
 test("a request that is repeated makes one snapshot", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   const ask = () => client.call("POST", "/agents/ada/snapshots", {}, { "idempotency-key": "once" });
   const [first, again] = [await ask(), await ask()];
   expect(again.body).toEqual(first.body);
@@ -150,7 +150,7 @@ test("a request that is repeated makes one snapshot", async () => {
 
 test("a failed snapshot leaves nothing behind, and the agent continues", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   service.driver.failures.push(new Error("the disk is on fire"));
   expect((await keep()).status).toBe(500);
   expect([await kept(), await files()]).toEqual([[], []]);
@@ -159,7 +159,7 @@ test("a failed snapshot leaves nothing behind, and the agent continues", async (
 
 test("an agent has at most 100 snapshots, and keeps the five newest of those that rollbacks made", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await keep({ name: "base" });
   for (let count = 0; count < 7; count++) await rollBack("base");
   const made = (await kept()).filter(({ reason }: { reason: string }) => reason === "rollback");
@@ -175,7 +175,7 @@ test("an agent has at most 100 snapshots, and keeps the five newest of those tha
 
 test("snapshots go with their agent, and what nobody needs goes at the next start", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await keep();
   await client.call("DELETE", "/agents/ada");
   await service.restart();
@@ -185,7 +185,7 @@ test("snapshots go with their agent, and what nobody needs goes at the next star
 
 test("ten forks have the files and the conversation, names of their own, and say where they come from", async () => {
   await start();
-  await client.createAgent("ada", { instructions: "Be kind." });
+  await client.createAgent("ada", { instructions: "Be kind.", autoSnapshot: 0 });
   await client.call("PUT", "/agents/ada/network", { allow: [], deny: ["*"] });
   await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "s3cret-value-of-ada", hosts: ["example.com"] });
   await client.chat("ada", "one");
@@ -212,7 +212,7 @@ test("ten forks have the files and the conversation, names of their own, and say
 
 test("a fork of a snapshot has what that has, and its own settings where they are given", async () => {
   await start();
-  await client.createAgent("ada", { instructions: "Be kind." });
+  await client.createAgent("ada", { instructions: "Be kind.", autoSnapshot: 0 });
   await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "s3cret-value-of-ada", hosts: ["example.com"] });
   await client.chat("ada", "one");
   await keep({ name: "then" });
@@ -234,7 +234,7 @@ test("a fork of a snapshot has what that has, and its own settings where they ar
 
 test("a fork's machine trusts the authority of its secrets from the start", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "s3cret-value-of-ada", hosts: ["example.com"] });
   const from = { agent: "ada", secrets: true };
   await client.call("POST", "/agents?wait=ready", { name: "bea", from });
@@ -246,7 +246,7 @@ test("a fork's machine trusts the authority of its secrets from the start", asyn
 
 test("a fork that is cut off leaves no agent, and its retry makes all of them with their rules", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await client.call("PUT", "/agents/ada/network", { allow: ["example.com"], deny: [] });
   const database = await databaseOf(service);
   await sql`create function cut() returns trigger language plpgsql as $$
@@ -274,7 +274,7 @@ test("a fork that is cut off leaves no agent, and its retry makes all of them wi
 
 test("what a fork cannot be is said, and nothing is made", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await client.createAgent("yak-2");
   const fork = async (body: object) => (await client.call("POST", "/agents", { name: "bea", ...body })).body;
   const from = { agent: "ada" };
@@ -293,7 +293,7 @@ test("what a fork cannot be is said, and nothing is made", async () => {
 
 test("each fork counts as a new agent", async () => {
   await start({ rateLimits: { requests: 0, account: 0, address: 0, agents: 8, keys: 0 } });
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   const fork = (name: string, count: number) =>
     client.call("POST", "/agents?wait=ready", { name, from: { agent: "ada" }, count });
   expect((await fork("fox", 5)).status).toBe(201);
@@ -303,7 +303,7 @@ test("each fork counts as a new agent", async () => {
 
 test("the next server continues a rollback and a fork", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await client.chat("ada", "one");
   await keep({ name: "then" });
   await client.chat("ada", "two");
@@ -355,7 +355,7 @@ test("a turn is answered also where no snapshot can be made before it", async ()
 
 test("removing a snapshot during a rollback to it leaves its files until the rollback is done", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await client.chat("ada", "one");
   await keep({ name: "eins" });
   await client.chat("ada", "two");
@@ -373,7 +373,7 @@ test("removing a snapshot during a rollback to it leaves its files until the rol
 
 test("a snapshot whose row is stored after its request timed out keeps its files", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await client.chat("ada", "one");
   const database = await databaseOf(service);
   await sql`create function late() returns trigger language plpgsql as $$

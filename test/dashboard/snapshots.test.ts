@@ -12,7 +12,7 @@ let page: Page;
 beforeAll(async () => {
   dashboard = await Dashboard.start();
   client = dashboard.service.client;
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await client.chat("ada", "one");
   ({ page } = await dashboard.signedIn());
   await page.goto(`${dashboard.url}/-/agents/ada/snapshots`);

@@ -143,37 +143,37 @@ test("forks have all of it and share no id, key, token or random byte with each 
 test("the layers below a disk stay few, whatever was kept is still there, and what nobody needs goes", async () => {
   for (const snapshot of await namesIn("snapshots")) await vm.machines.removeSnapshot(snapshot);
   const taken: { snapshot: string; text: string }[] = [];
-  for (let count = 0; count < 12; count++) {
+  for (let count = 0; count < 20; count++) {
     await vm.exec(id, `echo ${count} > ~/note; head -c 100000 /dev/urandom > ~/file-${count}; sync`);
     taken.push({ snapshot: await take(), text: String(count) });
-    expect((await vm.record(id)).layers.length).toBeLessThanOrEqual(8);
+    expect((await vm.record(id)).layers.length).toBeLessThanOrEqual(16);
   }
-  for (const at of [0, 7, 8, 11]) {
+  for (const at of [0, 15, 16, 19]) {
     await rollBack(taken[at]!.snapshot);
     expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-")).toBe(`${taken[at]!.text}\n${at + 1}`);
   }
   // Equal data becomes one layer, also below a machine that runs. A server that stops between the two steps of joining
   // leaves a disk that reads the same, and the next sweep continues.
-  const kept = taken.splice(9, 1);
+  const kept = taken.splice(17, 1);
   let cuts = 1;
   step = async (name) => {
     if (name === "layers joined" && cuts-- > 0) throw new Error("cut off");
   };
   for (const { snapshot } of taken) await vm.machines.removeSnapshot(snapshot);
   await expect.poll(layersAfterSweep).toHaveLength(2);
-  expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("11\n12\n1200000");
+  expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("19\n20\n2000000");
   expect([cuts < 1, vm.log.some((line) => line.includes("cut off"))]).toEqual([true, true]);
   step = async () => {};
   await vm.ensure(id, { restores, restarts: 1, generation: ++generation });
-  expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("11\n12\n1200000");
+  expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("19\n20\n2000000");
   await rollBack(kept[0]!.snapshot);
-  expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("9\n10\n1000000");
+  expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("17\n18\n1800000");
   await vm.machines.removeSnapshot(kept[0]!.snapshot);
   await expect.poll(layersAfterSweep).toHaveLength(1);
   const { layers, disk } = await vm.record(id);
   expect((await namesIn("layers")).toSorted()).toEqual([...layers].toSorted());
   expect((await namesIn("machines", id, "disks")).map((name) => `disks/${name}`)).toEqual([disk]);
-  expect(await vm.output(id, "cat ~/note")).toBe("9");
+  expect(await vm.output(id, "cat ~/note")).toBe("17");
 });
 
 test("a snapshot's memory is compressed once nobody waits, and restored all the same", async () => {

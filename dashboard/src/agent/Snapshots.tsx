@@ -122,8 +122,9 @@ function Actions({ agent, snapshot, onChanged }: RowProps) {
         action="Roll back"
         onConfirm={rollBack}
       >
-        {agent} returns to its state at that time: files, running programs and conversations. Its current state is saved
-        as a snapshot first. Credits are not refunded. <Undone agent={agent} since={snapshot.createdAt} />
+        {agent} returns to its state at that time: files{snapshot.hasMemory && ", running programs"} and conversations.{" "}
+        {!snapshot.hasMemory && "Programs that run now end. "}Its current state is saved as a snapshot first. Credits
+        are not refunded. <Undone agent={agent} since={snapshot.createdAt} />
       </Confirm>
       <ForkDialog source={agent} snapshot={{ id, label }} />
       <Confirm
@@ -212,7 +213,10 @@ function BeforeTurns({ agent: { name, autoSnapshot } }: { agent: Agent }) {
   const choices = [...new Set([0, 1, 3, 5, 10, 20, autoSnapshot])].sort((one, other) => one - other);
   return (
     <div className="grid gap-2">
-      <Field label="Before each turn" hint="Made when a message arrives; the oldest is removed.">
+      <Field
+        label="Before each turn"
+        hint="Files and conversations, saved when a message arrives. The oldest is removed."
+      >
         {(props) => (
           <Select
             {...props}

@@ -34,8 +34,9 @@ export function RestoreTurn({ agent, turn }: { agent: string; turn: Turn }) {
       action="Restore"
       onConfirm={restore}
     >
-      {agent} returns to its state from before this message: files, running programs and all conversations. This turn
-      and later ones are marked as undone. The current state is saved as a snapshot first. Credits are not refunded.
+      {agent} returns to its state from before this message: files and all conversations. Programs that run now end.
+      This turn and later ones are marked as undone. The current state is saved as a snapshot first. Credits are not
+      refunded.
     </Confirm>
   );
 }

@@ -170,7 +170,7 @@ const agentsOption = [
 
 const autoSnapshotOption = [
   "--auto-snapshot <number>",
-  "keep a snapshot from before each of the last N turns; 0 for none",
+  "keep a snapshot of the files from before each of the last N turns (default for a new agent: 5); 0 for none",
   (given: string) => (given === "0" ? 0 : positiveNumber(given)),
 ] as const;
 

@@ -69,7 +69,7 @@ export function register(program: ToolCommand): void {
       (changes, _, __, { names = false }) => writeText(process.stdout, changesText(changes, names)),
     );
   turns
-    .add("restore <agent> <turn>", "restore an agent to before a turn: files, running programs, conversation", about)
+    .add("restore <agent> <turn>", "restore an agent to before a turn: files and conversations", about)
     .addOption(noWaitOption())
     .confirms(
       (name: string, id: string) => `Restore ${printable(name)} to before the turn ${printable(id)}?`,

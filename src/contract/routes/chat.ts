@@ -86,7 +86,7 @@ export const chatRoutes = {
     path: "/agents/{name}/turns/{turnId}/restore",
     summary: "Roll the agent back to before a turn",
     description:
-      "As a rollback to the snapshot from before the turn, which `autoSnapshot` keeps for the agent's last turns. Without it, 404 `snapshot_not_found`.",
+      "As a rollback to the snapshot from before the turn, which `autoSnapshot` keeps for the agent's last turns: files and conversations. The machine boots. Without the snapshot, 404 `snapshot_not_found`.",
     params: TurnParams,
     query: WaitQuery,
     responses: { 200: Agent },

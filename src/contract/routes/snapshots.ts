@@ -37,7 +37,7 @@ export const snapshotRoutes = {
     path: "/agents/{name}/rollback",
     summary: "Roll an agent back to a snapshot",
     description:
-      "Restores files, running programs and conversation. Later turns stay in the history, as `undone`, and credits are not refunded. First creates a snapshot of the current state. Refused during a turn.",
+      "Restores files and conversations, and running programs if the snapshot has its memory. Later turns stay in the history, as `undone`, and credits are not refunded. First creates a snapshot of the current state. Refused during a turn.",
     params: AgentParams,
     query: WaitQuery,
     body: Rollback,

@@ -1,5 +1,5 @@
 import { rm, stat } from "node:fs/promises";
-import type { Basis } from "./layers.ts";
+import { type Basis, manyLayers } from "./layers.ts";
 import type { QemuParts } from "./parts.ts";
 
 /** A machine or a snapshot whose record names layers. */
@@ -15,11 +15,11 @@ interface Pair {
   lower: string;
 }
 
-/**
- * A layer that is directly below the same one in all these chains, and at the top of none; null if there is no such
- * layer.
- */
-export function findMergeable(chains: readonly (readonly string[])[]): Pair | null {
+/** A lower layer of up to this size is always merged. */
+const smallBytes = 16 * 1024 ** 2;
+
+/** The layers that are directly below the same one in all these chains, and at the top of none. */
+export function findMergeable(chains: readonly (readonly string[])[]): Pair[] {
   const above = new Map<string, string | null>();
   for (const chain of chains) {
     for (const [at, lower] of chain.entries()) {
@@ -27,8 +27,21 @@ export function findMergeable(chains: readonly (readonly string[])[]): Pair | nu
       above.set(lower, above.has(lower) && above.get(lower) !== upper ? null : upper);
     }
   }
-  for (const [lower, upper] of above) if (upper !== null) return { upper, lower };
-  return null;
+  return [...above].flatMap(([lower, upper]) => (upper === null ? [] : [{ upper, lower }]));
+}
+
+/**
+ * The pair that costs least to merge, which copies the lower layer; null if none is worth it. A lower layer that is much
+ * larger than the upper one waits until more lies on it, or until a disk has many layers: an agent with a snapshot before
+ * each turn would copy all its data at each turn otherwise.
+ */
+export function cheapestMerge(chains: readonly (readonly string[])[], sizes: ReadonlyMap<string, number>): Pair | null {
+  const crowded = new Set(chains.filter((chain) => chain.length >= manyLayers).flat());
+  const sizeOf = (layer: string) => sizes.get(layer) ?? 0;
+  const worthwhile = findMergeable(chains).filter(({ upper, lower }) => {
+    return crowded.has(lower) || sizeOf(lower) <= Math.max(smallBytes, 4 * sizeOf(upper));
+  });
+  return worthwhile.toSorted((one, other) => sizeOf(one.lower) - sizeOf(other.lower))[0] ?? null;
 }
 
 /**
@@ -67,7 +80,7 @@ export class LayerMerging {
   /** Returns false if nothing can be merged now. */
   async #mergeOne(): Promise<boolean> {
     const chains = await this.#chains();
-    const pair = findMergeable(chains.map(({ basis }) => basis.layers));
+    const pair = await this.#next(chains);
     if (!pair) return false;
     const { basis } = chains.find((chain) => chain.basis.layers.includes(pair.upper))!;
     const inode = await this.#inodeOf(pair.upper);
@@ -78,7 +91,7 @@ export class LayerMerging {
     await this.#parts.snapshots.sweeping(async () => {
       const latest = await this.#chains();
       const still = findMergeable(latest.map((chain) => chain.basis.layers));
-      if (still?.upper !== pair.upper || still.lower !== pair.lower) return;
+      if (!still.some(({ upper, lower }) => upper === pair.upper && lower === pair.lower)) return;
       if ((await this.#inodeOf(pair.upper)) !== inode) return;
       // In this order: on top of the lower one, the upper one with all its content reads the same.
       await this.#parts.layers.replace(pair.upper, copy);
@@ -88,6 +101,15 @@ export class LayerMerging {
     });
     await rm(copy, { force: true });
     return isMerged;
+  }
+
+  async #next(chains: readonly Chain[]): Promise<Pair | null> {
+    const layers = chains.map(({ basis }) => basis.layers);
+    const sizes = new Map<string, number>();
+    for (const layer of findMergeable(layers).flatMap(({ upper, lower }) => [upper, lower])) {
+      sizes.set(layer, await this.#parts.layers.bytesOf(layer));
+    }
+    return cheapestMerge(layers, sizes);
   }
 
   async #chains(): Promise<Chain[]> {

@@ -9,8 +9,14 @@ import { createOverlay } from "./process.ts";
 import type { MachineRecord } from "./record.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** The maximum number of layers of a disk. A read of data that none of them has opens each. */
-export const maximumLayers = 8;
+/**
+ * The maximum number of layers of a disk. The next snapshot merges all of them first, which takes the time to copy what the
+ * agent has written.
+ */
+export const maximumLayers = 16;
+
+/** From this number on, layers are merged at once, whatever it costs. */
+export const manyLayers = 10;
 
 /** Marks a copy of a layer that is being made. */
 const partialEnding = ".partial";

@@ -7,7 +7,7 @@ import { type MachineSpec, snapshotDeleted } from "../spec.ts";
 import { diskNode } from "./command.ts";
 import { sleeper } from "./compression.ts";
 import { force, nullWhereMissing, writeWhole } from "./files.ts";
-import { layersBelow, maximumLayers } from "./layers.ts";
+import { layersBelow, manyLayers, maximumLayers } from "./layers.ts";
 import type { Layout, MachineFiles } from "./layout.ts";
 import type { MemoryImage } from "./memory-image.ts";
 import type { QemuParts } from "./parts.ts";
@@ -59,6 +59,8 @@ export class Snapshots {
       await this.#finish(snapshot, folder, record);
       const bytes = await kept.bytesOf(snapshot);
       compression.add(kept.holder(snapshot));
+      // Turns in quick succession add more layers than the sweep, which runs once a minute, would leave room for.
+      if (changes.layers.length >= manyLayers) this.#parts.merging.begin();
       return { bytes, hasMemory: memory !== null };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
