@@ -14,6 +14,7 @@ function conversation(id: number, changes: Partial<Conversation> = {}): Conversa
     id,
     title: null,
     current: false,
+    forkedFrom: null,
     createdBy: null,
     createdAt: "2026-01-02T03:04:05.678Z",
     lastTurnAt: null,
@@ -30,7 +31,9 @@ test("conversations are listed with their titles in a line", async () => {
 
 test("one is created, renamed, made current and deleted", async () => {
   api.answers["POST /agents/ada/conversations"] = [json(conversation(3), 201)];
-  expect((await api.berth(["conversations", "new", "ada", "Notes", "--use"])).stderr).toContain("--conversation 3");
+  const created = await api.berth(["conversations", "new", "ada", "Notes", "--use", "--from", "6f0c9a8e"]);
+  expect(created.stderr).toContain("--conversation 3");
+  expect(JSON.parse(api.seen.at(-1)!.body)).toEqual({ title: "Notes", current: true, from: { turn: "6f0c9a8e" } });
   api.answers["PATCH /agents/ada/conversations/3"] = [
     json(conversation(3, { title: "Notes" })),
     json(conversation(3, { current: true })),

@@ -31,6 +31,10 @@ export const Conversation = z
       .nullable()
       .meta({ description: "The first 60 characters of its first message, or what was set. Null: it is empty." }),
     current: z.boolean().meta({ description: "Whether messages that name no conversation go to it." }),
+    forkedFrom: z
+      .object({ conversation: z.int(), turnId: z.string() })
+      .nullable()
+      .meta({ description: "The turn that it continues from. Null: it began empty, or that turn was deleted." }),
     createdBy: CreatedBy,
     createdAt: time,
     lastTurnAt: time.nullable().meta({ description: "When its last turn began." }),
@@ -63,6 +67,18 @@ export const ArchivedConversation = z.object({
     .nullable(),
   /** The runtime that has its session; null: none. */
   runtime: z.string().max(100).nullable(),
+  /** The replay of what its session does not contain; null: none, or the archive has too many. */
+  retold: z
+    .object({
+      text: z
+        .string()
+        .max(200_000)
+        .refine((told) => !told.includes("\0"), "A replayed conversation must not contain null characters."),
+      /** Turns before this time are in the text. */
+      at: time,
+    })
+    .nullable()
+    .default(null),
   createdAt: time,
   lastTurnAt: time.nullable(),
 });
@@ -71,7 +87,17 @@ export type ArchivedConversation = z.infer<typeof ArchivedConversation>;
 const current = z.boolean().meta({ description: "Whether it becomes the agent's current conversation." });
 
 export const CreateConversation = z
-  .strictObject({ title: Title.optional(), current: current.default(false) })
+  .strictObject({
+    title: Title.optional(),
+    current: current.default(false),
+    from: z
+      .strictObject({ turn: z.string().max(100) })
+      .optional()
+      .meta({
+        description:
+          "Continue from a turn of the agent, in whatever conversation: its messages and replies up to this turn are replayed to the runtime, as text. Default: begin empty.",
+      }),
+  })
   .meta({ id: "CreateConversation" });
 export type CreateConversation = z.infer<typeof CreateConversation>;
 

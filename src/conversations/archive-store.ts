@@ -2,19 +2,37 @@ import { sql } from "kysely";
 import type { AgentState } from "../agents/agent.ts";
 import { type ArchivedConversation, maximumConversations } from "../contract/conversations.ts";
 import type { Database } from "../core/database/database.ts";
+import { insertRetelling } from "../turns/retelling-rows.ts";
+
+/** The most characters of all replays in an archive, whose settings have up to 8 MiB. */
+const maximumRetold = 1_000_000;
 
 /** The conversations of an agent, the newest activity first. */
 export async function archivedConversations(database: Database, agentId: string): Promise<ArchivedConversation[]> {
   const rows = await database
     .selectFrom("conversations")
-    .select(["number", "title", "runtime", "created_at", "last_turn_at"])
+    .innerJoin("agents", "agents.id", "agent_id")
+    .leftJoin("retold_conversations as replay", (join) =>
+      join
+        .onRef("replay.id", "=", "conversations.retold")
+        // The agent's settings have the current conversation's.
+        .on(sql<boolean>`number <> agents.conversation`),
+    )
+    .select(["number", "title", "conversations.runtime", "conversations.created_at", "last_turn_at"])
+    .select(["replay.text", "replay.created_at as retold_at"])
     .where("agent_id", "=", agentId)
-    .orderBy(sql`coalesce(last_turn_at, created_at)`, "desc")
+    .orderBy(sql`coalesce(last_turn_at, conversations.created_at)`, "desc")
     .orderBy("number", "desc")
     .limit(maximumConversations)
     .execute();
-  return rows.map(({ created_at: createdAt, last_turn_at: lastTurnAt, ...row }) => ({
+  let room = maximumRetold;
+  const fits = ({ length }: string) => {
+    room -= length;
+    return room >= 0;
+  };
+  return rows.map(({ text, retold_at: at, created_at: createdAt, last_turn_at: lastTurnAt, ...row }) => ({
     ...row,
+    retold: text !== null && at && fits(text) ? { text, at: at.toISOString() } : null,
     createdAt: createdAt.toISOString(),
     lastTurnAt: lastTurnAt?.toISOString() ?? null,
   }));
@@ -38,6 +56,14 @@ export async function addConversations(
       set title = excluded.title, created_at = excluded.created_at, last_turn_at = excluded.last_turn_at`.execute(
     transaction,
   );
+  for (const { number, retold } of archived) {
+    if (retold === null || number === conversation) continue;
+    const replay = await insertRetelling(transaction, retold.text, new Date(retold.at));
+    await sql`
+      update conversations set retold = ${replay}::uuid where agent_id = ${id} and number = ${number}`.execute(
+      transaction,
+    );
+  }
   if (archived.length === 0) await sql`select add_conversations_of_turns(${id})`.execute(transaction);
   await sql`
     update conversations set runtime = ${runtime} where agent_id = ${id} and number = ${conversation}`.execute(
@@ -60,8 +86,8 @@ export async function copyConversations(
   until: Date | null,
 ): Promise<void> {
   await sql`
-    insert into conversations (agent_id, number, title, runtime, retold, created_at, last_turn_at)
-    select ${id}::uuid, number, title, runtime, retold, created_at, last_turn_at from conversations
+    insert into conversations (agent_id, number, title, runtime, retold, beginning, created_at, last_turn_at)
+    select ${id}::uuid, number, title, runtime, retold, beginning, created_at, last_turn_at from conversations
     where agent_id = ${source} and (number = ${conversation} or runtime = ${runtime})
       and created_at <= coalesce(${until}::timestamptz, now())
     on conflict (agent_id, number) do update

@@ -1,9 +1,12 @@
 import { type AgentState, requireAllowed } from "../agents/agent.ts";
 import type { AppContext } from "../context.ts";
+import { hasEnded } from "../contract/chat.ts";
 import type { ChangeConversation, CreateConversation } from "../contract/conversations.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type Attempt, retriedAs } from "../core/http/attempt.ts";
+import { requireOwnTurn } from "../core/http/authorize.ts";
 import type { Caller } from "../core/http/caller.ts";
+import type { TurnState } from "../turns/turn.ts";
 import { noConversation } from "./activity-store.ts";
 import type { ConversationFilter, ConversationState } from "./store.ts";
 
@@ -31,10 +34,13 @@ export class Conversations {
     return found;
   }
 
-  /** Throws `too_many_conversations`, and `turn_in_progress` for one that is to be current. */
+  /**
+   * Throws `too_many_conversations`, `turn_not_found`, and `turn_in_progress` for one that is to be current, or continues from
+   * a turn that has not ended.
+   */
   async create(
     agent: AgentState,
-    { title, current: isCurrent }: CreateConversation,
+    { title, current: isCurrent, from }: CreateConversation,
     caller: Caller,
     attempt: Attempt,
   ): Promise<ConversationState> {
@@ -46,9 +52,32 @@ export class Conversations {
         "current: an external agent key cannot choose the agent's current conversation.",
       );
     }
-    const asked = { title: title ?? null, isCurrent, author: caller, isOfAgentKey, requestId: retriedAs(attempt) };
+    const turn = from === undefined ? null : await this.#forkable(agent, from.turn, caller);
+    const asked = {
+      title: title ?? null,
+      isCurrent,
+      turn,
+      author: caller,
+      isOfAgentKey,
+      requestId: retriedAs(attempt),
+    };
     const number = await this.#context.stores.conversations.create(agent.id, asked);
     return this.find(agent, number, caller);
+  }
+
+  /** Throws `turn_not_found`, `turn_in_progress`, `request_invalid`. */
+  async #forkable(agent: AgentState, turnId: string, caller: Caller): Promise<TurnState> {
+    const turn = await this.#context.turns.find(agent.id, turnId);
+    requireOwnTurn(caller, turn);
+    if (!hasEnded(turn.status)) {
+      throw new BerthError("turn_in_progress", "from.turn: the turn has not ended.", { details: { turnId: turn.id } });
+    }
+    const { undone } = await this.#context.turns.past.read(agent.id, turn.id);
+    if (!undone) return turn;
+    throw new BerthError(
+      "request_invalid",
+      "from.turn: a rollback has undone the turn, so the agent does not know it.",
+    );
   }
 
   /** Throws `conversation_not_found`, and `turn_in_progress` for one that is to be current. */

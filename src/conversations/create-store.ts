@@ -3,8 +3,6 @@ import { maximumConversations, maximumConversationsOfKey } from "../contract/con
 import { BerthError } from "../contract/errors.ts";
 import type { AuthorIds } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
-import { type RetoldTurn, retelling } from "../turns/retelling.ts";
-import { insertRetelling } from "../turns/retelling-rows.ts";
 
 /** A conversation to create. `isOfAgentKey`: for an external agent key. */
 export interface NewConversation {
@@ -13,26 +11,28 @@ export interface NewConversation {
   isOfAgentKey: boolean;
   /** The request that creates it; null: it is not repeated. */
   requestId: string | null;
-  /** The turns before its first one, which the agent's runtime gets as a replay. */
-  earlier: readonly RetoldTurn[];
+  /** The replay with which it begins; null: none. */
+  replay: string | null;
+  /** The turn that it continues from; null: none. */
+  forkedFrom: string | null;
 }
 
 /** Part of a transaction that has locked the agent's row. Returns the number. Throws `too_many_conversations`. */
 export async function insertConversation(
   transaction: Database,
   agentId: string,
-  { title, author, isOfAgentKey, requestId, earlier }: NewConversation,
+  { title, author, isOfAgentKey, requestId, replay, forkedFrom }: NewConversation,
 ): Promise<number> {
   await requireFew(transaction, agentId, isOfAgentKey ? author.keyId : null);
-  const retold = await insertRetelling(transaction, retelling(earlier, null));
   const { rows } = await sql<{ number: number }>`
     with numbered as (
       update agents set last_conversation = greatest(conversation, last_conversation) + 1 where id = ${agentId}
       returning id, last_conversation, runtime
     )
-    insert into conversations (agent_id, number, title, runtime, retold, key_id, person_id, request_id)
-    select id, last_conversation, ${title}, runtime, ${retold}::uuid, ${author.keyId}::uuid, ${author.personId}::uuid,
-      ${requestId}::uuid
+    insert into conversations
+      (agent_id, number, title, runtime, retold, beginning, forked_from, key_id, person_id, request_id)
+    select id, last_conversation, ${title}, runtime, ${replay}::uuid, ${replay}::uuid, ${forkedFrom}::uuid,
+      ${author.keyId}::uuid, ${author.personId}::uuid, ${requestId}::uuid
     from numbered returning number`.execute(transaction);
   return rows[0]!.number;
 }

@@ -62,13 +62,14 @@ function numberIn({ conversation }: { conversation: string }): number {
 
 /** The holder of an external key learns nothing of people and keys. */
 function viewFor(
-  { number, title, isCurrent, createdBy, createdAt, lastTurnAt }: ConversationState,
+  { number, title, isCurrent, forkedFrom, createdBy, createdAt, lastTurnAt }: ConversationState,
   { agentIds }: { agentIds: readonly string[] | null },
 ): Conversation {
   return {
     id: number,
     title,
     current: isCurrent,
+    forkedFrom,
     createdBy: agentIds === null ? createdBy : null,
     createdAt: createdAt.toISOString(),
     lastTurnAt: lastTurnAt?.toISOString() ?? null,

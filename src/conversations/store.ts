@@ -8,7 +8,7 @@ import { lockQueue } from "../queue/order-store.ts";
 import { saidIn } from "../turns/past-store.ts";
 import { retelling } from "../turns/retelling.ts";
 import { insertRetelling, retoldText } from "../turns/retelling-rows.ts";
-import { turnInProgress } from "../turns/turn.ts";
+import { type TurnState, turnInProgress } from "../turns/turn.ts";
 import { requireConversation } from "./activity-store.ts";
 import { insertConversation, type NewConversation } from "./create-store.ts";
 
@@ -17,6 +17,7 @@ export interface ConversationState {
   number: number;
   title: string | null;
   isCurrent: boolean;
+  forkedFrom: { conversation: number; turnId: string } | null;
   keyId: string | null;
   createdBy: Author | null;
   createdAt: Date;
@@ -25,10 +26,13 @@ export interface ConversationState {
   activeAt: string;
 }
 
-/** A conversation to create. */
-interface AskedConversation extends Omit<NewConversation, "earlier"> {
+/** A conversation to create. `turn`: the one that it continues from. */
+interface AskedConversation extends Omit<NewConversation, "replay" | "forkedFrom"> {
   isCurrent: boolean;
+  turn: ForkedTurn | null;
 }
+
+type ForkedTurn = Pick<TurnState, "id" | "conversation">;
 
 /** The part of a list to read: `key`: only conversations that this key has created; `after`: `NUMBER@MICROSECONDS`. */
 export interface ConversationFilter {
@@ -85,6 +89,11 @@ export class ConversationStore {
       .select(["number", "title", "conversations.key_id as keyId", "last_turn_at as lastTurnAt"])
       .select("conversations.created_at as createdAt")
       .select(sql<boolean>`number = agents.conversation`.as("isCurrent"))
+      .select(
+        sql<ConversationState["forkedFrom"]>`(
+          select json_build_object('conversation', origin.conversation, 'turnId', origin.id) from turns origin
+          where origin.id = conversations.forked_from)`.as("forkedFrom"),
+      )
       .select(authorOf("conversations").as("createdBy"))
       .select(sql<string>`(extract(epoch from ${activeAt}) * 1000000)::bigint::text`.as("activeAt"))
       .where("conversations.agent_id", "=", agentId);
@@ -94,13 +103,14 @@ export class ConversationStore {
    * Creates a conversation, or finds the one that an earlier attempt of the request has created. Returns its number. Throws
    * `too_many_conversations`, and `turn_in_progress` for one that is to be current.
    */
-  create(agentId: string, { isCurrent, ...asked }: AskedConversation): Promise<number> {
+  create(agentId: string, { isCurrent, turn, ...asked }: AskedConversation): Promise<number> {
     return this.#database.transaction().execute(async (transaction) => {
       await lockQueue(transaction, agentId);
       const { requestId } = asked;
       const made = requestId === null ? null : await madeBy(transaction, agentId, requestId);
       if (made !== null) return made;
-      const number = await insertConversation(transaction, agentId, { ...asked, earlier: [] });
+      const replay = turn && (await this.#retellUntil(transaction, agentId, turn));
+      const number = await insertConversation(transaction, agentId, { ...asked, replay, forkedFrom: turn?.id ?? null });
       if (isCurrent) await makeCurrent(transaction, agentId, number);
       return number;
     });
@@ -170,6 +180,21 @@ export class ConversationStore {
     return { isResumed, retold: retold === null ? null : await retoldText(this.#database, retold) };
   }
 
+  /** Stores a replay of a conversation up to a turn. Returns its id. */
+  async #retellUntil(transaction: Database, agentId: string, turn: ForkedTurn): Promise<string | null> {
+    const { rows } = await sql<{ text: string; since: Date }>`
+      select replay.text, replay.created_at as since
+      from conversations join agents on agents.id = agent_id
+        join retold_conversations replay
+          on replay.id in (beginning, case when agents.conversation = number then agents.retold else conversations.retold end)
+      where agent_id = ${agentId} and number = ${turn.conversation}
+        and replay.created_at <= (select created_at from turns where id = ${turn.id})
+      order by replay.created_at desc limit 1`.execute(transaction);
+    const { since = null, text: before = null } = rows[0] ?? {};
+    const turns = await saidIn(transaction, agentId, turn.conversation, { since, until: turn.id, except: null });
+    return insertRetelling(transaction, retelling(turns, before));
+  }
+
   /** Stores a replay of a conversation for the agent's runtime. Returns its id; null if nothing was said. */
   #retell(agentId: string, number: number, turnId: string | null): Promise<string | null> {
     return this.#database.transaction().execute(async (transaction) => {
@@ -179,12 +204,13 @@ export class ConversationStore {
           replay.created_at as since
         from conversations join agents on agents.id = agent_id
           left join retold_conversations replay
-            on replay.id = case when agents.conversation = number then agents.retold else conversations.retold end
+            on replay.id = coalesce(
+              case when agents.conversation = number then agents.retold else conversations.retold end, beginning)
         where agent_id = ${agentId} and number = ${number}`.execute(transaction);
       const [row] = rows;
       if (!row || row.isHeld) return row?.retold ?? null; // Another request has stored it.
       const { since, text: before } = row;
-      const turns = await saidIn(transaction, agentId, number, { since, except: turnId });
+      const turns = await saidIn(transaction, agentId, number, { since, until: null, except: turnId });
       const retold = await insertRetelling(transaction, retelling(turns, before));
       await sql`
         update conversations set retold = ${retold}::uuid,

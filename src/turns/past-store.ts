@@ -142,12 +142,12 @@ export class PastTurnStore {
   }
 }
 
-/** The turns of a conversation that are remembered; only those after `since`, without the turn `except`. */
+/** The turns of a conversation that are remembered: after `since`, up to the turn `until`, without the turn `except`. */
 export async function saidIn(
   database: Database,
   agentId: string,
   conversation: number,
-  { since, except }: { since: Date | null; except: string | null },
+  { since, until, except }: { since: Date | null; until: string | null; except: string | null },
 ): Promise<RetoldTurn[]> {
   const rows = await database
     .selectFrom("turns")
@@ -158,6 +158,9 @@ export async function saidIn(
     .where("undone", "=", false)
     .where("status", "!=", "queued")
     .$if(since !== null, (query) => query.where("created_at", ">", since!))
+    .$if(until !== null, (query) =>
+      query.where(sql<boolean>`(created_at, id) <= (select created_at, id from turns where id = ${until}::uuid)`),
+    )
     .$if(except !== null, (query) => query.where("id", "!=", except!))
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")

@@ -7,7 +7,7 @@ import { retelling } from "./retelling.ts";
 /** Stores a replay of the conversation `conversation` for the agent's current conversation and its runtime. */
 export async function retell(transaction: Database, { id, retold }: AgentRow, conversation: number): Promise<void> {
   const before = retold === null ? null : await retoldText(transaction, retold);
-  const turns = await saidIn(transaction, id, conversation, { since: null, except: null });
+  const turns = await saidIn(transaction, id, conversation, { since: null, until: null, except: null });
   await keepRetelling(transaction, id, retelling(turns, before));
 }
 
@@ -17,11 +17,11 @@ export async function keepRetelling(transaction: Database, agentId: string, text
   await transaction.updateTable("agents").set({ retold }).where("id", "=", agentId).execute();
 }
 
-/** Returns the id of a replay, null for null. */
-export async function insertRetelling(transaction: Database, text: string | null): Promise<string | null> {
+/** Stores a replay of turns before `at`, by default now. Returns its id, null for null. */
+export async function insertRetelling(transaction: Database, text: string | null, at?: Date): Promise<string | null> {
   if (text === null) return null;
   const id = randomUUID();
-  await transaction.insertInto("retold_conversations").values({ id, text }).execute();
+  await transaction.insertInto("retold_conversations").values({ id, text, created_at: at }).execute();
   return id;
 }
 

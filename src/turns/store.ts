@@ -236,6 +236,7 @@ export class TurnStore {
       delete from retold_conversations retold where created_at < now() - interval '1 day'
         and not exists (select from agents where agents.retold = retold.id)
         and not exists (select from conversations where conversations.retold = retold.id)
+        and not exists (select from conversations where beginning = retold.id)
         and not exists (select from snapshots where snapshots.retold = retold.id)`.execute(this.#database);
   }
 

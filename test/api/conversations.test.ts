@@ -42,7 +42,15 @@ async function turnsOf(conversation: number): Promise<string[]> {
 
 test("an agent has one conversation at first, titled by its first message", async () => {
   expect(await list()).toEqual([
-    { id: 1, title: null, current: true, createdBy: null, createdAt: expect.any(String), lastTurnAt: null },
+    {
+      id: 1,
+      title: null,
+      current: true,
+      forkedFrom: null,
+      createdBy: null,
+      createdAt: expect.any(String),
+      lastTurnAt: null,
+    },
   ]);
   await ask("Fix the build\nplease");
   await ask("and the tests");
@@ -301,7 +309,7 @@ test("an archive has conversations and titles, and an import continues them", as
   const response = await client.fetch("GET", `/agents/${agent}/export`);
   agent = `${agent}-imported`;
   const archive = Buffer.from(await response.arrayBuffer());
-  expect((await importArchive(client, archive, { query: `?wait=ready&name=${agent}` })).status).toBe(201);
+  expect(await importArchive(client, archive, { query: `?wait=ready&name=${agent}` })).toMatchObject({ status: 201 });
   expect(await list()).toMatchObject([
     { id: 2, title: "Second" },
     { id: 1, title: "one" },

@@ -54,7 +54,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   rate_limits: "clean-up",
   removals: "clean-up",
   responses: "clean-up",
-  retold_conversations: "those that no agent and snapshot names are removed after a day",
+  retold_conversations: "those that no agent, conversation and snapshot names are removed after a day",
   search_queue: ["turns", "one"],
   search_texts: ["turns", "two, of 64 KiB"],
   sign_in_attempts: "clean-up",

@@ -71,7 +71,7 @@ test("a conversation is renamed, made current and deleted, on a phone", async ()
   expect((await service.client.call("GET", "/agents/eve")).body.conversation).toBe(2);
   await dialog().getByRole("button", { name: "Delete: Third" }).click();
   await page.getByRole("dialog", { name: "Delete “Third”?" }).getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("button", { name: "Delete: Third" }).waitFor({ state: "detached" });
+  await page.getByRole("dialog", { name: "Delete “Third”?" }).waitFor({ state: "detached" });
   const { data } = (await service.client.call("GET", "/agents/eve/conversations")).body;
   expect(data.map(({ id }: { id: number }) => id).toSorted()).toEqual([1, 2]);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(phone.width);
@@ -79,7 +79,7 @@ test("a conversation is renamed, made current and deleted, on a phone", async ()
 });
 
 test("the dialog of a rollback names the conversations that forget turns", async () => {
-  await service.client.createAgent("ida");
+  await service.client.createAgent("ida", { autoSnapshot: 0 });
   await service.client.call("POST", "/agents/ida/snapshots", { name: "before" });
   await service.client.call("POST", "/agents/ida/conversations", { title: "Holiday plans" });
   await service.client.call("POST", "/agents/ida/conversations", { title: "Untouched" });
@@ -95,4 +95,19 @@ test("another page shows a conversation's new title at once", async () => {
   await page.getByRole("button", { name: "Conversation: Conversation 1" }).waitFor();
   await service.client.call("PATCH", "/agents/uma/conversations/1", { title: "From elsewhere" });
   await page.getByRole("button", { name: "Conversation: From elsewhere" }).waitFor();
+});
+
+test("a turn is continued in a conversation of its own, which links to it", async () => {
+  await service.client.createAgent("eva");
+  for (const message of ["first words", "second words"]) await service.client.chat("eva", message);
+  await goto("/agents/eva");
+  const article = page.getByRole("article").filter({ hasText: "first words" });
+  await article.hover();
+  await article.getByRole("button", { name: "Continue from here in another conversation" }).click();
+  await page.getByRole("button", { name: "Conversation: Conversation 2" }).waitFor();
+  await send("eva", "other words");
+  expect(await transcript().textContent()).not.toContain("second words");
+  await page.getByText("Continues from a turn of").waitFor();
+  await page.getByRole("link", { name: "first words" }).click();
+  await page.waitForURL(/\/agents\/eva\/turns\/.+/);
 });

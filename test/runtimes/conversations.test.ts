@@ -89,4 +89,19 @@ describe.each(["claude-code", "opencode"])("%s", (runtime) => {
     expect((await ask(1, "Back again")).number).toBe(5);
     expect((await ask(3, "Fresh again")).number).toBe(2);
   });
+
+  test("a conversation continues from a turn of another, without what came later", async () => {
+    const { body } = await client.call("GET", `/agents/${agent}/turns?conversation=2&limit=100`);
+    const [first] = body.data.toReversed();
+    expect(first.message).toBe("My dog is called Rex.");
+    const forked = await client.call("POST", `/agents/${agent}/conversations`, { from: { turn: first.id } });
+    expect(forked.body).toMatchObject({ id: 4, forkedFrom: { conversation: 2, turnId: first.id } });
+    for (const number of [1, 2]) {
+      const answered = await ask(4, "What is the dog called?");
+      expect(answered.number).toBe(number);
+      expect(answered.sent).toContain("User: My dog is called Rex.");
+      expect(answered.sent).not.toContain("And the dog?");
+      expect(answered.sent).not.toContain("Miez");
+    }
+  });
 });

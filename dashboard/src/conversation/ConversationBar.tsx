@@ -1,5 +1,6 @@
+import type { Conversation } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronsUpDown, Plus } from "lucide-react";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
@@ -31,7 +32,7 @@ export function ConversationBar({ agent, shown }: BarProps) {
     await queries.invalidateQueries({ queryKey: conversationsQuery(agent).queryKey });
     open(id);
   });
-  const title = query.data?.find(({ id }) => id === shown)?.title ?? null;
+  const { title = null, forkedFrom = null } = query.data?.find(({ id }) => id === shown) ?? {};
   return (
     <div className="border-b bg-surface px-3 py-1 md:px-4">
       <div className="mx-auto flex w-full max-w-3xl items-center gap-1">
@@ -59,6 +60,7 @@ export function ConversationBar({ agent, shown }: BarProps) {
           </Button>
         )}
       </div>
+      {forkedFrom && <Origin agent={agent} from={forkedFrom} conversations={query.data ?? []} />}
       {create.error !== null && <Notice tone="bad">{messageOf(create.error)}</Notice>}
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Conversations with ${agent}`}>
         <Loaded query={query}>
@@ -82,6 +84,25 @@ export function ConversationBar({ agent, shown }: BarProps) {
         </Loaded>
       </Dialog>
     </div>
+  );
+}
+
+interface OriginProps {
+  agent: string;
+  from: NonNullable<Conversation["forkedFrom"]>;
+  conversations: readonly Conversation[];
+}
+
+/** The turn that a conversation continues from. */
+function Origin({ agent, from: { conversation, turnId }, conversations }: OriginProps) {
+  const title = conversations.find(({ id }) => id === conversation)?.title ?? null;
+  return (
+    <p className="mx-auto w-full max-w-3xl truncate px-2 pb-1 text-xs text-muted">
+      Continues from a turn of{" "}
+      <Link to="/agents/$name/turns/$turnId" params={{ name: agent, turnId }} className="underline hover:no-underline">
+        {titleOf({ id: conversation, title })}
+      </Link>
+    </p>
   );
 }
 

@@ -13,6 +13,7 @@ import { ApprovalCard } from "./ApprovalCard.tsx";
 import { Attachments } from "./Attachments.tsx";
 import { type Draft, lineOf } from "./draft.ts";
 import { FileChanges } from "./FileChanges.tsx";
+import { ForkTurn } from "./ForkTurn.tsx";
 import { FunctionCall } from "./FunctionCall.tsx";
 import { useLiveTurn } from "./live-turns.ts";
 import { jsonOf, Output } from "./Output.tsx";
@@ -101,7 +102,12 @@ export const TurnView = memo(
         <Outcome phase={phase} onSend={mayUse ? onSendAgain : null} draft={draft} />
         {!isRunning && (
           <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply}>
-            {mayUse && turn.finishedAt && !turn.undone && <RestoreTurn agent={agent} turn={turn} />}
+            {mayUse && turn.finishedAt && !turn.undone && (
+              <span>
+                <ForkTurn agent={agent} turn={turn} />
+                <RestoreTurn agent={agent} turn={turn} />
+              </span>
+            )}
           </Facts>
         )}
       </article>

@@ -8,6 +8,12 @@ import { note } from "../verbosity.ts";
 
 const about = { conversation: "the conversation's number", title: "its title" };
 
+interface NewOptions {
+  use?: boolean;
+  /** A turn's id. */
+  from?: string;
+}
+
 export function register(program: ToolCommand): void {
   const conversations = program.add("conversations", "show and change an agent's conversations");
   conversations
@@ -24,11 +30,16 @@ export function register(program: ToolCommand): void {
       },
     });
   conversations
-    .add("new <agent> [title]", "create an empty conversation", about)
+    .add("new <agent> [title]", "create a conversation, empty or continued from a turn", about)
+    .option("--from <turn>", "continue from this turn: messages and replies up to it are replayed to the runtime")
     .option("--use", "make it the agent's current conversation")
     .prints(
-      (name: string, title: string | undefined, { use = false }: { use?: boolean }) =>
-        agentOf(name).conversations.create({ current: use, ...(title !== undefined && { title }) }),
+      (name: string, title: string | undefined, { use = false, from }: NewOptions) =>
+        agentOf(name).conversations.create({
+          current: use,
+          ...(title !== undefined && { title }),
+          ...(from !== undefined && { from: { turn: from } }),
+        }),
       ({ id }, name) => note(`Created conversation ${id}. To write to it: berth chat ${name} --conversation ${id}`),
     );
   conversations.add("rename <agent> <conversation> <title>", "set a conversation's title", about).prints(

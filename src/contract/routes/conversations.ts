@@ -25,8 +25,9 @@ export const conversationRoutes = {
   createConversation: route({
     method: "POST",
     path: "/agents/{name}/conversations",
-    summary: "Create an empty conversation",
-    description: "Send messages to it with `conversation` of a chat. Files and the machine are those of the agent.",
+    summary: "Create a conversation, empty or continued from a turn",
+    description:
+      "Send messages to it with `conversation` of a chat. Files and the machine are those of the agent, also if it continues from an earlier turn.",
     params: AgentParams,
     body: CreateConversation,
     responses: { 201: Conversation },

@@ -279,6 +279,8 @@ export interface Tables {
     title: string | null;
     runtime: string | null;
     retold: string | null;
+    forked_from: string | null;
+    beginning: string | null;
     key_id: string | null;
     person_id: string | null;
     request_id: string | null;

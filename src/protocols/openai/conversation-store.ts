@@ -7,6 +7,8 @@ import type { Database } from "../../core/database/database.ts";
 import { lockAccount } from "../../core/database/lock-account.ts";
 import type { Tables } from "../../core/database/tables.ts";
 import { lockQueue } from "../../queue/order-store.ts";
+import { retelling } from "../../turns/retelling.ts";
+import { insertRetelling } from "../../turns/retelling-rows.ts";
 import { earlierOf, type KeptItem, requireKeepable } from "./conversation-items.ts";
 import { turnsOf } from "./earlier.ts";
 
@@ -118,8 +120,8 @@ export class OpenAiConversationStore {
         .executeTakeFirst();
       if (!row) return null;
       if (row.agent_id !== null) return { agentId: row.agent_id, conversation: row.conversation! };
-      const earlier = turnsOf(earlierOf(row.items));
-      const asked = { title: null, author, isOfAgentKey, requestId: null, earlier };
+      const replay = await insertRetelling(transaction, retelling(turnsOf(earlierOf(row.items)), null));
+      const asked = { title: null, author, isOfAgentKey, requestId: null, replay, forkedFrom: null };
       const conversation = await insertConversation(transaction, agentId, asked);
       await transaction
         .updateTable("openai_conversations")

@@ -464,7 +464,7 @@ export class AgentConversations {
     return this.connection.call("getConversation", { path: { ...this.path, conversation }, ...options });
   }
 
-  /** Create an empty conversation. */
+  /** Create a conversation, empty or continued from a turn. */
   create(body: Sendable<types.CreateConversation>, options: RequestOptions = {}): Promise<types.Conversation> {
     return this.connection.call("createConversation", { path: this.path, body, ...options });
   }

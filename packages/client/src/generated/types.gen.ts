@@ -444,7 +444,7 @@ export type Agent = {
      */
     agents: Array<string>;
     /**
-     * How many automatic snapshots to keep, one before each turn, 0 to 20. 0 turns them off.
+     * How many automatic snapshots to keep, one of the files before each turn, 0 to 20. 0 turns them off. The default is 5.
      */
     autoSnapshot: number;
     permissions: Permissions;
@@ -852,7 +852,7 @@ export type ChangeAgent = {
      */
     agents?: Array<string>;
     /**
-     * How many automatic snapshots to keep, one before each turn, 0 to 20. 0 turns them off.
+     * How many automatic snapshots to keep, one of the files before each turn, 0 to 20. 0 turns them off. The default is 5.
      */
     autoSnapshot?: number;
     permissions?: PermissionsInput;
@@ -1118,6 +1118,13 @@ export type Conversation = {
      * Whether messages that name no conversation go to it.
      */
     current: boolean;
+    /**
+     * The turn that it continues from. Null: it began empty, or that turn was deleted.
+     */
+    forkedFrom: {
+        conversation: number;
+        turnId: string;
+    } | null;
     createdBy: Author | null;
     createdAt: string;
     /**
@@ -1157,7 +1164,7 @@ export type CreateAgent = {
      */
     agents?: Array<string>;
     /**
-     * How many automatic snapshots to keep, one before each turn, 0 to 20. 0 turns them off.
+     * How many automatic snapshots to keep, one of the files before each turn, 0 to 20. 0 turns them off. The default is 5.
      */
     autoSnapshot?: number;
     permissions?: PermissionsInput;
@@ -1375,6 +1382,12 @@ export type CreateConversation = {
      * Whether it becomes the agent's current conversation.
      */
     current?: boolean;
+    /**
+     * Continue from a turn of the agent, in whatever conversation: its messages and replies up to this turn are replayed to the runtime, as text. Default: begin empty.
+     */
+    from?: {
+        turn: string;
+    };
 };
 
 export type CreateInvitation = {
@@ -2766,7 +2779,7 @@ export type Snapshot = {
     createdBy: Author | null;
     createdAt: string;
     /**
-     * `asked`: requested by the owner. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` requests. `upgrade`: made before an upgrade, so that it can be undone.
+     * `asked`: requested by the owner. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, without memory, as `autoSnapshot` requests. `upgrade`: made before an upgrade, so that it can be undone.
      */
     reason: 'asked' | 'rollback' | 'turn' | 'upgrade';
     /**
