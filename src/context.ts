@@ -55,6 +55,7 @@ import { Shares } from "./previews/shares.ts";
 import { CarriedOperations } from "./protocols/carried-operations.ts";
 import { OtherAgentsServer } from "./protocols/mcp/other-agents.ts";
 import { OpenAiConversations } from "./protocols/openai/bound-conversations.ts";
+import { ClientChats } from "./protocols/openai/chats.ts";
 import { Responses } from "./protocols/openai/stored-responses.ts";
 import { SearchIndexer } from "./search/indexer.ts";
 import { Search } from "./search/search.ts";
@@ -155,6 +156,7 @@ export class AppContext extends Foundation {
     this.stores.conversations,
     this.stores.pastTurns,
   );
+  readonly chats = new ClientChats(this.stores.chats, this.stores.pastTurns);
   readonly responses = new Responses(this.stores.responses, this.turns, this.uploads);
   readonly events = new AccountEvents(this.stores.accountEvents, this.log);
 

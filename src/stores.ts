@@ -27,6 +27,7 @@ import { AccountEventStore } from "./events/store.ts";
 import { HostFileStore } from "./hosts/host-file-store.ts";
 import { LifecycleStore } from "./lifecycle/store.ts";
 import { ShareStore } from "./previews/share-store.ts";
+import { ChatStore } from "./protocols/openai/chat-store.ts";
 import { OpenAiConversationStore } from "./protocols/openai/conversation-store.ts";
 import { ResponseStore } from "./protocols/openai/store.ts";
 import { QueueStore } from "./queue/store.ts";
@@ -90,6 +91,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     people: new PeopleStore(database, startingCredits),
     programs: new ProgramStore(database),
     queues: new QueueStore(database, host),
+    chats: new ChatStore(database),
     openAiConversations: new OpenAiConversationStore(database),
     responses: new ResponseStore(database),
     search: new SearchStore(database),

@@ -26,7 +26,22 @@ export function fromResponseId(text: string): string {
 /** The header that begins a new conversation, with the value `new`. */
 export const conversationHeader = "x-berth-conversation";
 
+/** Headers with the id of a front end's chat: Berth's own, and the one that Open WebUI sends. */
+export const chatHeaders = ["x-berth-chat", "x-openwebui-chat-id"] as const;
+/** The header of a front end's own request about a chat, such as one for a title. */
+export const taskHeader = "x-berth-task";
+
+const ChatId = z.string().max(200, "A chat's id has up to 200 characters.").optional();
+
 export const OpenAiHeaders = z.looseObject({
+  [chatHeaders[0]]: ChatId.meta({
+    description:
+      "The id of a front end's chat, which has a conversation of its own. The turn ends if the client disconnects.",
+  }),
+  [chatHeaders[1]]: ChatId.meta({ description: "The same, as Open WebUI sends it." }),
+  [taskHeader]: z.string().max(200, `${taskHeader} has up to 200 characters.`).optional().meta({
+    description: "Not empty: the message is for a title or the like, and is answered outside the chat's conversation.",
+  }),
   [conversationHeader]: z
     .literal("new", `${conversationHeader} can be "new", or absent.`)
     .optional()
@@ -54,6 +69,12 @@ function onlyEmpty(name: string) {
   const isEmpty = (value: unknown) => (typeof value === "object" ? Object.keys(value ?? {}).length === 0 : !value);
   return z.unknown().refine(isEmpty, reason).optional().meta({ description: "Only empty." });
 }
+
+/** A limit that front ends send with requests for titles. */
+const tokenLimit = z
+  .unknown()
+  .optional()
+  .meta({ description: "Not supported; accepted without effect from a front end that names its chat." });
 
 /** A hint for a model's provider: accepted, without effect. */
 const advice = z.unknown().optional().meta({ description: "Accepted, without effect." });
@@ -226,7 +247,7 @@ export const CreateChatCompletion = z
     model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
     messages: z.array(ChatMessage).min(1, "messages must not be empty.").max(10_000).meta({
       description:
-        "The last user message becomes the agent's message; the agent has the earlier ones in its own conversation.",
+        "The last user message becomes the agent's message. The agent has the earlier ones in its own conversation; with the header `x-berth-chat`, it gets those that its conversation lacks.",
     }),
     stream: z.boolean().nullish(),
     stream_options: z
@@ -244,8 +265,8 @@ export const CreateChatCompletion = z
       .max(maximumTools, `tools is limited to ${maximumTools}.`)
       .nullish(),
     n: onlyDefault("n", 1),
-    max_tokens: onlyDefault("max_tokens"),
-    max_completion_tokens: onlyDefault("max_completion_tokens"),
+    max_tokens: tokenLimit,
+    max_completion_tokens: tokenLimit,
     logprobs: onlyDefault("logprobs", false),
     logit_bias: onlyEmpty("logit_bias"),
     stop: onlyEmpty("stop"),

@@ -37,6 +37,13 @@ export async function insertConversation(
   return rows[0]!.number;
 }
 
+/** How many more conversations an agent may have, or a key with it. */
+export async function roomFor(transaction: Database, agentId: string, key: string | null): Promise<number> {
+  const { all, ofKey } = await countsOf(transaction, agentId, key);
+  const room = maximumConversations - all;
+  return key === null ? room : Math.min(room, maximumConversationsOfKey - ofKey);
+}
+
 async function countsOf(transaction: Database, agentId: string, key: string | null) {
   const { rows } = await sql<{ all: number; ofKey: number }>`
     select count(*)::integer as all, (count(*) filter (where key_id = ${key}::uuid))::integer as "ofKey"

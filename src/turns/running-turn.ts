@@ -94,6 +94,8 @@ export class RunningTurn {
   /** Whether the reply's first text has arrived. */
   hasSpoken: boolean;
   cancelled = false;
+  /** Whether the queue is held if the turn does not complete. */
+  holdsQueue = true;
   /** Whether a last event has arrived; it may not be stored yet. */
   ending = false;
   usage: UsageState;

@@ -24,6 +24,8 @@ interface TurnEnd {
   /** Null: unchanged. */
   usage: UsageState | null;
   diffs: Diffs | null;
+  /** Whether an end other than `completed` holds the agent's queue. */
+  holdsQueue: boolean;
 }
 
 export class TurnStore {
@@ -249,13 +251,14 @@ export class TurnStore {
    * Stores a turn's last events, its outcome and usage, and continues the agent's queue. Atomic, and repeated calls have no
    * effect. Returns the id of the turn that began; null: none did.
    */
-  end(turnId: string, { diffs, ...ended }: TurnEnd): Promise<string | null> {
+  end(turnId: string, { diffs, holdsQueue, ...ended }: TurnEnd): Promise<string | null> {
     return this.#database.transaction().execute(async (transaction) => {
       const queue = await lockQueueOf(transaction, turnId);
       if (!queue) return null; // The agent was deleted.
       await storeAppends(transaction, [JSON.stringify({ id: turnId, ...ended })]);
       if (diffs) await storeDiffs(transaction, turnId, diffs);
-      return queue.length === 0 ? null : continueQueue(transaction, queue, ended.status);
+      if (queue.length === 0) return null;
+      return continueQueue(transaction, queue, holdsQueue ? ended.status : "completed");
     });
   }
 }

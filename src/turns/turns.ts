@@ -222,14 +222,17 @@ export class Turns {
   }
 
   /**
-   * Interrupts a running turn; its last event follows. A queued one leaves the queue. Throws `turn_finished`,
-   * `agent_elsewhere`.
+   * Interrupts a running turn; its last event follows. A queued one leaves the queue. `holdsQueue`: false if the messages
+   * that wait are not those of the person that cancels. Throws `turn_finished`,
+   * `agent_elsewhere`, `shutting_down`.
    */
-  async cancel(agent: AgentState, turn: TurnState): Promise<void> {
+  async cancel(agent: AgentState, turn: TurnState, holdsQueue = true): Promise<void> {
     requireHere(agent);
+    if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
     if (turn.status === "queued" && (await this.#context.stores.queues.remove(agent.id, turn.id))) return;
     const running = await this.#takenUp(turn);
     if (!running) throw new BerthError("turn_finished", "The turn has already ended.");
+    running.holdsQueue = holdsQueue;
     this.#cancel(running);
   }
 
@@ -396,7 +399,13 @@ export class Turns {
         maximumSize: this.#context.config.maximumTurnBytes,
         store: (events, usage) => this.#rows.append(turn.id, events, usage),
         storeLast: async (events, outcome, usage) => {
-          next = await this.#rows.end(turn.id, { events, status: outcome, usage, diffs: running.diffs });
+          next = await this.#rows.end(turn.id, {
+            events,
+            status: outcome,
+            usage,
+            diffs: running.diffs,
+            holdsQueue: running.holdsQueue,
+          });
         },
         stored: (waitedMs) => this.#context.metrics.stored(waitedMs / 1000),
         storeFailed: (error) =>

@@ -97,6 +97,7 @@ test("each turn's events, status and usage are its own", async () => {
       status: "completed",
       usage,
       diffs: null,
+      holdsQueue: true,
     }),
   ]);
   expect(await stored(one)).toMatchObject({ events: [said(2, "one")], turn: { status: "running", usage: noUsage } });

@@ -8,6 +8,7 @@ import type { OutputSchema } from "../../contract/output.ts";
 import { routes } from "../../contract/routes.ts";
 import { requirePermission } from "../../core/http/authorize.ts";
 import { storableValue } from "../../turns/storable.ts";
+import { chatOf } from "./chats.ts";
 import type { Asked } from "./input.ts";
 import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
 
@@ -33,7 +34,7 @@ interface Beginning {
  * the first attempt started.
  */
 export async function beginAsked(
-  { agents, responses, audit }: AppContext,
+  { agents, responses, audit, chats }: AppContext,
   request: Asking,
   agent: AgentState,
   { asked, instructions, functions, outputSchema, previousId, conversation, request: repeated }: Beginning,
@@ -61,22 +62,24 @@ export async function beginAsked(
     const about = { agent: agent.name, agentId: agent.id, status: 200, code: null };
     await audit.logOperation(request, routes.resetConversation, about);
   }
+  const names = conversation !== null || previousId !== null || resets;
+  const chat = names ? null : chatOf(headers);
+  const placed = chat && (await chats.place(current, caller, chat, asked.messages));
   const all = [...instructions, ...asked.instructions].join("\n\n");
-  const begun = await responses.begin(
-    id,
-    current,
-    {
-      message: asked.message,
-      files: asked.files,
-      instructions: all ? storableValue(all) : null,
-      functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
-      outputSchema: outputSchema && storableValue(outputSchema),
-      previousId,
-      conversation,
-      kept,
-    },
-    caller,
-  );
+  const given = {
+    message: asked.message,
+    files: asked.files,
+    instructions: all ? storableValue(all) : null,
+    functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
+    outputSchema: outputSchema && storableValue(outputSchema),
+    previousId,
+    conversation: conversation ?? placed?.conversation ?? null,
+    kept,
+  };
+  const begun = await responses.begin(id, current, given, caller).catch(async (error: unknown) => {
+    if (placed) await chats.release(current, placed).catch(() => {}); // The next message begins a conversation.
+    throw error;
+  });
   log.info({ turnId: id, agentId: agent.id }, "turn begun");
   return begun;
 }

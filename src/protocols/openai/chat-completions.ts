@@ -1,17 +1,20 @@
 import type { FastifyPluginAsync } from "fastify";
+import type { AgentState } from "../../agents/agent.ts";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { schemaOf, toolsOf } from "../../contract/openai.ts";
+import { type CreateChatCompletion, schemaOf, toolsOf } from "../../contract/openai.ts";
 import { routes } from "../../contract/routes.ts";
 import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";
 import { handle } from "../../core/http/handle.ts";
 import { notAgain } from "../../core/http/openai-errors.ts";
 import { type SseEvent, sendEvents } from "../../core/http/sse.ts";
+import type { TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
 import { beginAsked } from "./begin.ts";
 import { ChatStream } from "./chat-stream.ts";
+import { chatOf } from "./chats.ts";
 import { askedOfMessages } from "./input.ts";
 import { streamEnd } from "./read.ts";
 import type { BegunResponse } from "./stored-responses.ts";
@@ -23,6 +26,8 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.createChatCompletion, async (request, reply) => {
       const { model, messages, stream, stream_options: options, response_format: format } = request.body;
+      const chat = chatOf(request.headers);
+      if (chat === null) requireNoTokenLimit(request.body);
       const agent = await findAgent(agents, request, model);
       using _ = streams.enter(request);
       const { response, turn } = await beginAsked(context, request, agent, {
@@ -34,22 +39,49 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
         conversation: null,
         request: null,
       });
-      const chat = new ChatStream({ response, turn }, agent.name, options?.include_usage ?? false);
+      const answer = new ChatStream({ response, turn }, agent.name, options?.include_usage ?? false);
       if (stream) {
         await begun(context, request, reply);
-        await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, { response, turn }, chat, gone));
+        await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, { response, turn }, answer, gone));
+        if (chat) await stopIfLeft(context, agent, turn, answer);
         return reply;
       }
       reply.header("x-turn-id", turn.id).header(...notAgain);
       for await (const batch of turns.events.follow(turn, readFrom(response), goneOf(reply))) {
-        chat.take(batch);
-        if (chat.ended) break;
+        answer.take(batch);
+        if (answer.ended) break;
       }
-      if (chat.fault) throw new BerthError(chat.fault.code, chat.fault.message);
-      if (!chat.ended) throw clientGone();
-      return chat.object;
+      if (answer.fault) throw new BerthError(answer.fault.code, answer.fault.message);
+      if (chat) await stopIfLeft(context, agent, turn, answer);
+      if (!answer.ended) throw clientGone();
+      return answer.object;
     });
   };
+}
+
+/** Throws `request_invalid` for a limit that would have no effect. */
+function requireNoTokenLimit(body: CreateChatCompletion): void {
+  for (const field of ["max_tokens", "max_completion_tokens"] as const) {
+    if (body[field] === undefined || body[field] === null) continue;
+    const message = `${field} is not supported: the agent's runtime chooses it. Leave it out.`;
+    throw new BerthError("request_invalid", message, { details: { issues: [{ field, message }] } });
+  }
+}
+
+/** Stops the turn of a front end that has left: this is how its user stops a reply. Others' messages are not held. */
+async function stopIfLeft(
+  { turns, stops, log }: AppContext,
+  agent: AgentState,
+  { id }: TurnState,
+  answer: ChatStream,
+): Promise<void> {
+  // A stopping server cuts its streams, and the turns continue.
+  if (answer.ended || stops.underWay.length > 0) return;
+  try {
+    await turns.cancel(agent, await turns.find(agent.id, id), false);
+  } catch (error) {
+    if (!(error instanceof BerthError)) log("the turn of a front end that left could not be stopped", { id, error });
+  }
 }
 
 async function* chunks(

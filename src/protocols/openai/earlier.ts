@@ -17,3 +17,14 @@ export function turnsOf(messages: readonly EarlierMessage[]): RetoldTurn[] {
   }
   return turns;
 }
+
+/** The text of a message's content; other parts are named by their type. */
+export function earlierText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: { type?: unknown; text?: unknown } | null) =>
+      typeof part?.text === "string" ? part.text : `(${String(part?.type).slice(0, 100)})`,
+    )
+    .join("\n");
+}

@@ -3,6 +3,8 @@ import type { ChatMessage, InputItem } from "../../contract/openai.ts";
 import { storableValue } from "../../turns/storable.ts";
 import { checked, type GivenFile, type MessageContent } from "../../uploads/content.ts";
 import { type ContentPart, fileOf, withoutBytes } from "./attachments.ts";
+import type { ChatMessages } from "./chats.ts";
+import { type EarlierMessage, earlierText } from "./earlier.ts";
 
 /** The content of an OpenAI request for an agent. */
 export interface Asked {
@@ -11,6 +13,8 @@ export interface Asked {
   files: readonly GivenFile[];
   /** The texts of the system's and developer's messages. */
   instructions: string[];
+  /** The last user message as a front end has it, and the messages before it. */
+  messages: ChatMessages;
   /** The outputs of functions after the last user message, by the call's id. */
   outputs: Map<string, string>;
   /** The items from the last user message on, without the bytes of its files. */
@@ -65,12 +69,23 @@ function asked<Item extends object>(items: readonly Item[], { field, roleOf, out
     .map((item) => textOf(contentOf(item), "content"))
     .filter((each) => each !== "");
   return {
+    messages: {
+      earlier: items.slice(0, Math.max(last, 0)).flatMap((item) => earlierOf(roleOf(item), contentOf(item))),
+      text: last < 0 ? "" : earlierText(contentOf(items[last]!)),
+    },
     message: message?.text ?? null,
     files: message?.files ?? [],
     instructions,
     outputs,
     items: storableValue(given.map(toldOf)) as InputItem[],
   };
+}
+
+function earlierOf(role: unknown, content: unknown): EarlierMessage[] {
+  if (role !== "user" && role !== "assistant") return [];
+  const text = earlierText(content);
+  // A call of a function has no text.
+  return role === "assistant" && text === "" ? [] : [{ role, text }];
 }
 
 function contentOf(item: object): unknown {

@@ -1220,7 +1220,7 @@ export type CreateChatCompletion = {
      */
     model: string;
     /**
-     * The last user message becomes the agent's message; the agent has the earlier ones in its own conversation.
+     * The last user message becomes the agent's message. The agent has the earlier ones in its own conversation; with the header `x-berth-chat`, it gets those that its conversation lacks.
      */
     messages: Array<{
         role: string;
@@ -1317,11 +1317,11 @@ export type CreateChatCompletion = {
      */
     n?: unknown;
     /**
-     * Not supported.
+     * Not supported; accepted without effect from a front end that names its chat.
      */
     max_tokens?: unknown;
     /**
-     * Not supported.
+     * Not supported; accepted without effect from a front end that names its chat.
      */
     max_completion_tokens?: unknown;
     /**
@@ -5163,6 +5163,18 @@ export type CreateResponseData = {
          */
         'idempotency-key'?: string;
         /**
+         * The id of a front end's chat, which has a conversation of its own. The turn ends if the client disconnects.
+         */
+        'x-berth-chat'?: string;
+        /**
+         * The same, as Open WebUI sends it.
+         */
+        'x-openwebui-chat-id'?: string;
+        /**
+         * Not empty: the message is for a title or the like, and is answered outside the chat's conversation.
+         */
+        'x-berth-task'?: string;
+        /**
          * `new`: empties the agent's conversation first.
          */
         'x-berth-conversation'?: 'new';
@@ -5685,6 +5697,18 @@ export type CreateChatCompletionData = {
          * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
          */
         'idempotency-key'?: string;
+        /**
+         * The id of a front end's chat, which has a conversation of its own. The turn ends if the client disconnects.
+         */
+        'x-berth-chat'?: string;
+        /**
+         * The same, as Open WebUI sends it.
+         */
+        'x-openwebui-chat-id'?: string;
+        /**
+         * Not empty: the message is for a title or the like, and is answered outside the chat's conversation.
+         */
+        'x-berth-task'?: string;
         /**
          * `new`: empties the agent's conversation first.
          */
