@@ -3,7 +3,8 @@ import { insertConversation, roomFor } from "../../conversations/create-store.ts
 import { type AuthorIds, authorColumns } from "../../core/database/authors.ts";
 import type { Database } from "../../core/database/database.ts";
 import { lockQueue } from "../../queue/order-store.ts";
-import type { RetoldTurn } from "../../turns/retelling.ts";
+import { type RetoldTurn, retelling } from "../../turns/retelling.ts";
+import { insertRetelling } from "../../turns/retelling-rows.ts";
 
 /** The state of a chat's conversation: the number of the user's messages in it, and a hash of them. */
 export interface ChatState {
@@ -76,7 +77,8 @@ export class ChatStore {
       await forgetIdle(transaction, agentId, author, { where: sql`chat is null`, limit: null });
       const room = await roomFor(transaction, agentId, isOfAgentKey ? author.keyId : null);
       if (room < 1) await forgetIdle(transaction, agentId, author, { where: sql`true`, limit: 1 - room });
-      const asked = { title, author, isOfAgentKey, requestId: null, earlier };
+      const replay = await insertRetelling(transaction, retelling(earlier, null));
+      const asked = { title, author, isOfAgentKey, requestId: null, replay, forkedFrom: null };
       const conversation = await insertConversation(transaction, agentId, asked);
       await transaction
         .insertInto("client_chats")
