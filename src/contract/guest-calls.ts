@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { z } from "zod";
+import { Fault } from "./agents.ts";
 import { Decision } from "./approval-fields.ts";
 import { AgentFolder, Installed } from "./archives.ts";
 import { maximumChangedFiles } from "./changes.ts";
@@ -165,8 +166,16 @@ export const guestCalls = {
     timeoutMs: quickTimeoutMs,
     maximumBytes: 2 * 1024 * 1024,
   }),
-  /** Interrupts a turn, which then emits its last event. If the turn's prompt arrives later, it is ignored. */
-  cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: quickTimeoutMs, maximumBytes: noBytes }),
+  /**
+   * Interrupts a turn, which then emits its last event: `response.failed` with `error` if there is one. If the turn's prompt
+   * arrives later, it is ignored.
+   */
+  cancel: call({
+    request: z.object({ turnId, error: Fault.nullable().default(null) }),
+    response: nothing,
+    timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
+  }),
   /** The result of a client's function for a turn that waits for it. Fails with `function_not_waiting`. */
   answerFunction: call({
     request: z.object({ turnId, callId: z.string().max(200), output: z.string() }),

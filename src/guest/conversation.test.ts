@@ -80,6 +80,14 @@ test("a turn that is cancelled before its prompt has come to it does nothing", a
   expect((await endOf(await conversation.prompt("turn-2", prompt))).last).toEqual({ type: "response.completed" });
 });
 
+test("a turn that a limit stops fails with the reason, also if no server hears of it", async () => {
+  const conversation = conversationIn(folder);
+  const journal = await conversation.prompt("turn-1", prompt);
+  const error = { code: "limit_reached", message: "The turn has reached its limit of 3 tool calls." } as const;
+  expect(conversation.cancel("turn-1", error)).toBe(true);
+  expect((await endOf(journal)).last).toEqual({ type: "response.failed", error });
+});
+
 test("a turn whose events the disk does not take is no hindrance for the next", async () => {
   const conversation = conversationIn(join(folder, "absent"));
   for (const turnId of ["turn-1", "turn-2"]) {

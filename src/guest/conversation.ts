@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Fault } from "../contract/agents.ts";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
 import type { Warning } from "../contract/limits.ts";
@@ -40,6 +41,8 @@ interface Turn {
   turnId: string;
   journal: Journal;
   cancel: AbortController;
+  /** Why it was interrupted; null: it was not, or cancelled. */
+  error: Fault | null;
   done: Promise<void>;
   isOver: boolean;
   /** Whether each message for the running turn has reached it, by id. */
@@ -189,11 +192,10 @@ export class Conversation {
     before?.cancel.abort();
     const cancel = new AbortController();
     if (this.#cancelledAhead === turnId) cancel.abort();
-    const done = (before?.done ?? Promise.resolve()).then(() =>
-      this.#turn(journal, { ...prompt, turnId }, cancel.signal),
-    );
-    const turn: Turn = { turnId, journal, cancel, done, isOver: false, steered: new Map() };
-    void done.then(() => {
+    const idle = before?.done ?? Promise.resolve();
+    const turn: Turn = { turnId, journal, cancel, error: null, done: idle, isOver: false, steered: new Map() };
+    turn.done = idle.then(() => this.#turn(turn, { ...prompt, turnId }));
+    void turn.done.then(() => {
       turn.isOver = true;
       // Not awaited: a full disk delays the turn's events, and only the agent's next turns can free space.
       return this.#journals.release(turnId);
@@ -207,12 +209,16 @@ export class Conversation {
     this.#outputAhead = { turnId, schema };
   }
 
-  /** Interrupts a turn, which may not have begun. Returns false if it is not the running one. */
-  cancel(turnId: string): boolean {
+  /**
+   * Interrupts a turn, which may not have begun. Returns false if it is not the running one. `error`: it fails with it; null: it
+   * is cancelled.
+   */
+  cancel(turnId: string, error: Fault | null = null): boolean {
     if (this.#running?.turnId !== turnId) {
       this.#cancelledAhead = turnId;
       return false;
     }
+    this.#running.error ??= error;
     this.#running.cancel.abort();
     return true;
   }
@@ -261,7 +267,9 @@ export class Conversation {
     await this.#keep();
   }
 
-  async #turn(journal: Journal, prompt: BegunPrompt, signal: AbortSignal): Promise<void> {
+  async #turn(turn: Turn, prompt: BegunPrompt): Promise<void> {
+    const { journal } = turn;
+    const { signal } = turn.cancel;
     try {
       // Before the runtime gets the message: if the machine stops now, the turn is lost and not started twice.
       journal.begin();
@@ -271,10 +279,11 @@ export class Conversation {
       // The runtime died before it got the message, so retry once.
       if (last === "unheard") last = await this.#unlessHung(this.#attempt(journal, prompt, signal), signal);
       if (last === "unheard") throw new Error("The runtime ended at once, twice.");
+      if (turn.error && last.type === "response.cancelled") last = { type: "response.failed", error: turn.error };
       journal.append(await this.#kept(prompt.turnId, last));
     } catch (error) {
       const fault = { code: "runtime_failed", message: (error as Error).message } as const;
-      journal.append(await this.#kept(prompt.turnId, { type: "response.failed", error: fault }));
+      journal.append(await this.#kept(prompt.turnId, { type: "response.failed", error: turn.error ?? fault }));
     }
   }
 

@@ -201,8 +201,8 @@ class Runner {
       prompt: async (prompt, { gone }) => (await conversation.prompt(prompt.turnId, prompt)).read(0, gone),
       turnEvents: async ({ turnId, after }, { gone }) => known(await this.#journals.find(turnId)).read(after, gone),
       turnDiffs: async ({ turnId }) => ({ diffs: this.#changes.diffsOf(turnId) }),
-      cancel: async ({ turnId }) => {
-        conversation.cancel(turnId);
+      cancel: async ({ turnId, error }) => {
+        conversation.cancel(turnId, error);
         return {};
       },
       answerFunction: async ({ turnId, callId, output }) => {

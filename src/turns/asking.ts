@@ -49,7 +49,7 @@ export class Asking {
       throw refused(`This agent is not allowed to call an agent ${name}. Allowed: ${allowed}.`);
     }
     const own = running.ofAgent(agentId);
-    if (!own || own.ending) throw refused("An agent can call others only during a turn of its own.");
+    if (!own || own.ending || own.stopping) throw refused("An agent can call others only during a turn of its own.");
     const theirs = running.ofAgent(agent.id)?.turn;
     if (theirs?.asked?.byTurn === own.turn.id && theirs.message === message) return { agent, turn: theirs };
     const { id: byTurn, keyId, personId, asked } = own.turn;

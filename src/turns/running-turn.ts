@@ -26,6 +26,9 @@ export interface TurnSettings {
   resumesConversation: boolean;
 }
 
+/** How long a guest has to end a turn that is cancelled or stopped before the server ends it for readers. */
+const endGraceMs = 1_500;
+
 /** How long the runtime has to retry or give up after a refusal it may be able to fix. */
 const recoveryGraceMs = 20_000;
 
@@ -42,8 +45,8 @@ export interface TurnHooks {
   storeFailed: (error: unknown) => void;
   /** Adds a warning to the guest's events. */
   warn: (warning: Warning) => void;
-  /** Makes the guest end the turn. */
-  interrupt: () => void;
+  /** Makes the guest end the turn: as failed with this error, or as cancelled. */
+  interrupt: (error: Fault | null) => void;
   /** Called once the turn's end is stored. */
   ended: (last: LastEvent) => void;
   /** Null: the turn is not traced. */
@@ -98,6 +101,8 @@ export class RunningTurn {
   holdsQueue = true;
   /** Whether a last event has arrived; it may not be stored yet. */
   ending = false;
+  /** Why the server stops it; null: it does not. Its last event follows, with the files that it has changed. */
+  stopping: Fault | null = null;
   usage: UsageState;
   #storedUsage: UsageState;
   /** Tools that have started and not completed. A model call may come from one of them. */
@@ -120,6 +125,7 @@ export class RunningTurn {
   /** Why the last model call failed; null once one succeeds. */
   #refusal: Fault | null = null;
   #refusalTimer: NodeJS.Timeout | undefined;
+  #endTimer: NodeJS.Timeout | undefined;
 
   constructor(
     turn: TurnState,
@@ -155,6 +161,7 @@ export class RunningTurn {
     });
     this.over.signal.addEventListener("abort", () => {
       clearTimeout(this.#refusalTimer);
+      clearTimeout(this.#endTimer);
       this.limits[Symbol.dispose]();
     });
   }
@@ -207,7 +214,8 @@ export class RunningTurn {
     this.#size += sizeOf(event);
     if (this.#size > this.#keeper.maximumSize && statusAfter(event) === "running") {
       const mebibytes = this.#keeper.maximumSize / 1024 ** 2;
-      this.giveUp({ code: "turn_too_large", message: `The turn's events exceeded the limit of ${mebibytes} MiB.` });
+      this.fail({ code: "turn_too_large", message: `The turn's events exceeded the limit of ${mebibytes} MiB.` });
+      this.#keeper.interrupt(null);
       return;
     }
     this.ending = statusAfter(event) !== "running";
@@ -229,11 +237,33 @@ export class RunningTurn {
     this.append({ type: "response.failed", error });
   }
 
-  /** Fails the turn and interrupts the runtime. */
+  /** Interrupts the runtime, and fails the turn once the guest has ended it, or after `endGraceMs`. */
   giveUp(error: Fault): void {
-    if (this.ending) return;
-    this.fail(error);
-    this.#keeper.interrupt();
+    if (this.ending || this.stopping || this.cancelled) return;
+    if (!this.prompted) {
+      this.fail(error);
+      return;
+    }
+    this.stopping = error;
+    this.#interrupted.abort();
+    this.#endWithin({ type: "response.failed", error });
+    this.#keeper.interrupt(error);
+  }
+
+  /** Cancels the turn: once the guest has ended it, or after `endGraceMs`. */
+  cancel(): void {
+    if (this.ending || this.stopping) return;
+    this.cancelled = true;
+    if (!this.prompted) {
+      this.append({ type: "response.cancelled" });
+      return;
+    }
+    this.#endWithin({ type: "response.cancelled" });
+    this.#keeper.interrupt(null);
+  }
+
+  #endWithin(last: LastEvent): void {
+    this.#endTimer ??= setTimeout(() => this.append(last), endGraceMs);
   }
 
   /** Whether it waits for approvals. Its machine may sleep, unless it also waits for a model. */
@@ -289,7 +319,7 @@ export class RunningTurn {
    * recover (`recoverable`), or while a tool runs, because the call may be the tool's.
    */
   refused(fault: Fault, recoverable: boolean): boolean {
-    if (this.ending) return true;
+    if (this.ending || this.stopping) return true;
     if (!recoverable && this.openTools.size === 0) {
       this.giveUp(fault);
       return true;
@@ -328,6 +358,7 @@ export class RunningTurn {
   #last(event: LastEvent): LastEvent {
     const { changes } = event;
     const sums = { ...this.#sums(), ...(changes && { changes }) };
+    if (this.stopping) return { type: "response.failed", error: this.stopping, ...sums };
     if (this.cancelled && event.type !== "response.completed") return { type: "response.cancelled", ...sums };
     const ofRuntime =
       event.type === "response.completed" || (event.type === "response.failed" && isOfRuntime(event.error));

@@ -34,7 +34,7 @@ export class Steering {
   ): Promise<Steered | null> {
     const { running: all, leases } = this.#context;
     const running = all.ofAgent(agent.id);
-    if (!running?.prompted || running.ending || running.isWaiting) return null;
+    if (!running?.prompted || running.ending || running.stopping || running.isWaiting) return null;
     const { turn } = running;
     if (caller.agentIds !== null && turn.keyId !== caller.keyId) return null;
     await leases.admit(agent, caller);

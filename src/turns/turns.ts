@@ -1,6 +1,7 @@
 import { type AgentState, requireHere } from "../agents/agent.ts";
 import { noUsage } from "../billing/usage.ts";
 import type { AppContext } from "../context.ts";
+import type { Fault } from "../contract/agents.ts";
 import { type LastEvent, type Outcome, statusAfter, type TurnStatus, type WhenBusy } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
@@ -50,8 +51,6 @@ interface TurnStart {
   progress?: TurnProgress;
 }
 
-/** How long a guest has to end a cancelled turn before the server ends it for readers. */
-const cancelGraceMs = 1_500;
 const leastPollMs = 200;
 const mostPollMs = 1_000;
 
@@ -171,7 +170,7 @@ export class Turns {
   /** Cancels the turn that a queued message is to follow at once. */
   #interruptFor({ agentId }: TurnState): void {
     const running = this.#running.ofAgent(agentId);
-    if (running && !running.ending) this.#cancel(running);
+    running?.cancel();
   }
 
   /**
@@ -233,18 +232,7 @@ export class Turns {
     const running = await this.#takenUp(turn);
     if (!running) throw new BerthError("turn_finished", "The turn has already ended.");
     running.holdsQueue = holdsQueue;
-    this.#cancel(running);
-  }
-
-  #cancel(running: RunningTurn): void {
-    running.cancelled = true;
-    if (!running.prompted) {
-      running.append({ type: "response.cancelled" });
-      return;
-    }
-    const timer = setTimeout(() => running.append({ type: "response.cancelled" }), cancelGraceMs);
-    running.over.signal.addEventListener("abort", () => clearTimeout(timer));
-    this.#interrupt(running);
+    running.cancel();
   }
 
   /** A running turn, once this server has resumed it; null if it has ended. */
@@ -411,7 +399,7 @@ export class Turns {
         storeFailed: (error) =>
           this.#context.log("a turn's events could not be stored; trying again", { turnId: turn.id, error }),
         warn: (warning) => this.#warn(turn, warning),
-        interrupt: () => this.#interrupt(running),
+        interrupt: (error) => this.#interrupt(running, error),
         ended: (last) => {
           this.#ended(running, last);
           if (next !== null) this.#startNext(next);
@@ -435,7 +423,7 @@ export class Turns {
     this.#running.remove(running);
     // Their callers have gone.
     for (const other of this.#running) {
-      if (other.turn.asked?.byTurn === running.turn.id) this.#cancel(other);
+      if (other.turn.asked?.byTurn === running.turn.id) other.cancel();
     }
     const outcome = statusAfter(last) as Outcome;
     const code = last.type === "response.failed" ? last.error.code : "";
@@ -468,10 +456,10 @@ export class Turns {
       });
   }
 
-  #interrupt({ turn }: RunningTurn): void {
+  #interrupt({ turn }: RunningTurn, error: Fault | null): void {
     this.#context.leases
       .ifRunning(turn.agentId)
-      .then((guest) => guest?.cancel({ turnId: turn.id }))
+      .then((guest) => guest?.cancel({ turnId: turn.id, error }))
       .catch((error: unknown) => {
         this.#context.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
       });

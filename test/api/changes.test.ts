@@ -62,12 +62,23 @@ test("a cancelled turn has its changes; a running one has none yet", async () =>
   expect((await changes(id)).status).toBe(200);
 });
 
-test("a turn that the server ended has no known changes", async () => {
-  const limited = await client.call("PATCH", "/agents/ada", { maxToolCalls: 1 });
-  expect(limited.status).toBe(200);
-  const { turnId } = await client.chat("ada", "steps 3 hang");
-  expect((await record(turnId)).changes).toBeNull();
-  expect(await changes(turnId)).toMatchObject({ status: 404, body: { code: "changes_unknown" } });
+test("a turn that a limit stops has its changes", async () => {
+  await client.call("PATCH", "/agents/ada", { maxToolCalls: 2 });
+  const { turnId, events } = await client.chat("ada", "steps 9 write");
+  const last = { error: { code: "limit_reached" }, changes: { files: expect.any(Array) } };
+  expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", ...last });
+  expect(await record(turnId)).toMatchObject({ status: "failed", ...last });
+  const { files } = (await changes(turnId)).body;
+  expect(files.slice(0, 2)).toMatchObject([{ name: "step-1" }, { name: "step-2" }]);
+});
+
+test("a turn that its machine does not end has no known changes", async () => {
+  const stream = await client.fetch("POST", "/agents/ada/chat", { message: "deaf" });
+  const id = stream.headers.get("x-turn-id")!;
+  await client.call("POST", `/agents/ada/turns/${id}/cancel`);
+  expect(await stream.text()).toContain("response.cancelled");
+  expect((await record(id)).changes).toBeNull();
+  expect(await changes(id)).toMatchObject({ status: 404, body: { code: "changes_unknown" } });
   expect(await changes("nope")).toMatchObject({ status: 404, body: { code: "turn_not_found" } });
 });
 

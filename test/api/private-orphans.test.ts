@@ -25,9 +25,9 @@ beforeAll(async () => {
   mia = await people.join(owner, name, "member", { name: "mia" });
   max = await people.join(owner, name, "member");
   workspace = (await mia.call("GET", "/me")).body.workspace.id;
-  await mia.createAgent("diary", { private: true });
+  await mia.createAgent("diary", { private: true, autoSnapshot: 0 });
   await mia.ask("diary", "remember this");
-  for (const each of ["notes", "plans", "ideas"]) await mia.createAgent(each);
+  for (const each of ["notes", "plans", "ideas"]) await mia.createAgent(each, { autoSnapshot: 0 });
   await people.service.restart(async () => {
     ids = await forgetAgents();
     expect(await acceptOrphans(people.service.config, { accept: true })).toHaveLength(4);

@@ -80,7 +80,11 @@ test("a data folder that is destroyed under load is restored: answers, credits a
     entries = await entriesOf(client);
     // Nothing is left of it but what is the agents'.
     await expect.poll(() => readdir(join(config.dataFolder, "staging"))).toEqual([]);
-    await expect.poll(() => readdir(join(config.dataFolder, "snapshots"))).toHaveLength(1);
+    const lists = [...names, "eve"].map((name) => client.call("GET", `/agents/${name}/snapshots`));
+    const kept = (await Promise.all(lists)).flatMap(({ body }) => body.data.map(({ id }: { id: string }) => id));
+    await expect
+      .poll(async () => (await readdir(join(config.dataFolder, "snapshots"))).toSorted())
+      .toEqual(kept.toSorted());
     await writeFile(secretKey, await readFile(join(config.dataFolder, "secret.key")));
   }
   const dataFolder = join(folder.path, "data");
@@ -111,7 +115,8 @@ test("a data folder that is destroyed under load is restored: answers, credits a
     for (const { message } of known) expect(recalled).toContain(message);
   }
   expect(await client.ask("eve", "recall")).toContain("hello");
-  expect((await client.call("GET", "/agents/ada/snapshots")).body.data).toMatchObject([{ name: "first" }]);
+  const { data } = (await client.call("GET", "/agents/ada/snapshots")).body;
+  expect(data).toContainEqual(expect.objectContaining({ name: "first" }));
   expect((await client.call("POST", "/agents/ada/rollback?wait=ready", { snapshot: "first" })).status).toBe(200);
   expect((await client.call("GET", "/agents/ada/secrets")).body.data).toMatchObject([{ name: "TOKEN" }]);
   await client.call("POST", "/agents/ada/restart?wait=ready");

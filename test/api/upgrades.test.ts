@@ -29,7 +29,7 @@ const kept = async (name = "ada") => (await client.call("GET", `/agents/${name}/
 
 test("an agent keeps its image until it is upgraded, and then has the newest with all that it had", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   expect(await image()).toEqual({ id: "scripted", upgradeAvailable: false });
   await client.chat("ada", "one");
   await newImage("newer");
@@ -42,13 +42,13 @@ test("an agent keeps its image until it is upgraded, and then has the newest wit
   expect(await client.ask("ada", "recall")).toBe("one\nrecall\nrecall\n");
   expect(await kept()).toMatchObject([{ reason: "upgrade", name: expect.stringMatching(/^before the upgrade, /) }]);
   // A new agent has it at once.
-  await client.createAgent("eve");
+  await client.createAgent("eve", { autoSnapshot: 0 });
   expect(await image("eve")).toEqual({ id: "newer", upgradeAvailable: false });
 });
 
 test("an agent that has the newest image is left as it is; several requests upgrade once", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   expect((await upgrade()).body).toMatchObject({ status: "ready" });
   expect(await kept()).toEqual([]);
   await newImage("newer");
@@ -61,7 +61,7 @@ test("an agent that has the newest image is left as it is; several requests upgr
 
 test("an agent is upgraded between turns, asleep too, and the newest two of what it was are kept", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await newImage("second");
   const running = await client.fetch("POST", "/agents/ada/chat", { message: "count 200 20" });
   expect(await upgrade()).toMatchObject({ status: 409, body: { code: "turn_in_progress" } });
@@ -83,8 +83,8 @@ test("an agent is upgraded between turns, asleep too, and the newest two of what
 
 test("a restart gives the newest image too, and an upgrade is undone by what it kept", async () => {
   await start();
-  await client.createAgent("ada");
-  await client.createAgent("eve");
+  await client.createAgent("ada", { autoSnapshot: 0 });
+  await client.createAgent("eve", { autoSnapshot: 0 });
   await client.chat("ada", "one");
   await newImage("newer");
   expect((await client.call("POST", "/agents/eve/restart?wait=ready")).body.image.id).toBe("newer");
@@ -97,7 +97,7 @@ test("a restart gives the newest image too, and an upgrade is undone by what it 
 
 test("an agent of a version that did not keep its image tells it once the server has started", async () => {
   await start();
-  await client.createAgent("ada");
+  await client.createAgent("ada", { autoSnapshot: 0 });
   await client.call("POST", "/agents/ada/suspend");
   const database = await databaseOf(service);
   await database.updateTable("agents").set({ image: null }).execute();

@@ -103,7 +103,7 @@ test("a turn is continued in a conversation of its own, which links to it", asyn
   await goto("/agents/eva");
   const article = page.getByRole("article").filter({ hasText: "first words" });
   await article.hover();
-  await article.getByRole("button", { name: "Continue from here in another conversation" }).click();
+  await article.getByRole("button", { name: "Branch off after this reply" }).click();
   await page.getByRole("button", { name: "Conversation: Conversation 2" }).waitFor();
   await send("eva", "other words");
   expect(await transcript().textContent()).not.toContain("second words");

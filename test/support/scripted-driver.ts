@@ -189,7 +189,11 @@ export class ScriptedDriver extends FolderDriver implements Driver {
 
   async stage(snapshots: readonly string[], folder: string): Promise<void> {
     for (const id of snapshots) {
-      await cp(this.snapshotFolder(id), join(folder, "snapshots", id), { recursive: true });
+      const copy = join(folder, "snapshots", id);
+      await cp(this.snapshotFolder(id), copy, { recursive: true }).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error;
+        await rm(copy, { recursive: true, force: true }); // The snapshot was removed in the meantime.
+      });
     }
   }
 

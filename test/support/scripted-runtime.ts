@@ -23,7 +23,8 @@ import {
  *   count N [MS]   N deltas, MS milliseconds apart
  *   bulk N B [MS]  N deltas of B characters each
  *   tool [hang]    a tool call and its output; with `hang`, it never completes
- *   steps N [same] [hang]  N tool calls, each with its number as input, or all with the same; then nothing with `hang`
+ *   steps N [same] [write] [hang]  N tool calls, each with its number as input, or all with the same; with `write`, each writes a
+ *                  file; then nothing with `hang`
  *   listen N       waits for N messages for the running turn, and says them; `claude-code` alone takes some
  *   hang           nothing, until it is cancelled
  *   deaf           nothing, and ignores a cancel
@@ -142,10 +143,12 @@ class ScriptedSession implements Session {
         say("done");
         break;
       case "steps":
+        if (words.includes("write")) await this.#ask("/anthropic/v1/messages", message, model, signal);
         for (const step of numbersTo(words[0])) {
           const input = words[1] === "same" ? {} : { step };
           emit({ type: "response.tool_call.started", id: `step-${step}`, name: "Step", input });
           await sleep(0);
+          if (words.includes("write")) await writeFile(join(this.#context.home, `step-${step}`), "");
           if (signal.aborted) break;
           emit({ type: "response.tool_call.completed", id: `step-${step}`, output: "" });
         }

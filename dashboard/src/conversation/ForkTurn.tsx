@@ -21,8 +21,8 @@ export function ForkTurn({ agent, turn }: { agent: string; turn: Turn }) {
     <>
       <Button
         kind="quiet"
-        aria-label="Continue from here in another conversation"
-        title="Continue from here in another conversation"
+        aria-label="Branch off after this reply"
+        title="Branch off after this reply"
         className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
         isBusy={fork.isBusy}
         onClick={() => fork.run()}
