@@ -4,7 +4,7 @@ import { type AuthorIds, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 
 /** Commands by their ids, files by the entity tags that they had when they were written. */
-type Kind = "command" | "file";
+type Kind = "command" | "file" | "message";
 
 /** The authors of what machines keep. A machine could say anything. */
 export class AuthorStore {
@@ -15,7 +15,7 @@ export class AuthorStore {
   }
 
   /**
-   * Stores the author of commands that are about to start, or of files that were written. The last one is kept. Resolves
+   * Stores the author of commands and messages that are about to reach the machine, or of files that were written. The last one is kept. Resolves
    * with the author; null if it is unknown, or if the agent was deleted in the meantime.
    */
   async insert(agentId: string, kind: Kind, refs: readonly string[], ids: AuthorIds): Promise<Author | null> {

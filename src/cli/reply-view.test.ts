@@ -47,3 +47,14 @@ test("what a turn has used has a dim line below the reply, with the parts of it 
   const line = "tokens: 10 in (9 to the cache), 7 out (3 reasoning); credits: unknown";
   expect(String(err.read())).toBe(`\x1b[2m${line}\x1b[22m\n`);
 });
+
+test("a message that reached the turn has its author on a terminal", () => {
+  const [out, err] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })];
+  const view = new ReplyView(Object.assign(out, { isTTY: true }), err);
+  const id = "00000000-0000-4000-8000-000000000000";
+  const createdBy = { kind: "key" as const, id, name: "ci\x1b[2J", person: "Ada" };
+  for (const each of [createdBy, null])
+    view.show({ type: "response.steered", id, message: "only the unit tests", createdBy: each });
+  const lines = ["> ci\u{fffd}[2J (of Ada): only the unit tests", "> only the unit tests"];
+  expect(String(err.read())).toBe(lines.map((line) => `\x1b[2m${line}\x1b[22m\n`).join(""));
+});

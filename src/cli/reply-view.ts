@@ -1,4 +1,4 @@
-import type { TurnEvent, Usage } from "@berth/client";
+import { authorText, type TurnEvent, type Usage } from "@berth/client";
 import { cut, type Output, printable, styled, writeText } from "./terminal.ts";
 import { usageText } from "./usage-text.ts";
 
@@ -43,7 +43,7 @@ export class ReplyView {
         this.note(queuedText(event));
         break;
       case "response.steered":
-        this.note(`> ${event.message}`);
+        this.note(`> ${event.createdBy ? `${authorText(event.createdBy)}: ` : ""}${event.message}`);
         break;
       case "response.warning":
         this.note(`! ${event.message}`);

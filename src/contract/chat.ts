@@ -156,6 +156,7 @@ export const TurnEvent = z
       type: z.literal("response.steered").meta({ description: "A message has reached the running turn." }),
       id: z.uuid().meta({ description: "The id of the request that sent it." }),
       message: z.string(),
+      createdBy: CreatedBy.optional().meta({ description: "Null: unknown. Missing for an external agent key." }),
     }),
     z.object({
       type: z

@@ -181,25 +181,25 @@ async function* visible(
   include: readonly Inclusion[],
   { agentIds }: Caller,
 ): AsyncGenerator<SseEvent[]> {
-  const showsChanges = agentIds === null;
+  const isInside = agentIds === null;
   for await (const batch of batches) {
     const events = batch.filter(({ event }) => {
       const inclusion = inclusionOf(event);
       return inclusion === null || include.includes(inclusion);
     });
-    if (events.length > 0)
-      yield events.map(({ seq, event }) => ({ id: seq, data: shown(event, include, showsChanges) }));
+    if (events.length > 0) yield events.map(({ seq, event }) => ({ id: seq, data: shown(event, include, isInside) }));
   }
 }
 
 /**
- * The event, without its usage and time unless the reader requested them, and without changes if there are none or the
- * reader has an external key.
+ * The event, without its usage and time unless the reader requested them, and without changes if there are none. For a
+ * reader with an external key, without changes and authors.
  */
-function shown(event: TurnEvent, include: readonly Inclusion[], showsChanges: boolean): unknown {
+function shown(event: TurnEvent, include: readonly Inclusion[], isInside: boolean): unknown {
   const hidden: Record<string, undefined> = {};
   if ("usage" in event && !include.includes("usage")) Object.assign(hidden, { usage: undefined, at: undefined });
-  if ("changes" in event && (!showsChanges || isEmpty(event.changes))) hidden.changes = undefined;
+  if ("changes" in event && (!isInside || isEmpty(event.changes))) hidden.changes = undefined;
+  if ("createdBy" in event && !isInside) hidden.createdBy = undefined;
   return { ...event, ...hidden };
 }
 

@@ -10,6 +10,7 @@ import { deliver } from "./attachments.ts";
 import { fetchDiffs } from "./changes.ts";
 import { verified } from "./output.ts";
 import { isStoredFirst, type RunningTurn } from "./running-turn.ts";
+import { signed } from "./steered-author.ts";
 
 /** The maximum number of machines that receive a message without responding. */
 const machineTries = 3;
@@ -115,7 +116,7 @@ async function readAnswer(
       await running.announced;
       if (over.signal.aborted || running.ending) return "ended";
       for (const received of batch) {
-        const entry = await verified(received, running);
+        const entry = await signed(await verified(received, running), running, context);
         const { event } = entry;
         if (event.type === "response.approval.requested" && !running.ending)
           await context.approvals.open(running, event);

@@ -1,5 +1,6 @@
 import { add, toUsage, type UsageState } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
+import type { Author } from "../contract/authors.ts";
 import { type LastEvent, type Outcome, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
 import { type EventLog, sizeOf } from "../contract/event-log.ts";
 import type { Limits, Warning } from "../contract/limits.ts";
@@ -97,6 +98,8 @@ export class RunningTurn {
   /** Whether the reply's first text has arrived. */
   hasSpoken: boolean;
   cancelled = false;
+  /** The authors of messages that were sent to it, by the id of their requests. */
+  readonly authors = new Map<string, Author | null>();
   /** Whether the queue is held if the turn does not complete. */
   holdsQueue = true;
   /** Whether a last event has arrived; it may not be stored yet. */

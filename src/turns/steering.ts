@@ -30,9 +30,9 @@ export class Steering {
     id: string,
     agent: AgentState,
     message: string,
-    caller: Pick<Caller, "accountId" | "keyId" | "agentIds">,
+    caller: Pick<Caller, "accountId" | "keyId" | "personId" | "agentIds">,
   ): Promise<Steered | null> {
-    const { running: all, leases } = this.#context;
+    const { running: all, leases, stores } = this.#context;
     const running = all.ofAgent(agent.id);
     if (!running?.prompted || running.ending || running.stopping || running.isWaiting) return null;
     const { turn } = running;
@@ -41,6 +41,7 @@ export class Steering {
     const after = running.nextSeq - 1;
     const guest = await leases.ifRunning(agent.id);
     if (!guest) return null;
+    running.authors.set(id, await stores.authors.insert(agent.id, "message", [id], caller));
     try {
       const { reached } = await guest.steer({ turnId: turn.id, id, message });
       return reached ? { turn, after } : null;

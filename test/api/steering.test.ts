@@ -92,6 +92,23 @@ test("a message reaches the running turn, and both streams have it", async () =>
   expect((await client.call("GET", `/agents/${agent}/turns`)).body.data).toHaveLength(1);
 });
 
+test("a message says who sent it, and an external agent key does not learn it", async () => {
+  const narrow = await newKey(client, { name: "front", kind: "agent", agents: [agent] });
+  const named = await newKey(client, { name: "ci" });
+  const first = await listening(2, narrow);
+  await send("left", { by: named });
+  await send("right", { by: narrow });
+  const seen = (events: TurnEvent[]) => events.filter(({ type }) => type === "response.steered");
+  const outside = seen(await first.events);
+  expect(outside.map((event) => "createdBy" in event)).toEqual([false, false]);
+  const record = await client.fetch("GET", `/agents/${agent}/turns/${first.turnId}/events?include=status`);
+  const events = (await Array.fromAsync(eventsOf(record))).map(({ event }) => event);
+  expect(seen(events)).toMatchObject([
+    { message: "left", createdBy: { kind: "key", name: "ci" } },
+    { message: "right", createdBy: { kind: "key", name: "front" } },
+  ]);
+});
+
 test("a retry does not deliver it again, also after the turn and a restart of the server", async () => {
   const key = randomUUID();
   const first = await listening(2);

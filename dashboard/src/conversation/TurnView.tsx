@@ -1,4 +1,4 @@
-import type { Turn } from "@berth/client";
+import type { Author, Turn } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, Pencil } from "lucide-react";
 import { lazy, memo, type ReactNode, Suspense, startTransition, useEffect, useEffectEvent, useState } from "react";
@@ -193,7 +193,7 @@ function PartView({ agent, turnId, part, isPlain, isStreaming }: PartProps) {
   if (part.kind === "approval") return <ApprovalCard agent={agent} turnId={turnId} part={part} />;
   if (part.kind === "function") return <FunctionCall agent={agent} call={part} />;
   if (part.kind === "tool") return <ToolCall tool={part} />;
-  if (part.kind === "message") return <Message text={part.text} onEdit={null} />;
+  if (part.kind === "message") return <SteeredMessage text={part.text} createdBy={part.createdBy} />;
   if (part.kind === "warning") return <Notice tone="warn">{part.text}</Notice>;
   if (part.kind === "output") return <Output value={part.value} />;
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
@@ -204,6 +204,17 @@ function PartView({ agent, turnId, part, isPlain, isStreaming }: PartProps) {
         <Markdown text={part.text} isStreaming={isStreaming} />
       </PlainOnFailure>
     </Suspense>
+  );
+}
+
+/** A message that reached the running turn. */
+function SteeredMessage({ text, createdBy }: { text: string; createdBy: Author | null }) {
+  const author = useAuthor()(createdBy);
+  return (
+    <div className="grid gap-3">
+      {author && <p className="-mb-2 truncate text-right text-xs text-muted">{author}</p>}
+      <Message text={text} onEdit={null} />
+    </div>
   );
 }
 

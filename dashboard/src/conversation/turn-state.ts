@@ -1,4 +1,4 @@
-import type { Fault, TurnEvent, Usage } from "@berth/client";
+import type { Author, Fault, TurnEvent, Usage } from "@berth/client";
 
 /** A tool call of the runtime. Times are of this page, and only of calls that it has seen happen. */
 export interface ToolPart {
@@ -36,7 +36,8 @@ export interface ApprovalPart {
 
 /** A piece of a reply, in the order in which it was said. */
 export type Part =
-  | { kind: "text" | "reasoning" | "warning" | "message"; text: string }
+  | { kind: "text" | "reasoning" | "warning"; text: string }
+  | { kind: "message"; text: string; createdBy: Author | null }
   | { kind: "output"; value: object }
   | ToolPart
   | FunctionPart
@@ -89,7 +90,10 @@ export function reduceTurn(state: TurnState, event: TurnEvent, now: number | nul
     case "response.approval.resolved":
       return { ...state, parts: resolved(state.parts, event.id, event.decision ?? "closed") };
     case "response.steered":
-      return { ...state, parts: [...state.parts, { kind: "message", text: event.message }] };
+      return {
+        ...state,
+        parts: [...state.parts, { kind: "message", text: event.message, createdBy: event.createdBy ?? null }],
+      };
     case "response.warning":
       return { ...state, parts: [...state.parts, { kind: "warning", text: event.message }] };
     case "response.completed":

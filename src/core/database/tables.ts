@@ -451,7 +451,7 @@ export interface Tables {
   };
   machine_authors: {
     agent_id: string;
-    kind: "command" | "file";
+    kind: "command" | "file" | "message";
     ref: string;
     person_id: string | null;
     key_id: string | null;

@@ -3093,6 +3093,10 @@ export type TurnEvent = {
      */
     id: string;
     message: string;
+    /**
+     * Null: unknown. Missing for an external agent key.
+     */
+    createdBy?: Author | null;
 } | {
     /**
      * Four fifths of a limit are used, or the agent repeats a tool call.

@@ -34,3 +34,7 @@ create table client_chats (
   foreign key (agent_id, conversation) references conversations on delete cascade
 );
 create index client_chats_by_chat on client_chats (agent_id, chat, depth);
+
+-- The author of a message that reached a running turn, by the id of its request.
+alter table machine_authors drop constraint machine_authors_kind_check;
+alter table machine_authors add constraint machine_authors_kind_check check (kind in ('command', 'file', 'message'));

@@ -1,0 +1,37 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { contextWith } from "../../test/support/context.ts";
+import type { Author } from "../contract/authors.ts";
+import { signed } from "./steered-author.ts";
+import type { TurnState } from "./turn.ts";
+
+const author = (name: string): Author => ({ kind: "person", id: randomUUID(), name, person: name });
+const [id, message] = [randomUUID(), "only the unit tests"];
+const forged = { seq: 4, event: { type: "response.steered" as const, id, message, createdBy: author("Mallory") } };
+
+function authorFor(known: Map<string, Author | null>, of: () => Promise<Map<string, Author | null>>) {
+  const context = contextWith({ stores: { authors: { of } }, log: () => {} });
+  return signed(forged, { turn: { id, agentId: "ada" } as TurnState, authors: known }, context);
+}
+
+const signedBy = (createdBy: Author | null) => ({
+  seq: 4,
+  event: { type: "response.steered", id, message, createdBy },
+});
+
+test("a message has the author that this server knows, not the machine's", async () => {
+  const ada = author("Ada");
+  const unused = () => Promise.reject(new Error("not needed"));
+  expect(await authorFor(new Map([[id, ada]]), unused)).toEqual(signedBy(ada));
+  expect(await authorFor(new Map([[id, null]]), unused)).toEqual(signedBy(null));
+});
+
+test("a message that an earlier server sent has its stored author", async () => {
+  const ada = author("Ada");
+  expect(await authorFor(new Map(), async () => new Map([[id, ada]]))).toEqual(signedBy(ada));
+  expect(await authorFor(new Map(), async () => new Map())).toEqual(signedBy(null));
+});
+
+test("the author is unknown while the database does not respond", async () => {
+  expect(await authorFor(new Map(), () => Promise.reject(new Error("ECONNREFUSED")))).toEqual(signedBy(null));
+});
