@@ -68,6 +68,23 @@ test("from a phone, with the machine asleep, on the page of what needs you", asy
   await expect.poll(() => page.getByLabel("Pattern of rule 1").inputValue()).toBe("git push");
 });
 
+test("the home page shows the change that an approval is about, also on a phone", async () => {
+  await service.client.createAgent("mia", { permissions: { edit: "ask" } });
+  await goto("/agents/mia");
+  const turn = await send("mia", "use edit /home/agent/notes.txt");
+  await turn.getByRole("button", { name: "Deny" }).waitFor();
+  await page.setViewportSize(phone);
+  await goto("/");
+  const need = page.getByRole("listitem").filter({ hasText: "mia wants to edit" });
+  await need.getByText("- before\n+ after\\u{202e}").waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(phone.width);
+  await need.getByText("The change").click();
+  await need.getByText("- before").waitFor({ state: "hidden" });
+  await need.getByRole("button", { name: "Deny" }).click();
+  await need.waitFor({ state: "detached" });
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
 test("characters that hide a part of a command are spelled out", async () => {
   await open("mal");
   const turn = await send("mal", "use execute echo \u202e safe");

@@ -42,6 +42,7 @@ import {
  *   consult-later NAME MESSAGE  the same once the turn is over; the answer is then a message of the conversation
  *   list-agents    says what the list of other agents has
  *   use KIND SUBJECT  uses a tool that the agent's permissions decide about, and says `used` or `not used`
+ *                  KIND `edit` changes the file SUBJECT from `before` to `after` with an invisible character
  *   uses KIND N SUBJECT  the same N times at once, each with its number after the subject
  *   ask [PATH [hang]]  calls the gateway at PATH (`/anthropic/v1/messages`), says the response's status and body, and
  *                  then nothing with `hang`
@@ -308,7 +309,7 @@ class ScriptedSession implements Session {
       tool: kind,
       toolCallId: id,
       input,
-      diff: null,
+      diff: kind === "edit" ? [{ path: subject, oldText: "before", newText: "after\u202e" }] : null,
     };
     const said = (await this.#context.approvals.mayUse(use)) ? "used" : "not used";
     emit({ type: "response.tool_call.completed", id, output: said });

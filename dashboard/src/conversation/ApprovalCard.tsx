@@ -49,13 +49,23 @@ export function ApprovalCard({ agent, turnId, part }: { agent: string; turnId: s
       <pre className="max-h-80 overflow-auto rounded-lg bg-sunken p-3 text-[13px] whitespace-pre-wrap wrap-anywhere">
         {visible(subject ?? title)}
       </pre>
-      {(diff ?? []).map(({ path, oldText, newText }) => (
-        <Block key={path} label={oldText === null ? `${path} (new file)` : path} value={changeText(oldText, newText)} />
-      ))}
+      <ApprovalDiff diff={diff} />
       {!diff && kind !== "execute" && <Block label={tool ?? "Input"} value={input} />}
       <ApprovalButtons agent={agent} turnId={turnId} id={request.id} hasSubject={subject !== null} />
     </section>
   );
+}
+
+/** The changes of files that an approval is about. */
+export function ApprovalDiff({ diff }: { diff: Approval["diff"] }) {
+  return (diff ?? []).map(({ path, oldText, newText }, at) => (
+    <Block
+      // biome-ignore lint/suspicious/noArrayIndexKey: a file may be changed twice, and the changes never move
+      key={at}
+      label={visible(oldText === null ? `${path} (new file)` : path)}
+      value={visible(changeText(oldText, newText))}
+    />
+  ));
 }
 
 /** The text with invisible characters spelled out: an agent could hide a part of a command with them. */

@@ -15,7 +15,7 @@ import {
   recentTurnsQuery,
   refusedQuery,
 } from "../api/queries.ts";
-import { ApprovalButtons, approvalVerbs, visible } from "../conversation/ApprovalCard.tsx";
+import { ApprovalButtons, ApprovalDiff, approvalVerbs, visible } from "../conversation/ApprovalCard.tsx";
 import { isUnderWay } from "../conversation/turn-list.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
@@ -184,6 +184,16 @@ function ApprovalNeed({ approval }: { approval: Approval }) {
         <AgentLink name={agent} /> wants to {approvalVerbs[approval.kind]}{" "}
         <code className="text-[13px]">{visible(approval.subject ?? approval.title)}</code>
       </p>
+      {approval.diff && approval.diff.length > 0 && (
+        <details className="mt-2 grid gap-2" open>
+          <summary className="cursor-pointer text-muted">
+            {approval.diff.length === 1 ? "The change" : `The ${approval.diff.length} changes`}
+          </summary>
+          <div className="mt-2 grid gap-2">
+            <ApprovalDiff diff={approval.diff} />
+          </div>
+        </details>
+      )}
       <ApprovalButtons agent={agent} turnId={turnId} id={id} hasSubject={approval.subject !== null} />
     </Need>
   );
