@@ -157,6 +157,21 @@ const classes: readonly ClassRow[] = [
     isOfAgent: true,
     methods: { get: "getQueue", act: "actOnQueue", change: "changeQueuedTurn" },
   },
+  {
+    name: "Automations",
+    doc: "Messages to agents on a schedule, by their names.",
+    methods: {
+      list: "listAutomations",
+      get: "getAutomation",
+      create: "createAutomation",
+      update: "changeAutomation",
+      delete: "deleteAutomation",
+      run: "runAutomation",
+      pause: "pauseAutomation",
+      resume: "resumeAutomation",
+      runs: "listAutomationRuns",
+    },
+  },
   { name: "Approvals", doc: "Uses of tools that wait for an answer.", methods: { list: "listOpenApprovals" } },
   {
     name: "AgentApprovals",

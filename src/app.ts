@@ -14,6 +14,7 @@ import { agentRoutes } from "./agents/routes.ts";
 import { approvalRoutes } from "./approvals/routes.ts";
 import { archiveRoutes } from "./archives/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
+import { automationRoutes } from "./automations/routes.ts";
 import { backupRoutes } from "./backup/routes.ts";
 import { creditRoutes } from "./billing/credit-routes.ts";
 import { paymentEventRoutes, topUpRoutes } from "./billing/payment-routes.ts";
@@ -85,6 +86,7 @@ const plugins = [
   dashboardRoutes,
   agentRoutes,
   approvalRoutes,
+  automationRoutes,
   conversationRoutes,
   searchRoutes,
   queueRoutes,

@@ -11,6 +11,8 @@ import { Exports } from "./archives/exports.ts";
 import { ImportFolders } from "./archives/import-folders.ts";
 import { Imports } from "./archives/imports.ts";
 import { AuditLog } from "./audit/audit-log.ts";
+import { Automations } from "./automations/automations.ts";
+import { Scheduler } from "./automations/scheduler.ts";
 import { Backups } from "./backup/backups.ts";
 import { BackupStaging } from "./backup/staging.ts";
 import { Billing } from "./billing/billing.ts";
@@ -143,6 +145,8 @@ export class AppContext extends Foundation {
   readonly otherAgents = new OtherAgentsServer(this);
   readonly snapshots = new Snapshots(this);
   readonly forks = new Forks(this);
+  readonly automations = new Automations(this);
+  readonly scheduler = new Scheduler(this);
   readonly exports = new Exports(this);
   readonly imports = new Imports(this);
   readonly files = new Files(this.leases, this.stores.authors);
@@ -243,6 +247,7 @@ export class AppContext extends Foundation {
       ["spares", () => this.spares.stop()],
       ["search", () => this.searchIndexer.stop()],
       ["turns", () => this.turns.stop()],
+      ["automations", () => this.scheduler.stop()],
     ];
     for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));
   }

@@ -10,6 +10,9 @@ import { AgentStore } from "./agents/store.ts";
 import { ApprovalStore } from "./approvals/store.ts";
 import { HistoryStore } from "./archives/history-store.ts";
 import { AuditStore } from "./audit/store.ts";
+import { DueStore } from "./automations/due-store.ts";
+import { RunStore } from "./automations/run-store.ts";
+import { AutomationStore } from "./automations/store.ts";
 import { fromCredits } from "./billing/credits.ts";
 import { MachineTime } from "./billing/machine-time-store.ts";
 import { Payments } from "./billing/payment-store.ts";
@@ -60,12 +63,14 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     agents: agentStore,
     approvals: new ApprovalStore(database, host),
     audit: new AuditStore(database),
+    automations: new AutomationStore(database, config.maximumAutomationsPerAccount),
     authors: new AuthorStore(database),
     billing: new BillingStore(database),
     conversations: new ConversationStore(database),
     dashboardSessions: new DashboardSessionStore(database),
     egressLog: new EgressLogStore(database),
     egressRules: new EgressRuleStore(database),
+    due: new DueStore(database, host),
     forks: new ForkStore(agentStore, secretStore),
     hostFiles: new HostFileStore(database, host),
     histories: new HistoryStore(database, agentStore, turnStore),
@@ -94,6 +99,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     chats: new ChatStore(database),
     openAiConversations: new OpenAiConversationStore(database),
     responses: new ResponseStore(database),
+    runs: new RunStore(database, host),
     search: new SearchStore(database),
     secrets: secretStore,
     shares: new ShareStore(database),

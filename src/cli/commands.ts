@@ -15,6 +15,7 @@ const files: readonly [words: string, load: Load][] = [
   ["search", () => import("./commands/search.ts")],
   ["conversations", () => import("./commands/conversations.ts")],
   ["approvals", () => import("./commands/approvals.ts")],
+  ["automations", () => import("./commands/automations.ts")],
   ["queue", () => import("./commands/queue.ts")],
   ["uploads", () => import("./commands/uploads.ts")],
   ["files cp", () => import("./commands/files.ts")],

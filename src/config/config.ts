@@ -47,6 +47,8 @@ export interface Config {
   accountShare: number;
   /** How many agents may wait for a slot, and for how long. */
   maximumWaiting: number;
+  /** How many automations an account may have. */
+  maximumAutomationsPerAccount: number;
   /** How many agents an account may have. */
   maximumAgentsPerAccount: number;
   waitMs: number;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AgentStatus, Fault, QueueHeld } from "./agents.ts";
 import { Decision } from "./approval-fields.ts";
+import { RunReason } from "./automations.ts";
 import { EgressRefusal } from "./egress.ts";
 import { KeyKind } from "./keys.ts";
 import { RoleName } from "./workspaces.ts";
@@ -30,6 +31,9 @@ const AgentNow = {
   conversation: z.int(),
   error: Fault.nullable(),
 };
+
+const OfAutomation = { ...Place, automation: z.string().meta({ description: "The automation's name." }), agent };
+const OfRun = { ...OfAutomation, runId: z.uuid(), turnId: z.uuid().nullable() };
 
 const OfConversation = { ...Place, agent, conversation: z.int() };
 const title = z.string().nullable();
@@ -94,6 +98,13 @@ export const AccountEvent = z
       turnId: z.string(),
       approvalId: z.string(),
       decision: Decision,
+    }),
+    z.object({ type: z.literal("run.completed"), ...OfRun }),
+    z.object({ type: z.literal("run.failed"), ...OfRun, reason: RunReason }),
+    z.object({
+      type: z.literal("automation.paused"),
+      ...OfAutomation,
+      reason: RunReason.nullable().meta({ description: "Why it paused itself. Null: a person paused it." }),
     }),
     z.object({
       type: z.literal("queue.changed"),

@@ -3,6 +3,7 @@ import { adminRoutes } from "./routes/admin.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { archiveRoutes } from "./routes/archives.ts";
+import { automationRoutes } from "./routes/automations.ts";
 import { billingRoutes } from "./routes/billing.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
 import { chatRoutes } from "./routes/chat.ts";
@@ -32,6 +33,7 @@ export const routes = {
   ...dashboardRoutes,
   ...agentRoutes,
   ...approvalRoutes,
+  ...automationRoutes,
   ...conversationRoutes,
   ...queueRoutes,
   ...snapshotRoutes,

@@ -126,6 +126,17 @@ export class ConversationStore {
     });
   }
 
+  /** Removes conversations from the list, except the current one and those with queued turns. Their turns stay. */
+  async unlist(agentId: string, numbers: readonly number[]): Promise<void> {
+    if (numbers.length === 0) return;
+    await sql`
+      delete from conversations where agent_id = ${agentId} and number = any(${numbers}::integer[])
+        and number <> (select conversation from agents where id = ${agentId})
+        and not exists (
+          select from turns where agent_id = ${agentId} and turns.conversation = conversations.number
+            and status in ('queued', 'running'))`.execute(this.#database);
+  }
+
   /** Deletes a conversation with its turns. Throws `conversation_not_found`, `conversation_in_use`. */
   async remove(agentId: string, number: number): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {

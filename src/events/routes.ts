@@ -30,6 +30,8 @@ const needs: Record<AccountEvent["type"] extends `${infer Noun}.${string}` ? Nou
   queue: "read",
   conversation: "read",
   approval: "read",
+  automation: "read",
+  run: "read",
   member: "read",
   workspace: "read",
   credits: "use",

@@ -43,6 +43,8 @@ async function resume(context: AppContext): Promise<void> {
   await imports.sweep();
   await orphans.expire();
   context.searchIndexer.wake();
+  await context.scheduler.sweep();
+  context.scheduler.begin();
   await listen(context);
 }
 
@@ -65,6 +67,7 @@ function listen(context: AppContext): Promise<void> {
         context.snapshots.sweep(),
         context.imports.sweep(),
         context.searchIndexer.wake(),
+        context.scheduler.sweep(),
         ledger.sweep(),
         context.deletedWorkspaces.sweep(),
         signIn?.refreshKeys(),

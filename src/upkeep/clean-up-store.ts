@@ -99,6 +99,20 @@ const machineAuthorsBeyond = removal(
   )`,
 );
 
+/** How many runs an automation keeps: the newest. */
+const keptRuns = 1_000;
+
+const runsBeyond = removal(
+  "automation_runs",
+  sql`id in (
+    select id from (
+      select id, row_number() over (partition by automation_id order by created_at desc, id desc) as place
+      from automation_runs
+    ) placed
+    where place > ${keptRuns}::integer
+  ) and status not in ('queued', 'running') and agent_until is null`,
+);
+
 /** The names of deleted private agents that nothing mentions any more. */
 const goneNames = removal(
   "private_names",
@@ -150,6 +164,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
     // Machines keep the last 100 commands that have ended, and few that run.
     ["authors of commands and files", machineAuthorsBeyond],
     ["names of private agents", goneNames],
+    ["runs of automations", runsBeyond],
     ["audit entries", removal("audit_entries", sql`at < ${old(auditDays)}`)],
     ["connections", removal("network_log", sql`started_at < ${old(networkLogDays)}`)],
     ["keys", oldKeys(auditDays)],

@@ -159,6 +159,16 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /agents/{name}/turns/{turnId}/approvals": account(200, 404),
   // The turn has asked for nothing.
   "POST /agents/{name}/turns/{turnId}/approvals/{approvalId}": account(404, 404),
+  // Its name is that of the agent.
+  "POST /automations": account(201, 404),
+  "GET /automations": account(200, 200),
+  "GET /automations/{name}": account(200, 404),
+  "PATCH /automations/{name}": account(200, 404),
+  "POST /automations/{name}/run": account(201, 404),
+  "POST /automations/{name}/pause": account(200, 404),
+  "POST /automations/{name}/resume": account(200, 404),
+  "GET /automations/{name}/runs": account(200, 404),
+  "DELETE /automations/{name}": account(204, 404),
   "GET /agents/{name}/queue": account(200, 404),
   "POST /agents/{name}/queue": account(200, 404),
   "GET /v1/models": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
@@ -265,6 +275,9 @@ const viewersMay = [
   "GET /agents/{name}/turns/{turnId}/changes",
   "GET /approvals",
   "GET /agents/{name}/turns/{turnId}/approvals",
+  "GET /automations",
+  "GET /automations/{name}",
+  "GET /automations/{name}/runs",
   "GET /agents/{name}/queue",
   "GET /agents/{name}/uploads",
   "GET /agents/{name}/uploads/{uploadId}",
@@ -298,10 +311,12 @@ const ofMembers: Readonly<Record<string, number>> = {
   "DELETE /keys/{id}": 404,
   "DELETE /workspaces/{name}/members/{id}": 403,
 };
-/** As `ofMembers`: nothing was written before they read it. */
+/** As `ofMembers`: nothing was written or created before they read it. */
 const ofViewers: Readonly<Record<string, number>> = {
   ...ofMembers,
   "GET /agents/{name}/files/{path}": 404,
+  "GET /automations/{name}": 404,
+  "GET /automations/{name}/runs": 404,
 };
 
 /** No key holder has its private part. */
@@ -322,6 +337,13 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
   // As bytes.
   "POST /agents/{name}/uploads": () => ({ a: "file" }),
+  "POST /automations": ({ name }) => ({
+    name,
+    agent: name,
+    message: "hello",
+    trigger: { type: "schedule", cron: "0 0 1 1 *", timeZone: "UTC" },
+  }),
+  "PATCH /automations/{name}": () => ({ message: "other" }),
   "POST /agents/{name}/conversations": () => ({}),
   "PATCH /agents/{name}/conversations/{conversation}": () => ({ title: "hello" }),
   "PATCH /agents/{name}/turns/{turnId}": () => ({ position: 1 }),
@@ -554,6 +576,7 @@ test.each(roleRows)(
 const overseersMay = ["GET /agents/{name}", "POST /agents/{name}/suspend", "DELETE /agents/{name}"];
 /** Operations on one agent whose path does not begin with it. */
 const alsoOfAgent = [
+  "POST /automations",
   "GET /v1/models/{model}",
   "POST /v1/responses",
   "POST /v1/chat/completions",
@@ -587,6 +610,7 @@ test.each(roleRows)(
       const usual = operation.includes(" /admin/") || !may(operation) ? 403 : (other[operation] ?? own);
       const isOfAgent = operation.includes(" /agents/") || alsoOfAgent.includes(operation);
       if (operation === "POST /agents/{name}/tickets") return [operation, role === "admin" ? 403 : 404];
+      if (operation.includes(" /automations/")) return [operation, usual === 403 ? 403 : 404];
       if (!isOfAgent || usual === 403 || sockets.includes(operation)) return [operation, usual];
       if (role !== "admin") return [operation, 404];
       return [operation, overseersMay.includes(operation) ? own : 403];

@@ -25,6 +25,8 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   agents: "BERTH_MAX_AGENTS_PER_ACCOUNT",
   api_keys: "clean-up",
   audit_entries: "clean-up",
+  automation_runs: "clean-up",
+  automations: "BERTH_MAX_AUTOMATIONS_PER_ACCOUNT",
   turn_credits: "one for each running turn with a limit, removed when it has ended",
   approvals: "up to 2,000 for each turn, removed with it",
   begun_requests: "clean-up",

@@ -64,6 +64,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     spares: 0,
     spareLoad: 1_000,
     accountShare: 1,
+    maximumAutomationsPerAccount: 100,
     maximumAgentsPerAccount: 1_000,
     maximumWaiting: 100,
     waitMs: 60_000,

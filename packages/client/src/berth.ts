@@ -4,6 +4,7 @@ import {
   Admin,
   AgentsMethods,
   Approvals,
+  Automations,
   BerthMethods,
   BillingAccount,
   Keys,
@@ -18,6 +19,7 @@ export class Berth extends BerthMethods {
   declare readonly connection: Connection;
   readonly agents: Agents;
   readonly approvals: Approvals;
+  readonly automations: Automations;
   readonly keys: Keys;
   readonly programs: Programs;
   readonly workspaces: Workspaces;
@@ -28,6 +30,7 @@ export class Berth extends BerthMethods {
     super(new Connection(options));
     this.agents = new Agents(this.connection);
     this.approvals = new Approvals(this.connection);
+    this.automations = new Automations(this.connection);
     this.keys = new Keys(this.connection);
     this.programs = new Programs(this.connection);
     this.workspaces = new Workspaces(this.connection);

@@ -2,6 +2,7 @@ import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { StoredAdmission } from "../../accounts/tickets.ts";
 import type { DesiredState } from "../../agents/agent.ts";
 import type { ImportDetail } from "../../archives/imports.ts";
+import type { AutomationSource } from "../../automations/automation.ts";
 import type { TokenCounts } from "../../billing/ledger.ts";
 import type { UsageState } from "../../billing/usage.ts";
 import type { AcmeConfig } from "../../config/config.ts";
@@ -15,6 +16,7 @@ import type {
   Resources,
 } from "../../contract/agents.ts";
 import type { Decision } from "../../contract/approval-fields.ts";
+import type { Automation, AutomationRun, RunReason, RunStatus, Trigger } from "../../contract/automations.ts";
 import type { EntryKind } from "../../contract/billing.ts";
 import type { OnAsk, TurnEvent, TurnStatus } from "../../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../../contract/egress.ts";
@@ -286,6 +288,56 @@ export interface Tables {
     request_id: string | null;
     created_at: Generated<Date>;
     last_turn_at: Date | null;
+  };
+  automations: {
+    id: string;
+    account_id: string;
+    name: string;
+    agent_id: string | null;
+    agent_name: string;
+    source: JSONColumnType<AutomationSource> | null;
+    keep_hours: number;
+    message: string;
+    trigger: JSONColumnType<Trigger>;
+    conversation: Automation["conversation"];
+    overlap: Automation["overlap"];
+    missed: Automation["missed"];
+    max_credits: string | null;
+    timeout_minutes: number;
+    paused: boolean;
+    pause_reason: JSONColumnType<RunReason> | null;
+    next_base_at: Date | null;
+    next_run_at: Date | null;
+    scheduled_at: Generated<Date>;
+    failures: Generated<number>;
+    conversation_number: number | null;
+    key_id: string | null;
+    person_id: string | null;
+    created_at: Generated<Date>;
+    deleted_at: Date | null;
+  };
+  automation_runs: {
+    id: string;
+    automation_id: string;
+    agent_id: string;
+    source: JSONColumnType<AutomationSource> | null;
+    trigger: AutomationRun["trigger"];
+    status: RunStatus;
+    reason: JSONColumnType<RunReason> | null;
+    message: string;
+    reply: Generated<string>;
+    reply_truncated: Generated<boolean>;
+    /** A bigint, which comes as text. */
+    credits: string | null;
+    agent_name: string | null;
+    conversation: number | null;
+    replaced: Generated<boolean>;
+    due_at: Date;
+    created_at: Generated<Date>;
+    started_at: Date | null;
+    finished_at: Date | null;
+    deadline_at: Date;
+    agent_until: Date | null;
   };
   approvals: {
     turn_id: string;

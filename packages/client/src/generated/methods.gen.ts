@@ -506,6 +506,60 @@ export class AgentQueue {
   }
 }
 
+/** Messages to agents on a schedule, by their names. Every method throws as `Connection.call`. */
+export class Automations {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the workspace's automations. */
+  list(query: Filter<"listAutomations"> = {}, options: RequestOptions = {}): Pages<types.Automation> {
+    return this.connection.pages("listAutomations", { query, ...options });
+  }
+
+  /** Show an automation. */
+  get(name: string, options: RequestOptions = {}): Promise<types.Automation> {
+    return this.connection.call("getAutomation", { path: { name }, ...options });
+  }
+
+  /** Create an automation. */
+  create(body: Sendable<types.CreateAutomation>, options: RequestOptions = {}): Promise<types.Automation> {
+    return this.connection.call("createAutomation", { body, ...options });
+  }
+
+  /** Change an automation. */
+  update(name: string, body: Sendable<types.ChangeAutomation>, options: RequestOptions = {}): Promise<types.Automation> {
+    return this.connection.call("changeAutomation", { path: { name }, body, ...options });
+  }
+
+  /** Delete an automation with its runs. */
+  async delete(name: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("deleteAutomation", { path: { name }, ...options });
+  }
+
+  /** Run an automation now. */
+  run(name: string, options: RequestOptions = {}): Promise<types.AutomationRun> {
+    return this.connection.call("runAutomation", { path: { name }, ...options });
+  }
+
+  /** Pause an automation. */
+  pause(name: string, options: RequestOptions = {}): Promise<types.Automation> {
+    return this.connection.call("pauseAutomation", { path: { name }, ...options });
+  }
+
+  /** Resume a paused automation. */
+  resume(name: string, options: RequestOptions = {}): Promise<types.Automation> {
+    return this.connection.call("resumeAutomation", { path: { name }, ...options });
+  }
+
+  /** List an automation's runs. */
+  runs(name: string, options: RequestOptions = {}): Pages<types.AutomationRun> {
+    return this.connection.pages("listAutomationRuns", { path: { name }, ...options });
+  }
+}
+
 /** Uses of tools that wait for an answer. Every method throws as `Connection.call`. */
 export class Approvals {
   protected readonly connection: Connection;

@@ -22,6 +22,15 @@ export const operations = {
   listOpenApprovals: { method: "GET", path: "/approvals" },
   listApprovals: { method: "GET", path: "/agents/{name}/turns/{turnId}/approvals" },
   answerApproval: { method: "POST", path: "/agents/{name}/turns/{turnId}/approvals/{approvalId}" },
+  createAutomation: { method: "POST", path: "/automations" },
+  listAutomations: { method: "GET", path: "/automations" },
+  getAutomation: { method: "GET", path: "/automations/{name}" },
+  changeAutomation: { method: "PATCH", path: "/automations/{name}" },
+  deleteAutomation: { method: "DELETE", path: "/automations/{name}" },
+  runAutomation: { method: "POST", path: "/automations/{name}/run" },
+  pauseAutomation: { method: "POST", path: "/automations/{name}/pause" },
+  resumeAutomation: { method: "POST", path: "/automations/{name}/resume" },
+  listAutomationRuns: { method: "GET", path: "/automations/{name}/runs" },
   listConversations: { method: "GET", path: "/agents/{name}/conversations" },
   createConversation: { method: "POST", path: "/agents/{name}/conversations" },
   getConversation: { method: "GET", path: "/agents/{name}/conversations/{conversation}" },
@@ -165,6 +174,15 @@ export interface Operations {
   listOpenApprovals: { data: types.ListOpenApprovalsData; answer: types.ApprovalList; event: null };
   listApprovals: { data: types.ListApprovalsData; answer: types.ApprovalList; event: null };
   answerApproval: { data: types.AnswerApprovalData; answer: types.Approval; event: null };
+  createAutomation: { data: types.CreateAutomationData; answer: types.Automation; event: null };
+  listAutomations: { data: types.ListAutomationsData; answer: types.AutomationList; event: null };
+  getAutomation: { data: types.GetAutomationData; answer: types.Automation; event: null };
+  changeAutomation: { data: types.ChangeAutomationData; answer: types.Automation; event: null };
+  deleteAutomation: { data: types.DeleteAutomationData; answer: null; event: null };
+  runAutomation: { data: types.RunAutomationData; answer: types.AutomationRun; event: null };
+  pauseAutomation: { data: types.PauseAutomationData; answer: types.Automation; event: null };
+  resumeAutomation: { data: types.ResumeAutomationData; answer: types.Automation; event: null };
+  listAutomationRuns: { data: types.ListAutomationRunsData; answer: types.AutomationRunList; event: null };
   listConversations: { data: types.ListConversationsData; answer: types.ConversationList; event: null };
   createConversation: { data: types.CreateConversationData; answer: types.Conversation; event: null };
   getConversation: { data: types.GetConversationData; answer: types.Conversation; event: null };

@@ -251,6 +251,60 @@ export type AccountEvent = {
     approvalId: string;
     decision: 'allow' | 'allow-always' | 'deny';
 } | {
+    type: 'run.completed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The automation's name.
+     */
+    automation: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    runId: string;
+    turnId: string | null;
+} | {
+    type: 'run.failed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The automation's name.
+     */
+    automation: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    runId: string;
+    turnId: string | null;
+    reason: RunReason;
+} | {
+    type: 'automation.paused';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The automation's name.
+     */
+    automation: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    /**
+     * Why it paused itself. Null: a person paused it.
+     */
+    reason: RunReason | null;
+} | {
     type: 'queue.changed';
     /**
      * The event's position in the stream, for resuming later. It increases, with gaps.
@@ -733,6 +787,135 @@ export type Author = {
     person: string | null;
 };
 
+export type Automation = {
+    name: string;
+    /**
+     * Null: with `from`, or it was deleted.
+     */
+    agent: string | null;
+    from: ForkSource | null;
+    message: string;
+    trigger: {
+        type: 'schedule';
+        /**
+         * Minute, hour, day of month, month, day of week. If both days are restricted, one of them has to match. Requires `timeZone`.
+         */
+        cron?: string;
+        /**
+         * A time zone of the IANA database.
+         */
+        timeZone?: string;
+        /**
+         * Seconds by which a run of `cron` may be late, 0 to 3600: each automation has its own delay. Less than the time between two runs. Default: 0.
+         */
+        jitter?: number;
+        /**
+         * The time of the only run, in place of `cron`.
+         */
+        at?: string;
+    };
+    /**
+     * `new`: each run has a conversation of its own. `continue`: all runs share one; with `from`, each run continues its source's.
+     */
+    conversation: 'new' | 'continue';
+    /**
+     * The treatment of a run that is due while an earlier one has not ended. `skip`: it is left out. `queue`: it waits, up to 10 of them. `cancel-previous`: the earlier one is cancelled.
+     */
+    overlap: 'skip' | 'queue' | 'cancel-previous';
+    /**
+     * The treatment of times at which no server ran. `once`: one run for those of the last 24 hours. `skip`: none.
+     */
+    missed: 'once' | 'skip';
+    maxCredits: string | null;
+    timeout: number;
+    keep: number;
+    paused: boolean;
+    /**
+     * Why it paused itself: `failures` or `agent_deleted`. Null: a person did, or it is not paused.
+     */
+    pausedReason: RunReason | null;
+    /**
+     * Null: it is paused, or its last time has passed.
+     */
+    nextRunAt: string | null;
+    lastRun: {
+        id: string;
+        /**
+         * `skipped`: it never began. `replaced`: a later run cancelled it. Both count as no failure.
+         */
+        status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'skipped' | 'replaced';
+        /**
+         * Null: it has not ended, or it completed.
+         */
+        reason: RunReason | null;
+        /**
+         * The time for which it was scheduled, or of the request.
+         */
+        dueAt: string;
+        finishedAt: string | null;
+    } | null;
+    createdBy: Author | null;
+    createdAt: string;
+};
+
+/**
+ * By name.
+ */
+export type AutomationList = {
+    data: Array<Automation>;
+    nextCursor: string | null;
+};
+
+export type AutomationRun = {
+    id: string;
+    trigger: 'schedule' | 'manual';
+    /**
+     * `skipped`: it never began. `replaced`: a later run cancelled it. Both count as no failure.
+     */
+    status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'skipped' | 'replaced';
+    /**
+     * Null: it has not ended, or it completed.
+     */
+    reason: RunReason | null;
+    /**
+     * The name of the agent that got the message. Null: none did.
+     */
+    agent: string | null;
+    conversation: number | null;
+    /**
+     * Null: it has not begun.
+     */
+    turnId: string | null;
+    message: string;
+    /**
+     * The reply's text, up to 64 KiB; empty until the run ends.
+     */
+    reply: string;
+    replyTruncated: boolean;
+    /**
+     * The cost of its model calls; null where it is unknown.
+     */
+    credits: string | null;
+    /**
+     * The time for which it was scheduled, or of the request.
+     */
+    dueAt: string;
+    /**
+     * When the agent got the message.
+     */
+    startedAt: string | null;
+    finishedAt: string | null;
+    createdAt: string;
+};
+
+/**
+ * Newest first. An automation keeps its last 1,000 runs.
+ */
+export type AutomationRunList = {
+    data: Array<AutomationRun>;
+    nextCursor: string | null;
+};
+
 export type Backup = {
     id: string;
     createdAt: string;
@@ -872,6 +1055,46 @@ export type ChangeAgent = {
      * Whether only its maker sees and uses the agent. Owners and admins of the workspace see its name, status and cost, and may suspend and delete it. Only its maker changes this; a fork of a private agent is private.
      */
     private?: boolean;
+};
+
+export type ChangeAutomation = {
+    /**
+     * The agent that gets the message.
+     */
+    agent?: string;
+    /**
+     * A fresh agent for each run starts from this one's current or saved state, and is deleted afterwards.
+     */
+    from?: ForkSourceInput;
+    /**
+     * The text for the agent.
+     */
+    message?: string;
+    trigger?: Trigger;
+    /**
+     * `new`: each run has a conversation of its own. `continue`: all runs share one; with `from`, each run continues its source's.
+     */
+    conversation?: 'new' | 'continue';
+    /**
+     * The treatment of a run that is due while an earlier one has not ended. `skip`: it is left out. `queue`: it waits, up to 10 of them. `cancel-previous`: the earlier one is cancelled.
+     */
+    overlap?: 'skip' | 'queue' | 'cancel-previous';
+    /**
+     * The treatment of times at which no server ran. `once`: one run for those of the last 24 hours. `skip`: none.
+     */
+    missed?: 'once' | 'skip';
+    /**
+     * The credits that the model calls of one run may cost. Null: no limit but the agent's.
+     */
+    maxCredits?: string | null;
+    /**
+     * How many minutes after its time a run is cancelled, 1 to 10080. The time that it waits counts.
+     */
+    timeout?: number;
+    /**
+     * With `from`: for how many hours the agent of a run is kept afterwards, 0 to 168.
+     */
+    keep?: number;
 };
 
 export type ChangeBilling = {
@@ -1204,11 +1427,56 @@ export type CreateAgent = {
     /**
      * Start from another agent's current or saved state: its files, running programs and conversation. Omitted settings are copied too.
      */
-    from?: ForkSource;
+    from?: ForkSourceInput;
     /**
      * With `from`: create this many forks, named NAME-1, NAME-2, …; up to 20. The response is the first.
      */
     count?: number;
+};
+
+export type CreateAutomation = {
+    /**
+     * The automation's name in its workspace, 1 to 60 characters: lowercase letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen.
+     */
+    name: string;
+    /**
+     * The agent that gets the message.
+     */
+    agent?: string;
+    /**
+     * A fresh agent for each run starts from this one's current or saved state, and is deleted afterwards.
+     */
+    from?: ForkSourceInput;
+    /**
+     * The text for the agent.
+     */
+    message: string;
+    trigger: Trigger;
+    /**
+     * `new`: each run has a conversation of its own. `continue`: all runs share one; with `from`, each run continues its source's.
+     */
+    conversation?: 'new' | 'continue';
+    /**
+     * The treatment of a run that is due while an earlier one has not ended. `skip`: it is left out. `queue`: it waits, up to 10 of them. `cancel-previous`: the earlier one is cancelled.
+     */
+    overlap?: 'skip' | 'queue' | 'cancel-previous';
+    /**
+     * The treatment of times at which no server ran. `once`: one run for those of the last 24 hours. `skip`: none.
+     */
+    missed?: 'once' | 'skip';
+    /**
+     * The credits that the model calls of one run may cost. Null: no limit but the agent's.
+     */
+    maxCredits?: string | null;
+    /**
+     * How many minutes after its time a run is cancelled, 1 to 10080. The time that it waits counts.
+     */
+    timeout?: number;
+    /**
+     * With `from`: for how many hours the agent of a run is kept afterwards, 0 to 168.
+     */
+    keep?: number;
+    paused?: boolean;
 };
 
 /**
@@ -1784,7 +2052,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'run_in_progress' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -1792,7 +2060,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'run_in_progress' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -1892,6 +2160,21 @@ export type FolderPage = {
 };
 
 export type ForkSource = {
+    /**
+     * The source agent.
+     */
+    agent: string;
+    /**
+     * A snapshot of the source agent, by name or id. Default: its current state.
+     */
+    snapshot?: string;
+    /**
+     * Whether to copy the agent's secrets.
+     */
+    secrets: boolean;
+};
+
+export type ForkSourceInput = {
     /**
      * The source agent.
      */
@@ -2557,6 +2840,17 @@ export type RunCommand = {
     };
 };
 
+export type RunReason = {
+    /**
+     * A stable code: `overlap`, `queue_full` or `missed` of a run that was skipped, `replaced`, `cancelled`, `timeout`, or an error code.
+     */
+    code: string;
+    /**
+     * The reason, as a sentence.
+     */
+    message: string;
+};
+
 export type Runtime = {
     name: string;
     /**
@@ -2875,6 +3169,29 @@ export type TopUp = {
      * When the page expires.
      */
     expiresAt: string;
+};
+
+/**
+ * When an automation runs: at the times of a line of cron, or once.
+ */
+export type Trigger = {
+    type: 'schedule';
+    /**
+     * Minute, hour, day of month, month, day of week. If both days are restricted, one of them has to match. Requires `timeZone`.
+     */
+    cron?: string;
+    /**
+     * A time zone of the IANA database.
+     */
+    timeZone?: string;
+    /**
+     * Seconds by which a run of `cron` may be late, 0 to 3600: each automation has its own delay. Less than the time between two runs. Default: 0.
+     */
+    jitter?: number;
+    /**
+     * The time of the only run, in place of `cron`.
+     */
+    at?: string;
 };
 
 export type Turn = {
@@ -4094,6 +4411,312 @@ export type AnswerApprovalResponses = {
 };
 
 export type AnswerApprovalResponse = AnswerApprovalResponses[keyof AnswerApprovalResponses];
+
+export type ListAutomationsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The page size, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The previous page's `nextCursor`.
+         */
+        cursor?: string;
+        /**
+         * Only automations of this agent.
+         */
+        agent?: string;
+    };
+    url: '/automations';
+};
+
+export type ListAutomationsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListAutomationsError = ListAutomationsErrors[keyof ListAutomationsErrors];
+
+export type ListAutomationsResponses = {
+    /**
+     * Default Response
+     */
+    200: AutomationList;
+};
+
+export type ListAutomationsResponse = ListAutomationsResponses[keyof ListAutomationsResponses];
+
+export type CreateAutomationData = {
+    body: CreateAutomation;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/automations';
+};
+
+export type CreateAutomationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateAutomationError = CreateAutomationErrors[keyof CreateAutomationErrors];
+
+export type CreateAutomationResponses = {
+    /**
+     * Default Response
+     */
+    201: Automation;
+};
+
+export type CreateAutomationResponse = CreateAutomationResponses[keyof CreateAutomationResponses];
+
+export type DeleteAutomationData = {
+    body?: never;
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/automations/{name}';
+};
+
+export type DeleteAutomationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DeleteAutomationError = DeleteAutomationErrors[keyof DeleteAutomationErrors];
+
+export type DeleteAutomationResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type DeleteAutomationResponse = DeleteAutomationResponses[keyof DeleteAutomationResponses];
+
+export type GetAutomationData = {
+    body?: never;
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/automations/{name}';
+};
+
+export type GetAutomationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetAutomationError = GetAutomationErrors[keyof GetAutomationErrors];
+
+export type GetAutomationResponses = {
+    /**
+     * Default Response
+     */
+    200: Automation;
+};
+
+export type GetAutomationResponse = GetAutomationResponses[keyof GetAutomationResponses];
+
+export type ChangeAutomationData = {
+    body: ChangeAutomation;
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/automations/{name}';
+};
+
+export type ChangeAutomationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChangeAutomationError = ChangeAutomationErrors[keyof ChangeAutomationErrors];
+
+export type ChangeAutomationResponses = {
+    /**
+     * Default Response
+     */
+    200: Automation;
+};
+
+export type ChangeAutomationResponse = ChangeAutomationResponses[keyof ChangeAutomationResponses];
+
+export type RunAutomationData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/automations/{name}/run';
+};
+
+export type RunAutomationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RunAutomationError = RunAutomationErrors[keyof RunAutomationErrors];
+
+export type RunAutomationResponses = {
+    /**
+     * Default Response
+     */
+    201: AutomationRun;
+};
+
+export type RunAutomationResponse = RunAutomationResponses[keyof RunAutomationResponses];
+
+export type PauseAutomationData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/automations/{name}/pause';
+};
+
+export type PauseAutomationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type PauseAutomationError = PauseAutomationErrors[keyof PauseAutomationErrors];
+
+export type PauseAutomationResponses = {
+    /**
+     * Default Response
+     */
+    200: Automation;
+};
+
+export type PauseAutomationResponse = PauseAutomationResponses[keyof PauseAutomationResponses];
+
+export type ResumeAutomationData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/automations/{name}/resume';
+};
+
+export type ResumeAutomationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ResumeAutomationError = ResumeAutomationErrors[keyof ResumeAutomationErrors];
+
+export type ResumeAutomationResponses = {
+    /**
+     * Default Response
+     */
+    200: Automation;
+};
+
+export type ResumeAutomationResponse = ResumeAutomationResponses[keyof ResumeAutomationResponses];
+
+export type ListAutomationRunsData = {
+    body?: never;
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * The page size, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The previous page's `nextCursor`.
+         */
+        cursor?: string;
+    };
+    url: '/automations/{name}/runs';
+};
+
+export type ListAutomationRunsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListAutomationRunsError = ListAutomationRunsErrors[keyof ListAutomationRunsErrors];
+
+export type ListAutomationRunsResponses = {
+    /**
+     * Default Response
+     */
+    200: AutomationRunList;
+};
+
+export type ListAutomationRunsResponse = ListAutomationRunsResponses[keyof ListAutomationRunsResponses];
 
 export type ListConversationsData = {
     body?: never;
