@@ -4,8 +4,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { maximumIssues, maximumIssueText, maximumPointer, type OutputIssue } from "../../contract/output.ts";
 import { SchemaFault, versionOf } from "./structure.ts";
 
-// The thread that compiles a schema and checks a value. Both are JSON. A schema can make this take very long, or recurse
-// forever, so it is a thread that can be stopped.
+// The thread that compiles schemas and checks values, one after the other. Both are JSON. A schema can make this take very
+// long, or recurse forever, so it is a thread that can be stopped. Each job has a compiler of its own.
 
 export interface SchemaJob {
   schema: string;
@@ -47,7 +47,7 @@ function issueOf({ instancePath, keyword, message = "is invalid", params }: Erro
   };
 }
 
-parentPort!.once("message", (job: SchemaJob) => {
+parentPort!.on("message", (job: SchemaJob) => {
   let answer: SchemaAnswer;
   try {
     answer = answerTo(job);
