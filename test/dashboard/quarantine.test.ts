@@ -16,7 +16,7 @@ let page: Page;
 
 beforeAll(async () => {
   const service = await ScriptedService.start();
-  for (const name of ["ada", "bea", "cleo"]) await service.client.createAgent(name);
+  for (const name of ["ada", "bea", "cleo"]) await service.client.createAgent(name, { autoSnapshot: 0 });
   await service.client.ask("bea", "remember this");
   await service.client.call("POST", "/agents/ada/snapshots", {});
   await service.client.call("POST", "/admin/users", { name: "simon" });

@@ -48,6 +48,14 @@ async function check(readings: Reading[]): Promise<string[]> {
   return outcomes;
 }
 
+/** Waits until the machine of each agent has its message. */
+async function untilAllSpeak(): Promise<void> {
+  for (const name of agents) {
+    const last = async () => (await service.client.call("GET", `/agents/${name}/turns?limit=1`)).body.data[0];
+    await expect.poll(async () => (await last())?.status === "running" && (await last()).reply).toBeTruthy();
+  }
+}
+
 /** How often a runtime was given the message. */
 async function timesHeard(id: string, message: string): Promise<number> {
   const heard = await readFile(join(service.config.dataFolder, "machines", id, ".local/state/messages"), "utf8");
@@ -69,7 +77,7 @@ test("a server that is killed again and again in mid-turn: each turn is whole, f
 
 test("a killed machine ends its turn as machine_lost; the agent recovers", async () => {
   const readings = converseWithAll("count 200 20");
-  await sleep(1_000);
+  await untilAllSpeak();
   await Promise.all((await service.running()).map((id) => service.killMachine(id)));
   expect(await check(await readings)).toEqual(["machine_lost", "machine_lost", "machine_lost"]);
   expect(await check(await converseWithAll("are you back?"))).toEqual(["completed", "completed", "completed"]);
@@ -92,7 +100,7 @@ test("a message that comes in the moment in which its machine was killed is give
 
 test("a machine that is killed while there is no server: its turn ends as machine_lost, and is not begun again", async () => {
   const readings = converseWithAll("count 200 20");
-  await sleep(1_000);
+  await untilAllSpeak();
   await service.killServer();
   await service.machines.killAll();
   await service.startServer();
@@ -116,7 +124,7 @@ test("a database that is killed in mid-turn: each turn is whole", async () => {
 
 test("machines and database are killed in one moment: the agents come back by themselves", async () => {
   const readings = converseWithAll("count 200 20");
-  await sleep(1_000);
+  await untilAllSpeak();
   await service.killDatabase();
   await service.machines.killAll();
   for (const outcome of await check(await readings)) expect(outcome).toBe("machine_lost");
@@ -126,7 +134,7 @@ test("machines and database are killed in one moment: the agents come back by th
 
 test("all is killed at once and started from the data folder: beginnings of turns, and agents that answer", async () => {
   const readings = converseWithAll("count 400 10");
-  await sleep(1_500);
+  await untilAllSpeak();
   await service.killAll();
   await service.startServer();
   expect(await check(await readings)).toEqual(["machine_lost", "machine_lost", "machine_lost"]);
