@@ -521,6 +521,36 @@ describe("with `from`, a run", () => {
   });
 });
 
+describe("without a free slot, a run", () => {
+  test("waits longer than a turn would, and begins when a slot is free", async () => {
+    await using small = await ScriptedService.start({ maximumAwake: 1, waitMs: 100 });
+    await small.client.createAgent("bea");
+    await small.client.createAgent("ada");
+    const busy = await small.client.fetch("POST", "/agents/ada/chat", { message: "hang" });
+    expect(busy.status).toBe(200);
+    const bea = { ...asked, agent: "bea" };
+    for (const name of ["check", "late"]) await small.client.call("POST", "/automations", { ...bea, name });
+    const started = await small.client.call("POST", "/automations/check/run");
+    const list = async (name: string) => (await small.client.call("GET", `/automations/${name}/runs`)).body.data;
+    await using rows = await databaseOf(small);
+    await small.client.call("POST", "/automations/late/run");
+    await sql`
+      update automation_runs set deadline_at = clock_timestamp() + interval '2 seconds' where id <> ${started.body.id}`.execute(
+      rows,
+    );
+    await small.restart();
+    const late = {
+      status: "failed",
+      reason: { code: "timeout", message: expect.stringContaining("It waited: No machine slot") },
+    };
+    await expect.poll(() => list("late"), patient).toMatchObject([late]);
+    expect(await list("check")).toMatchObject([{ status: "queued" }]);
+    await small.client.call("POST", `/agents/ada/turns/${busy.headers.get("x-turn-id")}/cancel`);
+    await expect.poll(() => list("check"), { ...patient, timeout: 20_000 }).toMatchObject([{ status: "completed" }]);
+    await busy.text().catch(() => {});
+  });
+});
+
 test("events say what came of runs", async () => {
   await made();
   const { body } = await run();

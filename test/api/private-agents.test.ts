@@ -104,6 +104,28 @@ describe("a private agent", () => {
     expect((await member.call("GET", "/agents/changing")).status).toBe(200);
   });
 
+  test("has automations that only its maker sees, and those of others do not reach it", async () => {
+    const name = await newPrivate();
+    const trigger = { type: "schedule", cron: "0 0 1 1 *", timeZone: "UTC" };
+    const asked = { agent: name, message: "a secret", trigger };
+    expect((await maker.call("POST", "/automations", { ...asked, name: "hidden" })).status).toBe(201);
+    for (const client of [member, viewer, owner]) {
+      expect((await client.call("GET", "/automations")).body.data).toEqual([]);
+      expect((await client.call("GET", "/automations/hidden/runs")).body.code).toBe("automation_not_found");
+    }
+    expect((await member.call("POST", "/automations", { ...asked, name: "own" })).body.code).toBe("agent_not_found");
+    await maker.call("PATCH", `/agents/${name}`, { private: false });
+    expect((await member.call("POST", "/automations", { ...asked, name: "own" })).status).toBe(201);
+    expect((await viewer.call("GET", "/automations")).body.data).toHaveLength(2);
+    await maker.call("PATCH", `/agents/${name}`, { private: true });
+    expect((await member.call("GET", "/automations/own")).status).toBe(404);
+    await maker.call("POST", "/automations/own/run");
+    const runs = async () => (await maker.call("GET", "/automations/own/runs")).body.data;
+    await expect.poll(runs).toMatchObject([{ status: "failed", reason: { code: "agent_not_found" }, turnId: null }]);
+    expect((await maker.call("DELETE", `/agents/${name}`)).status).toBe(204);
+    for (const client of [maker, member]) expect((await client.call("GET", "/automations")).body.data).toEqual([]);
+  });
+
   test("needs a maker", async () => {
     const without = await people.service.client.call("POST", "/agents", { name: "without", private: true });
     expect(without.body).toMatchObject({ code: "request_invalid", message: expect.stringContaining("no maker") });
