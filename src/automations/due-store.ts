@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Insertable, sql } from "kysely";
 import type { RunReason, Trigger } from "../contract/automations.ts";
+import { BerthError } from "../contract/errors.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { AutomationSource, AutomationState, NextRun } from "./automation.ts";
@@ -74,7 +75,7 @@ export class DueStore {
       );
       await setNext(
         transaction,
-        rows.map(({ id, trigger, base, now }) => ({ id, next: nextRun(id, trigger, base, now) })),
+        rows.map((due) => ({ id: due.id, next: nextOf(due) })),
       );
       return rows.length;
     });
@@ -148,6 +149,16 @@ export class DueStore {
 }
 
 const untilNext = sql`(1000 * extract(epoch from next_run_at - clock_timestamp()))::float8`;
+
+/** Null also for a time zone that does not exist any more: it must not keep others from running. */
+function nextOf({ id, trigger, base, now }: DueRow): NextRun | null {
+  try {
+    return nextRun(id, trigger, base, now);
+  } catch (error) {
+    if (error instanceof BerthError) return null;
+    throw error;
+  }
+}
 
 interface PlannedRun extends Pick<DueRow, "id" | "agentId" | "agentName" | "source" | "message" | "timeoutMinutes"> {
   runId: string;

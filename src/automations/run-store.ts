@@ -80,6 +80,7 @@ export class RunStore {
       from automation_runs runs join automations on automations.id = runs.automation_id
         left join agents own on own.id = runs.id
         left join agents source on source.id = runs.agent_id
+        join accounts on accounts.id = automations.account_id and accounts.disabled_at is null
       where runs.status in ('queued', 'running') and coalesce(own.host, source.host, ${this.#host}) = ${this.#host}
         and (runs.replaced or runs.id <> all(${known}::uuid[]))
         and not exists (

@@ -176,7 +176,10 @@ function ended({ run, ending, refusal }: Carried): RunEnd {
     return cancelled("replaced", "A later run replaced it, or its automation was deleted.");
   if (cause !== ("timeout" satisfies Cause)) return cancelled("cancelled", "Its turn was cancelled.");
   const waited = refusal === null ? "" : ` It waited: ${refusal.message}`;
-  return failed({ code: "timeout", message: `The run had not ended after ${run.timeoutMinutes} minutes.${waited}` });
+  return failed({
+    code: "timeout",
+    message: `The run had not ended within its timeout of ${run.timeoutMinutes} min.${waited}`,
+  });
 }
 
 function cancelled(status: "replaced" | "cancelled", message: string): RunEnd {

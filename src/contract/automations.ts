@@ -200,7 +200,7 @@ export const AutomationList = z
 
 export const AutomationRunList = z
   .object({ data: z.array(AutomationRun), nextCursor: z.string().nullable() })
-  .meta({ id: "AutomationRunList", description: "Newest first. An automation keeps its last 1,000 runs." });
+  .meta({ id: "AutomationRunList", description: "Newest first. An automation keeps its last 100 runs." });
 
 export const AutomationParams = z.object({ name: z.string().meta({ description: "The automation's name." }) });
 

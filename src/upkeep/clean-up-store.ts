@@ -100,7 +100,7 @@ const machineAuthorsBeyond = removal(
 );
 
 /** How many runs an automation keeps: the newest. */
-const keptRuns = 1_000;
+const keptRuns = 100;
 
 const runsBeyond = removal(
   "automation_runs",

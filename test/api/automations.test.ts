@@ -291,7 +291,10 @@ describe("a run", () => {
     await restart();
     for (const name of ["check", "long"]) {
       expect(await ended(1, name)).toMatchObject([
-        { status: "failed", reason: { code: "timeout", message: "The run had not ended after 1 minutes." } },
+        {
+          status: "failed",
+          reason: { code: "timeout", message: "The run had not ended within its timeout of 1 min." },
+        },
       ]);
     }
     expect((await client.call("GET", "/agents/ada/queue")).body.data).toEqual([]);
@@ -419,6 +422,17 @@ describe("times that no server ran at", () => {
     expect(done.status).toBe(status);
     if (status === "skipped") expect(done.reason!.code).toBe("missed");
     expect((await get()).nextRunAt).toMatch(/-01-01T00:00:00\.000Z$/);
+  });
+
+  test("in a time zone that does not exist any more run once, and keep no other from running", async () => {
+    await made({ name: "gone" });
+    await made();
+    await sql`
+      update automations set trigger = trigger || '{"timeZone": "Mars/Olympus"}' where name = 'gone'`.execute(database);
+    await comes(1_000, "gone");
+    await comes(500);
+    for (const name of ["gone", "check"]) expect(await ended(1, name)).toMatchObject([{ status: "completed" }]);
+    expect(await get("gone")).toMatchObject({ nextRunAt: null, paused: false });
   });
 
   test("computed with a clock that was wrong are computed again", async () => {

@@ -95,3 +95,28 @@ test("a workspace is removed with its agents once it can no longer be restored",
   await expect.poll(async () => (await ada.call("POST", "/workspaces", { name })).status).toBe(201);
   expect((await inside(ada, name).call("GET", "/agents")).body.data).toEqual([]);
 });
+
+test("automations of a deleted workspace rest until it is restored", async () => {
+  const ada = await people.person();
+  const name = await people.newWorkspace(ada);
+  const team = inside(ada, name);
+  const trigger = { type: "schedule", cron: "0 0 1 1 *", timeZone: "UTC" };
+  for (const client of [team, ada]) {
+    await client.createAgent("ada");
+    const asked = { name: "rests", agent: "ada", message: "hello", trigger };
+    expect((await client.call("POST", "/automations", asked)).status).toBe(201);
+  }
+  const id = (await team.call("GET", "/me")).body.workspace.id;
+  expect((await ada.call("DELETE", `/workspaces/${id}?force=true`)).status).toBe(202);
+  await sql`
+    update automations set next_run_at = now() - (case when account_id = ${id} then interval '2 s' else interval '1 s' end)
+    where name = 'rests'`.execute(database);
+  const look = () => ada.call("PATCH", "/automations/rests", { timeout: 5 });
+  await look();
+  const runsOf = async (client: TestClient) => (await client.call("GET", "/automations/rests/runs")).body.data;
+  await expect.poll(() => runsOf(ada)).toMatchObject([{ status: "completed" }]);
+  expect((await ada.call("POST", `/deleted-workspaces/${id}/restore`)).status).toBe(200);
+  expect(await runsOf(team)).toEqual([]);
+  await look();
+  await expect.poll(() => runsOf(team)).toMatchObject([{ status: "completed" }]);
+});

@@ -909,7 +909,7 @@ export type AutomationRun = {
 };
 
 /**
- * Newest first. An automation keeps its last 1,000 runs.
+ * Newest first. An automation keeps its last 100 runs.
  */
 export type AutomationRunList = {
     data: Array<AutomationRun>;
