@@ -1,11 +1,11 @@
-import { parentPort } from "node:worker_threads";
 import { Ajv, type ErrorObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { maximumIssues, maximumIssueText, maximumPointer, type OutputIssue } from "../../contract/output.ts";
 import { SchemaFault, versionOf } from "./structure.ts";
 
-// The thread that compiles schemas and checks values, one after the other. Both are JSON. A schema can make this take very
-// long, or recurse forever, so it is a thread that can be stopped. Each job has a compiler of its own.
+// The program that compiles schemas and checks values, one after the other. Both are JSON. A schema can make this take very
+// long, recurse forever, or use all memory, so it is a process that can be killed. A thread that exceeds its heap can end its
+// whole process. Each job has a compiler of its own.
 
 export interface SchemaJob {
   schema: string;
@@ -47,7 +47,7 @@ function issueOf({ instancePath, keyword, message = "is invalid", params }: Erro
   };
 }
 
-parentPort!.on("message", (job: SchemaJob) => {
+process.on("message", (job: SchemaJob) => {
   let answer: SchemaAnswer;
   try {
     answer = answerTo(job);
@@ -55,6 +55,6 @@ parentPort!.on("message", (job: SchemaJob) => {
     const pointer = error instanceof SchemaFault ? error.pointer : "";
     answer = { fault: { pointer, message: (error as Error).message.slice(0, maximumIssueText) } };
   }
-  parentPort!.postMessage(answer);
+  process.send!(answer);
 });
-parentPort!.postMessage("ready");
+process.send!("ready");

@@ -1,0 +1,1 @@
+export const schemaCheckerArgument = "schema-checker";

@@ -1,1 +1,0 @@
-export const schemaThreadArgument = "schema-thread";
