@@ -152,6 +152,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /agents/{name}/turns/{turnId}/events": chatting(200),
   // Its turn has ended already.
   "GET /agents/{name}/turns/{turnId}/changes": account(200, 404),
+  "GET /v1/conversations/{conversationId}/items/{itemId}": ofConversation(200),
   "POST /agents/{name}/turns/{turnId}/restore": account(200, 404),
   "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),
   "PATCH /agents/{name}/turns/{turnId}": account(409, 404),
@@ -185,7 +186,6 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /v1/conversations/{conversationId}": ofConversation(200),
   "POST /v1/conversations/{conversationId}": ofConversation(200),
   "GET /v1/conversations/{conversationId}/items": ofConversation(200),
-  "GET /v1/conversations/{conversationId}/items/{itemId}": ofConversation(200),
   // It has a response already.
   "POST /v1/conversations/{conversationId}/items": ofConversation(400),
   "DELETE /v1/conversations/{conversationId}/items/{itemId}": ofConversation(400),
