@@ -136,7 +136,9 @@ export class DueStore {
         (select ${untilNext} from automations where ${this.#isOfHost} and next_run_at > ${later}
           order by next_run_at limit 1) as "laterRun",
         (select (1000 * extract(epoch from agent_until - clock_timestamp()))::float8 from automation_runs
-          where agent_until is not null order by agent_until limit 1) as "agentDeletion"`.execute(this.#database);
+          where agent_until is not null
+            and coalesce((select host from agents where agents.id = automation_runs.id), ${this.#host}) = ${this.#host}
+          order by agent_until limit 1) as "agentDeletion"`.execute(this.#database);
     return rows[0]!;
   }
 

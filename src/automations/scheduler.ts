@@ -4,6 +4,8 @@ import type { Waits } from "./due-store.ts";
 import { EarlyWakes, earlyMs, maximumEarly } from "./early-wakes.ts";
 import { RunningRuns } from "./running-runs.ts";
 
+/** The shortest sleep: a time that has come may be locked by a change. */
+const shortestMs = 5;
 /** The longest sleep: after it, a host's clock that was set is noticed. */
 const longestMs = 60_000;
 /** The same where other servers change automations, too. */
@@ -76,38 +78,52 @@ export class Scheduler {
   /** Does what is due. Returns the time until something else is, in milliseconds. */
   async #look(): Promise<number> {
     const { due } = this.#context.stores;
-    while ((await due.plan()) > 0) if (this.#stopped.signal.aborted) return 0;
+    while (await this.#isDue()) if ((await due.plan()) === 0) break;
     await this.#runs.takeUp();
-    this.#deletion ??= this.#deleteAgents().finally(() => {
-      this.#deletion = null;
-    });
+    await this.#deleteAgents();
     for (const wake of await due.early(earlyMs, maximumEarly)) this.#early.begin(wake);
     return this.#waitFor(await due.waits(earlyMs));
   }
 
-  #waitFor({ run, laterRun, agentDeletion }: Waits): number {
-    const longest = this.#context.leadership === null ? longestMs : longestSharedMs;
-    // One deletion is under way: its end wakes the scheduler.
-    const times = [run, laterRun && laterRun - earlyMs, this.#deletion ? null : agentDeletion];
-    return Math.max(0, Math.min(longest, ...times.filter((ms) => ms !== null)));
+  /** A look at which nothing is due needs no transaction. */
+  async #isDue(): Promise<boolean> {
+    if (this.#stopped.signal.aborted) return false;
+    const { run } = await this.#context.stores.due.waits(earlyMs);
+    return run !== null && run <= 0;
   }
 
-  /** Deletes the agents of runs whose time to be kept has passed. */
+  #waitFor({ run, laterRun, agentDeletion }: Waits): number {
+    const longest = this.#context.leadership === null ? longestMs : longestSharedMs;
+    // The end of a deletion wakes the scheduler.
+    const times = [run, laterRun && laterRun - earlyMs, this.#deletion ? null : agentDeletion];
+    return Math.max(shortestMs, Math.min(longest, ...times.filter((ms) => ms !== null)));
+  }
+
+  /** Begins to delete the agents of runs whose time to be kept has passed, unless others are being deleted. */
   async #deleteAgents(): Promise<void> {
+    if (this.#deletion) return;
+    const ids = await this.#context.stores.runs.agentsToDelete(deletionBatch);
+    if (ids.length === 0 || this.#stopped.signal.aborted) return;
+    this.#deletion = this.#delete(ids).finally(() => {
+      this.#deletion = null;
+      this.wake();
+    });
+  }
+
+  async #delete(ids: readonly string[]): Promise<void> {
     const { stores, agents, log } = this.#context;
     try {
-      const ids = await stores.runs.agentsToDelete(deletionBatch);
       for (const id of ids) {
         if (this.#stopped.signal.aborted) return;
         const agent = await stores.agents.byId(id);
         if (agent) await agents.delete(agent);
         await stores.runs.agentDeleted(id);
       }
-      if (ids.length === 0) return;
       await stores.automations.purge();
-      this.wake();
     } catch (error) {
-      if (!this.#stopped.signal.aborted) log("the agent of an automation's run could not be deleted", { error });
+      if (this.#stopped.signal.aborted) return;
+      log("the agent of an automation's run could not be deleted; trying again", { error });
+      await pause(mostRetryMs, this.#stopped.signal);
     }
   }
 }
