@@ -92,3 +92,14 @@ test("a run on an agent", { timeout: 1_200_000 }, async () => {
   });
   expect(steps).toBeGreaterThan(5);
 });
+
+test("a run on an agent of its own, which is deleted", { timeout: 1_200_000 }, async () => {
+  const steps = await killAtEachStep("fresh", { from: { agent: "ada" } }, async (name) => {
+    const agents = async () =>
+      (await client.call("GET", "/agents")).body.data.map((agent: { name: string }) => agent.name);
+    const runs = await runsOf(name);
+    expect(runs).toMatchObject([{ status: "completed", reply: `message of ${name}` }]);
+    await expect.poll(agents, patient).toEqual(["ada"]);
+  });
+  expect(steps).toBeGreaterThan(8);
+});
