@@ -31,7 +31,7 @@ async function send(message: string, conversation = 1): Promise<string> {
 
 const fork = (turn: string, fields: object = {}, by = client) => by.call("POST", path(), { ...fields, from: { turn } });
 
-/** The messages in the text that the runtime gets as what was said before. */
+/** The messages in the text that is replayed to the runtime. */
 async function replayed(conversation: number): Promise<string[]> {
   const database = await databaseOf(service);
   const row = await database

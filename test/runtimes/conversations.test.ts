@@ -28,7 +28,7 @@ afterAll(async () => {
   provider[Symbol.dispose]();
 });
 
-describe.each(["claude-code", "opencode"])("%s", (runtime) => {
+describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
   const agent = `talking-${runtime}`;
   const model = "anthropic/claude-sonnet-4-5";
 

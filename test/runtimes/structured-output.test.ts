@@ -70,8 +70,10 @@ function answerWith(inputs: (object | null)[]): void {
   };
 }
 
-describe.each(["claude-code", "opencode"])("%s", (runtime) => {
+describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
   const agent = `giving-${runtime}`;
+  /** It resolves references, and refuses what does not match the schema before the call reaches the runner. */
+  const checksFirst = runtime === "openclaw";
 
   beforeAll(async () => {
     await client.createAgent(agent, { runtime, model: "anthropic/claude-sonnet-4-5" });
@@ -95,16 +97,18 @@ describe.each(["claude-code", "opencode"])("%s", (runtime) => {
     const { last } = await say("Who was it?");
     expect(last).toEqual({ type: "response.completed", output: ada });
     const tool = asked().tools.find(({ name }) => name.endsWith("give_output"))!;
-    expect(tool.input_schema).toMatchObject(schema);
+    const { $defs, ...rest } = schema;
+    const resolved = { ...rest, properties: { ...schema.properties, tags: $defs.tags } };
+    expect(tool.input_schema).toMatchObject(checksFirst ? resolved : schema);
   });
 
   test("repairs an invalid output", async () => {
     answerWith([{ name: "Ada", age: -1 }, ada]);
     expect((await say("And again?")).last).toEqual({ type: "response.completed", output: ada });
-    expect(asked().text).toContain("/age must be >= 0");
+    expect(asked().text).toContain(checksFirst ? "age: must be >= 0" : "/age must be >= 0");
   });
 
-  test("fails after two invalid outputs, and answers the next message", async () => {
+  test.skipIf(checksFirst)("fails after two invalid outputs, and answers the next message", async () => {
     answerWith([{ name: "Ada" }, { age: "36" }, ada, ada]);
     const { last } = await say("And once more?");
     expect(last).toMatchObject({ type: "response.failed", error: { code: "output_invalid" } });
@@ -125,7 +129,8 @@ describe.each(["claude-code", "opencode"])("%s", (runtime) => {
     expect((await say("Never.")).last).toMatchObject({ error: { code: "output_missing" } });
   });
 
-  test("gives it without an approval, even where all tools are denied", async () => {
+  // OpenClaw enforces no permissions.
+  test.skipIf(checksFirst)("gives it without an approval, even where all tools are denied", async () => {
     const all = { read: "deny", edit: "deny", execute: "deny", fetch: "deny", mcp: "deny", other: "deny" };
     expect((await client.call("PATCH", `/agents/${agent}`, { permissions: all })).status).toBe(200);
     answerWith([ada]);
