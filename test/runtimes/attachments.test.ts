@@ -45,8 +45,10 @@ function imagesSent(): [type: string, data: string][] {
   );
 }
 
-describe.each(["claude-code", "opencode"])("%s", (runtime) => {
+describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
   const agent = `seeing-${runtime}`;
+  /** OpenClaw sends the model the images of the last message alone. */
+  const keepsImages = runtime !== "openclaw";
   let home: string;
 
   beforeAll(async () => {
@@ -64,7 +66,7 @@ describe.each(["claude-code", "opencode"])("%s", (runtime) => {
     return { said, id: response.headers.get("x-turn-id")! };
   }
 
-  test("the model sees a message's images, and keeps those of earlier ones", async () => {
+  test("the model sees a message's images, and those of earlier ones if the runtime keeps them", async () => {
     const image = { type: "image", data: png().toString("base64") };
     const photo = { type: "image", data: jpeg.toString("base64"), name: "photo.jpg" };
     const first = await say([{ type: "text", text: "Look at this." }, image, photo]);
@@ -76,14 +78,14 @@ describe.each(["claude-code", "opencode"])("%s", (runtime) => {
     expect(imagesSent()).toEqual(both);
     expect(await readFile(join(home, "inbox", first.id, "photo.jpg"))).toEqual(jpeg);
     await say([{ type: "text", text: "And now?" }]);
-    expect(imagesSent()).toEqual(both);
+    expect(imagesSent()).toEqual(keepsImages ? both : []);
   });
 
   test("the agent's tools open a file by the path in the message", async () => {
     const file = { type: "file", data: Buffer.from("canary").toString("base64"), name: "メモ.txt" };
     const { said } = await say([{ type: "text", text: "run: cat ~/inbox/*/メモ.txt" }, file]);
     expect(said).toContain("canary");
-    expect(imagesSent()).toHaveLength(2);
+    expect(imagesSent()).toHaveLength(keepsImages ? 2 : 0);
   });
 
   test("a message of an image alone, whose text begins like a command, is a message", async () => {
@@ -92,6 +94,6 @@ describe.each(["claude-code", "opencode"])("%s", (runtime) => {
       { type: "image", data: jpeg.toString("base64") },
     ]);
     expect(said).toContain("/clear");
-    expect(imagesSent()).toHaveLength(3);
+    expect(imagesSent()).toHaveLength(keepsImages ? 3 : 1);
   });
 });
