@@ -5,7 +5,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { AutomationSource, AutomationState, NextRun } from "./automation.ts";
-import { type DueRun, firstRun, nextRun, planRun, type RunPlan } from "./timing.ts";
+import { type DueRun, firstRun, followingRun, planRun, type RunPlan } from "./timing.ts";
 
 /** The most runs that one transaction plans. */
 const batch = 100;
@@ -153,9 +153,9 @@ export class DueStore {
 const untilNext = sql`(1000 * extract(epoch from next_run_at - clock_timestamp()))::float8`;
 
 /** Null also for a time zone that does not exist any more: it must not keep others from running. */
-function nextOf({ id, trigger, base, now }: DueRow): NextRun | null {
+function nextOf(due: DueRow): NextRun | null {
   try {
-    return nextRun(id, trigger, base, now);
+    return followingRun(due, due.now);
   } catch (error) {
     if (error instanceof BerthError) return null;
     throw error;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Trigger } from "../contract/automations.ts";
-import { type DueRun, firstRun, nextRun, planRun, requireUsable } from "./timing.ts";
+import { type DueRun, firstRun, followingRun, nextRun, planRun, requireUsable } from "./timing.ts";
 
 const at = (time: string) => new Date(time);
 const nightly: Trigger = { type: "schedule", cron: "0 3 * * *", timeZone: "UTC" };
@@ -62,6 +62,14 @@ describe("a run that is due", () => {
     expect(code({ dueAt: at("2026-03-02T11:59:30Z"), missed: "skip" })).toBeNull();
     expect(code({ dueAt: at("2026-03-01T12:00Z") })).toBeNull();
     expect(code({ dueAt: at("2026-03-01T11:59Z") })).toBe("missed");
+  });
+
+  test("that is too old is followed by the first of the last 24 hours", () => {
+    const time = (missed: "once" | "skip", dueAt: Date) =>
+      followingRun({ id, trigger: nightly, base: dueAt, dueAt, missed }, now)?.at.toISOString();
+    expect(time("once", at("2026-02-27T03:00Z"))).toBe("2026-03-02T03:00:00.000Z");
+    expect(time("skip", at("2026-02-27T03:00Z"))).toBe("2026-03-03T03:00:00.000Z");
+    expect(time("once", at("2026-03-02T03:00Z"))).toBe("2026-03-03T03:00:00.000Z");
   });
 
   test("is left out, waits or replaces while another runs", () => {

@@ -39,6 +39,15 @@ export function firstRun(id: string, trigger: Trigger, now: Date): NextRun | nul
   return at > now ? { base: at, at } : null;
 }
 
+/**
+ * The run after one that is planned now; null: none follows. One that is too old to be made up for is followed by the first
+ * of the last 24 hours, which is due at once.
+ */
+export function followingRun({ id, trigger, base, dueAt, missed }: PlannedTime, now: Date): NextRun | null {
+  const isForgotten = missed === "once" && now.getTime() - dueAt.getTime() > missedForeverMs;
+  return nextRun(id, trigger, base, isForgotten ? new Date(now.getTime() - missedForeverMs) : now);
+}
+
 /** The first run after now whose time is also after `base`, which has run; null: none follows. */
 export function nextRun(
   id: string,
@@ -68,6 +77,13 @@ export interface DueRun extends Pick<Automation, "overlap" | "missed"> {
   dueAt: Date;
   /** The number of runs that have not ended. */
   open: number;
+}
+
+/** The time of a run that is planned, and what the next one follows from. */
+interface PlannedTime extends Pick<DueRun, "dueAt" | "missed"> {
+  id: string;
+  trigger: Trigger;
+  base: Date;
 }
 
 /** The treatment of a run. `reason`: why it is skipped; null: it is not. `replaces`: the earlier ones are cancelled. */

@@ -424,6 +424,16 @@ describe("times that no server ran at", () => {
     expect((await get()).nextRunAt).toMatch(/-01-01T00:00:00\.000Z$/);
   });
 
+  test("of which the first is too old run once for those of the last day", async () => {
+    await made({ trigger: { type: "schedule", cron: "0 * * * *", timeZone: "UTC" } });
+    await comes(90_000_000);
+    const done = (await ended(2)) as AutomationRun[];
+    expect(done.map(({ status, reason }) => [status, reason?.code ?? null])).toEqual([
+      ["completed", null],
+      ["skipped", "missed"],
+    ]);
+  });
+
   test("in a time zone that does not exist any more run once, and keep no other from running", async () => {
     await made({ name: "gone" });
     await made();
