@@ -424,7 +424,7 @@ describe("times that no server ran at", () => {
     expect((await get()).nextRunAt).toMatch(/-01-01T00:00:00\.000Z$/);
   });
 
-  test("of which the first is too old run once for those of the last day", async () => {
+  test("that began more than a day ago run once for those of the last day", async () => {
     await made({ trigger: { type: "schedule", cron: "0 * * * *", timeZone: "UTC" } });
     await comes(90_000_000);
     const done = (await ended(2)) as AutomationRun[];
