@@ -1,18 +1,17 @@
 import type { Conversation } from "@berth/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { ChevronsUpDown, Plus } from "lucide-react";
 import { useState } from "react";
-import { berth } from "../api/client.ts";
 import { conversationsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
-import { useAction } from "../ui/use-action.ts";
 import { useMay } from "../workspace/use-may.ts";
 import { ConversationRow } from "./ConversationRow.tsx";
+import { useCreate, useOpen } from "./use-conversations.ts";
 
 interface BarProps {
   agent: string;
@@ -22,16 +21,11 @@ interface BarProps {
 
 /** The title of the conversation that is shown. Opens the list of all, and creates one. */
 export function ConversationBar({ agent, shown }: BarProps) {
-  const queries = useQueryClient();
   const query = useQuery(conversationsQuery(agent));
   const [isOpen, setOpen] = useState(false);
   const open = useOpen(agent);
   const mayUse = useMay("use");
-  const create = useAction(async () => {
-    const { id } = await berth.agent(agent).conversations.create({ current: false });
-    await queries.invalidateQueries({ queryKey: conversationsQuery(agent).queryKey });
-    open(id);
-  });
+  const create = useCreate(agent);
   const { title = null, forkedFrom = null } = query.data?.find(({ id }) => id === shown) ?? {};
   return (
     <div className="border-b bg-surface px-3 py-1 md:px-4">
@@ -53,7 +47,7 @@ export function ConversationBar({ agent, shown }: BarProps) {
             aria-label="New conversation"
             title="New conversation"
             isBusy={create.isBusy}
-            onClick={() => create.run()}
+            onClick={() => create.run(null)}
           >
             <Plus className="size-4" aria-hidden />
             <span className="max-sm:hidden">New</span>
@@ -104,17 +98,6 @@ function Origin({ agent, from: { conversation, turnId }, conversations }: Origin
       </Link>
     </p>
   );
-}
-
-/** Shows a conversation; null: the agent's current one. */
-function useOpen(agent: string): (conversation: number | null) => void {
-  const navigate = useNavigate();
-  return (conversation) =>
-    void navigate({
-      to: "/agents/$name",
-      params: { name: agent },
-      search: conversation === null ? {} : { conversation },
-    });
 }
 
 function titleOf({ id, title }: { id: number; title: string | null }): string {

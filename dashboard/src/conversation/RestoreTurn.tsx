@@ -3,8 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { berth } from "../api/client.ts";
 import { agentQuery, snapshotsQuery, turnsKey } from "../api/queries.ts";
-import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
+import { TurnButton } from "./TurnButton.tsx";
 
 /** Goes back to before a message, where the agent keeps a snapshot from then. */
 export function RestoreTurn({ agent, turn }: { agent: string; turn: Turn }) {
@@ -19,17 +19,7 @@ export function RestoreTurn({ agent, turn }: { agent: string; turn: Turn }) {
   };
   return (
     <Confirm
-      trigger={(open) => (
-        <Button
-          kind="quiet"
-          aria-label="Restore to before this message"
-          title="Restore to before this message"
-          className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
-          onClick={open}
-        >
-          <History className="size-4" aria-hidden />
-        </Button>
-      )}
+      trigger={(open) => <TurnButton label="Restore to before this message" icon={History} onClick={open} />}
       title="Restore to before this message?"
       action="Restore"
       onConfirm={restore}

@@ -22,6 +22,7 @@ import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { RestoreTurn } from "./RestoreTurn.tsx";
 import { ToolCall } from "./ToolCall.tsx";
+import { TurnButton } from "./TurnButton.tsx";
 import { isUnderWay } from "./turn-list.ts";
 import { type FunctionPart, failedPhase, isOver, type Part, type Phase } from "./turn-state.ts";
 
@@ -163,17 +164,7 @@ function phaseOf({ status, error }: Turn, live: Phase): Phase {
 function Message({ text, onEdit }: { text: string; onEdit: (() => void) | null }) {
   return (
     <div className="flex items-start justify-end gap-1">
-      {onEdit && (
-        <Button
-          kind="quiet"
-          aria-label="Edit and send again"
-          title="Edit and send again"
-          className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
-          onClick={onEdit}
-        >
-          <Pencil className="size-4" aria-hidden />
-        </Button>
-      )}
+      {onEdit && <TurnButton label="Edit and send again" icon={Pencil} onClick={onEdit} />}
       {text !== "" && (
         <p className="max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">{text}</p>
       )}
