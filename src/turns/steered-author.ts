@@ -1,4 +1,5 @@
 import type { AppContext } from "../context.ts";
+import type { Author } from "../contract/authors.ts";
 import type { SequencedEvent } from "../contract/chat.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
@@ -11,13 +12,13 @@ export async function signed(
   const { seq, event } = entry;
   if (event.type !== "response.steered") return entry;
   const { type, id, message } = event;
-  if (authors.has(id)) return { seq, event: { type, id, message, createdBy: authors.get(id)! } };
-  try {
+  let known: ReadonlyMap<string, Author | null> = authors;
+  if (!known.has(id)) {
     // An earlier server may have sent the message.
-    const stored = await stores.authors.of(turn.agentId, "message", [id]);
-    return { seq, event: { type, id, message, createdBy: stored.get(id) ?? null } };
-  } catch (error) {
-    log("the author of a message could not be read", { turnId: turn.id, error });
-    return { seq, event: { type, id, message, createdBy: null } };
+    known = await stores.authors.of(turn.agentId, "message", [id]).catch((error: unknown) => {
+      log("the author of a message could not be read", { turnId: turn.id, error });
+      return new Map();
+    });
   }
+  return { seq, event: { type, id, message, createdBy: known.get(id) ?? null } };
 }
