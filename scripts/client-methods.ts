@@ -170,6 +170,7 @@ const classes: readonly ClassRow[] = [
       pause: "pauseAutomation",
       resume: "resumeAutomation",
       runs: "listAutomationRuns",
+      times: "listScheduleTimes",
     },
   },
   { name: "Approvals", doc: "Uses of tools that wait for an answer.", methods: { list: "listOpenApprovals" } },

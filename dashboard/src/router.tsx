@@ -137,6 +137,18 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import("./agent/Settings.tsx"), "Settings"),
 });
 
+const automations = createRoute({
+  getParentRoute: () => shell,
+  path: "/automations",
+  component: lazyRouteComponent(() => import("./automations/Automations.tsx"), "Automations"),
+});
+
+const automation = createRoute({
+  getParentRoute: () => shell,
+  path: "/automations/$name",
+  component: lazyRouteComponent(() => import("./automations/AutomationPage.tsx"), "AutomationPage"),
+});
+
 const keys = createRoute({
   getParentRoute: () => shell,
   path: "/keys",
@@ -192,6 +204,8 @@ const inShell = shell.addChildren([
   agents,
   createAgent,
   ofAgent,
+  automations,
+  automation,
   keys,
   credits,
   audit,

@@ -4,9 +4,10 @@ import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
 import { toAutomationView, toRunView } from "./automation.ts";
+import { timesOf } from "./timing.ts";
 
-/** `/automations` */
-export function automationRoutes({ automations }: AppContext): FastifyPluginAsync {
+/** `/automations` and `/schedule-times` */
+export function automationRoutes({ automations, stores }: AppContext): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.createAutomation, async ({ caller, body, attempt }, reply) => {
       const automation = await automations.create(caller, body, attempt);
@@ -50,6 +51,11 @@ export function automationRoutes({ automations }: AppContext): FastifyPluginAsyn
       const { limit, cursor } = query;
       const page = await automations.runs(caller, params.name, limit + 1, fromCursor(cursor, timedPattern));
       return pageOf(page.map(toRunView), limit, timedKey);
+    });
+
+    handle(app, routes.listScheduleTimes, async ({ query: { cron, timeZone, count } }) => {
+      const now = await stores.automations.now();
+      return { times: timesOf(cron, timeZone, now, count).map((time) => time.toISOString()) };
     });
   };
 }

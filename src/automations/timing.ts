@@ -32,6 +32,15 @@ export function requireUsable({ cron, timeZone, jitter = 0, at }: Trigger, now: 
   }
 }
 
+/** The line's next times, up to `count`. Throws `request_invalid` for one that cannot be used. */
+export function timesOf(cron: string, timeZone: string, now: Date, count: number): Date[] {
+  const line = new CronLine(cron, timeZone);
+  const times: Date[] = [];
+  for (let next = line.next(now.getTime()); next !== null && times.length < count; next = line.next(next))
+    times.push(new Date(next));
+  return times;
+}
+
 /** The automation's first run after now; null: none follows. */
 export function firstRun(id: string, trigger: Trigger, now: Date): NextRun | null {
   if (trigger.at === undefined) return nextRun(id, trigger, now, now);

@@ -82,6 +82,7 @@ const commands: Record<string, string> = {
   "POST /automations/{name}/pause": "automations pause check",
   "POST /automations/{name}/resume": "automations resume check",
   "GET /automations/{name}/runs": "automations runs check",
+  "GET /schedule-times": "automations times hourly --time-zone UTC",
   "GET /agents/{name}/queue": "queue list ada",
   "POST /agents/{name}/queue": "queue resume ada",
   "POST /agents/{name}/commands": "exec ada ls",

@@ -8,6 +8,8 @@ import { limitFields } from "./limits.ts";
 export const maximumWaitingRuns = 10;
 /** The number of failed runs in a row after which an automation pauses itself. */
 export const maximumFailures = 3;
+/** The most times of a schedule that a request may ask for. */
+const maximumTimes = 50;
 /** How long after its time a run still counts as on time, and then as missed for the last time, in milliseconds. */
 export const missedAfterMs = 60_000;
 export const missedForeverMs = 86_400_000;
@@ -203,6 +205,23 @@ export const AutomationRunList = z
   .meta({ id: "AutomationRunList", description: "Newest first. An automation keeps its last 100 runs." });
 
 export const AutomationParams = z.object({ name: z.string().meta({ description: "The automation's name." }) });
+
+export const ScheduleQuery = z.strictObject({
+  cron: schedule.cron.unwrap(),
+  timeZone: schedule.timeZone.unwrap(),
+  count: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(maximumTimes)
+    .default(5)
+    .meta({ description: `How many times, 1 to ${maximumTimes}.` }),
+});
+export type ScheduleQuery = z.infer<typeof ScheduleQuery>;
+
+export const ScheduleTimes = z
+  .object({ times: z.array(time).meta({ description: "Without jitter, the next one first." }) })
+  .meta({ id: "ScheduleTimes" });
 
 export const AutomationsQuery = ListQuery.extend({
   agent: z.string().max(100).optional().meta({ description: "Only automations of this agent." }),

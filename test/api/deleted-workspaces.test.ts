@@ -116,7 +116,9 @@ test("automations of a deleted workspace rest until it is restored", async () =>
   const runsOf = async (client: TestClient) => (await client.call("GET", "/automations/rests/runs")).body.data;
   await expect.poll(() => runsOf(ada)).toMatchObject([{ status: "completed" }]);
   const begun = await sql`
-    select from automation_runs r join automations a on a.id = r.automation_id where a.account_id = ${id}`.execute(database);
+    select from automation_runs r join automations a on a.id = r.automation_id where a.account_id = ${id}`.execute(
+    database,
+  );
   expect(begun.rows).toEqual([]);
   expect((await ada.call("POST", `/deleted-workspaces/${id}/restore`)).status).toBe(200);
   await look();

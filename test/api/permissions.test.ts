@@ -170,6 +170,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /automations/{name}/resume": account(200, 404),
   "GET /automations/{name}/runs": account(200, 404),
   "DELETE /automations/{name}": account(204, 404),
+  "GET /schedule-times": account(200, 200),
   "GET /agents/{name}/queue": account(200, 404),
   "POST /agents/{name}/queue": account(200, 404),
   "GET /v1/models": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
@@ -278,6 +279,7 @@ const viewersMay = [
   "GET /automations",
   "GET /automations/{name}",
   "GET /automations/{name}/runs",
+  "GET /schedule-times",
   "GET /agents/{name}/queue",
   "GET /agents/{name}/uploads",
   "GET /agents/{name}/uploads/{uploadId}",
@@ -373,6 +375,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
 
 const queries: Readonly<Record<string, string>> = {
   "GET /search": "?q=hello",
+  "GET /schedule-times": "?cron=0+3+*+*+*&timeZone=UTC",
   "POST /agents/{name}/resume": "?wait=ready",
   "POST /agents/{name}/restart": "?wait=ready",
   "POST /agents/{name}/rollback": "?wait=ready",

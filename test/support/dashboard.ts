@@ -94,6 +94,8 @@ export function viewsOf(agent: string): string[] {
     "/",
     "/agents",
     "/create-agent",
+    "/automations",
+    "/automations/none",
     "/keys",
     "/credits",
     "/audit",

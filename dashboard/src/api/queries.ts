@@ -7,6 +7,7 @@ import { berth } from "./client.ts";
 
 /** More agents than anybody looks through. */
 const mostAgents = 1_000;
+const mostAutomations = 500;
 const mostKeys = 500;
 const mostConnections = 200;
 /** The queue for slots is in the memory of the server, so no event tells of it. */
@@ -14,6 +15,7 @@ const queueEveryMs = 2_000;
 /** Turns asked for at a time. */
 const turnPage = 30;
 const listPage = 50;
+const runPage = 20;
 const recentTurns = 10;
 const mostFound = 8;
 const mostConversations = 200;
@@ -106,6 +108,39 @@ export const modelsQuery = queryOptions({
   queryFn: () => berth.models().all(),
   staleTime: 300_000,
 });
+
+/** The key of all queries of automations. */
+export const automationsKey = ["automations"];
+
+export const automationsQuery = queryOptions({
+  queryKey: automationsKey,
+  queryFn: async () => (await berth.automations.list().take(mostAutomations)).data,
+});
+
+export function automationQuery(name: string) {
+  return queryOptions({ queryKey: [...automationsKey, name], queryFn: () => berth.automations.get(name) });
+}
+
+/** An automation's runs, the newest first. */
+export function runsQuery(name: string) {
+  return infiniteQueryOptions({
+    queryKey: [...automationsKey, name, "runs"],
+    queryFn: ({ pageParam }) =>
+      berth.connection.call("listAutomationRuns", {
+        path: { name },
+        query: { limit: runPage, ...(pageParam !== null && { cursor: pageParam }) },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+}
+
+export function scheduleTimesQuery(cron: string, timeZone: string) {
+  return queryOptions({
+    queryKey: ["schedule times", cron, timeZone],
+    queryFn: () => berth.automations.times({ cron, timeZone }),
+  });
+}
 
 export const keysQuery = queryOptions({
   queryKey: ["keys"],

@@ -4,6 +4,7 @@ import type { QueryKey } from "@tanstack/react-query";
 /** First parts of the keys of queries that read the whole account and have events. */
 const ofAccount: readonly unknown[] = [
   "approvals",
+  "automations",
   "billing",
   "invitations",
   "keys",
@@ -44,6 +45,10 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
       return first === "refused" || (first === "agents" && agent === event.agent && what === "connections");
     case "credits.changed":
       return first === "billing";
+    case "run.completed":
+    case "run.failed":
+    case "automation.paused":
+      return first === "automations";
     case "key.created":
     case "key.revoked":
       return first === "keys";

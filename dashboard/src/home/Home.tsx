@@ -1,7 +1,7 @@
-import type { AccountConnection, Agent, Approval, Billing, Key, TurnSummary } from "@berth/client";
+import type { AccountConnection, Agent, Approval, Automation, Billing, Key, TurnSummary } from "@berth/client";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CircleAlert, CircleCheck, Clock, Coins, Hand, Hourglass, KeyRound, ShieldX } from "lucide-react";
+import { CalendarX2, CircleAlert, CircleCheck, Clock, Coins, Hand, Hourglass, KeyRound, ShieldX } from "lucide-react";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { TurnBadge } from "../agent/TurnBadge.tsx";
 import { useIsClosed } from "../agents/Private.tsx";
@@ -9,6 +9,7 @@ import { berth, inWorkspace } from "../api/client.ts";
 import {
   agentsQuery,
   approvalsQuery,
+  automationsQuery,
   billingQuery,
   keysQuery,
   networkQuery,
@@ -68,6 +69,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
   const mayUse = useMay("use");
   const isClosed = useIsClosed();
   const approvals = useQuery(approvalsQuery);
+  const automations = useQuery(automationsQuery);
   const refused = useQuery({ ...refusedQuery(looked), enabled: mayUse });
   const billing = useQuery({ ...billingQuery, enabled: mayUse });
   const keys = useQuery({ ...keysQuery, enabled: mayUse });
@@ -83,13 +85,17 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
     ),
   ) as [Group<AccountConnection>[], Group<AccountConnection>[]];
   const isKnown =
-    turns.isSuccess && approvals.isSuccess && (!mayUse || (refused.isSuccess && billing.isSuccess && keys.isSuccess));
+    turns.isSuccess &&
+    approvals.isSuccess &&
+    automations.isSuccess &&
+    (!mayUse || (refused.isSuccess && billing.isSuccess && keys.isSuccess));
   const open = agents.filter((agent) => !isClosed(agent));
   const needs = [
     ...(approvals.data ?? []).map((approval) => <ApprovalNeed key={approval.id} approval={approval} />),
     ...asked.map(({ key, newest }) => <HostNeed key={`asked ${key}`} asked={newest} />),
     ...creditNeeds(billing.data),
     ...open.filter(({ status }) => status === "failed").map(failedNeed),
+    ...(automations.data ?? []).filter(({ pausedReason }) => pausedReason !== null).map(pausedNeed),
     ...open.filter(({ queuePosition }) => queuePosition !== null).map(waitingNeed),
     ...open.filter(({ queue }) => queue.held !== null).map(heldNeed),
     ...refusals.map(refusedNeed),
@@ -100,6 +106,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
     <>
       <Failure query={turns} />
       <Failure query={approvals} />
+      <Failure query={automations} />
       <Failure query={refused} />
       <Failure query={billing} />
       <Failure query={keys} />
@@ -248,6 +255,18 @@ function failedNeed({ name, error }: Agent): ReactNode {
   return (
     <Need key={`failed ${name}`} icon={<CircleAlert className="size-5 text-bad" aria-hidden />}>
       <AgentLink name={name} /> has failed. <span className="wrap-anywhere text-muted">{error?.message}</span>
+    </Need>
+  );
+}
+
+function pausedNeed({ name, pausedReason }: Automation): ReactNode {
+  return (
+    <Need key={`paused ${name}`} icon={<CalendarX2 className="size-5 text-bad" aria-hidden />}>
+      The automation{" "}
+      <Link to="/automations/$name" params={{ name }} className="font-medium hover:underline">
+        {name}
+      </Link>{" "}
+      has paused. <span className="wrap-anywhere text-muted">{pausedReason?.message}</span>
     </Need>
   );
 }

@@ -11,6 +11,7 @@ import { LostWorkspace } from "../workspace/LostWorkspace.tsx";
 import { may } from "../workspace/roles.ts";
 import { WorkspaceMenu } from "../workspace/WorkspaceMenu.tsx";
 import { AccountMenu } from "./AccountMenu.tsx";
+import { BottomBar } from "./BottomBar.tsx";
 import { needOfView, type Place, placesOf } from "./places.ts";
 import { useShortcuts } from "./shortcuts.ts";
 
@@ -98,17 +99,6 @@ function TopBar({ me, isHidden, onPalette }: Omit<BarProps, "places"> & { isHidd
   );
 }
 
-/** On narrow screens. */
-function BottomBar({ places }: Pick<BarProps, "places">) {
-  return (
-    <nav aria-label="Views" className="flex border-t bg-surface pb-[env(safe-area-inset-bottom)] md:hidden">
-      {places.map((place) => (
-        <BottomLink key={place.to} place={place} />
-      ))}
-    </nav>
-  );
-}
-
 function nameOf({ person, workspace }: Me): string {
   return person?.name ?? workspace.name;
 }
@@ -154,20 +144,6 @@ function SideLink({ place: { to, name, icon: Icon } }: { place: Place }) {
       activeProps={{ className: "!bg-accent-soft font-medium !text-ink" }}
     >
       <Icon className="size-4" aria-hidden />
-      {name}
-    </Link>
-  );
-}
-
-function BottomLink({ place: { to, name, icon: Icon } }: { place: Place }) {
-  return (
-    <Link
-      to={to}
-      activeOptions={{ exact: to === "/" }}
-      className="grid min-w-0 flex-1 justify-items-center gap-0.5 py-1.5 text-[11px] text-muted"
-      activeProps={{ className: "!text-accent font-medium" }}
-    >
-      <Icon className="size-5" aria-hidden />
       {name}
     </Link>
   );

@@ -63,6 +63,16 @@ export function register(program: ToolCommand): void {
     ({ name, nextRunAt }) => note(`Resumed ${printable(name)}. ${nextText(nextRunAt)}`),
   );
   addRuns(automations);
+  automations
+    .add("times <line>", "show when a line of cron would run next", {
+      line: "minute, hour, day of month, month, day of week, in quotes",
+    })
+    .option("--time-zone <zone>", "the time zone, such as Europe/Berlin; default: this machine's")
+    .prints(
+      (cron: string, { timeZone = localZone() }: { timeZone?: string }) =>
+        connect().automations.times({ cron, timeZone }),
+      ({ times }) => times.map((time) => localTime(time)).join("\n"),
+    );
 }
 
 function addList(automations: ToolCommand): void {
@@ -181,8 +191,11 @@ function triggerOf({ cron, timeZone, jitter, at }: SettingOptions): CreateAutoma
     if (timeZone === undefined && jitter === undefined) return null;
     throw new CliError("--time-zone and --jitter need --cron.", 2);
   }
-  const zone = timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { type: "schedule", cron, timeZone: zone, ...(jitter !== undefined && { jitter }) };
+  return { type: "schedule", cron, timeZone: timeZone ?? localZone(), ...(jitter !== undefined && { jitter }) };
+}
+
+function localZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 function automationText(automation: Automation): string {

@@ -9,6 +9,8 @@ import {
   AutomationsQuery,
   ChangeAutomation,
   CreateAutomation,
+  ScheduleQuery,
+  ScheduleTimes,
 } from "../automations.ts";
 import { reading, route, using } from "../route.ts";
 
@@ -92,6 +94,15 @@ export const automationRoutes = {
     params: AutomationParams,
     query: ListQuery,
     responses: { 200: AutomationRunList },
+    permission: reading,
+  }),
+  listScheduleTimes: route({
+    method: "GET",
+    path: "/schedule-times",
+    summary: "List the next times of a schedule",
+    description: "To try a line of cron before an automation has it. An invalid line is 400 `request_invalid`.",
+    query: ScheduleQuery,
+    responses: { 200: ScheduleTimes },
     permission: reading,
   }),
 };

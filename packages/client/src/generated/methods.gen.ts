@@ -558,6 +558,11 @@ export class Automations {
   runs(name: string, options: RequestOptions = {}): Pages<types.AutomationRun> {
     return this.connection.pages("listAutomationRuns", { path: { name }, ...options });
   }
+
+  /** List the next times of a schedule. */
+  times(query: Query<"listScheduleTimes">, options: RequestOptions = {}): Promise<types.ScheduleTimes> {
+    return this.connection.call("listScheduleTimes", { query, ...options });
+  }
 }
 
 /** Uses of tools that wait for an answer. Every method throws as `Connection.call`. */

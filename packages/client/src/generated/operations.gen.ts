@@ -31,6 +31,7 @@ export const operations = {
   pauseAutomation: { method: "POST", path: "/automations/{name}/pause" },
   resumeAutomation: { method: "POST", path: "/automations/{name}/resume" },
   listAutomationRuns: { method: "GET", path: "/automations/{name}/runs" },
+  listScheduleTimes: { method: "GET", path: "/schedule-times" },
   listConversations: { method: "GET", path: "/agents/{name}/conversations" },
   createConversation: { method: "POST", path: "/agents/{name}/conversations" },
   getConversation: { method: "GET", path: "/agents/{name}/conversations/{conversation}" },
@@ -183,6 +184,7 @@ export interface Operations {
   pauseAutomation: { data: types.PauseAutomationData; answer: types.Automation; event: null };
   resumeAutomation: { data: types.ResumeAutomationData; answer: types.Automation; event: null };
   listAutomationRuns: { data: types.ListAutomationRunsData; answer: types.AutomationRunList; event: null };
+  listScheduleTimes: { data: types.ListScheduleTimesData; answer: types.ScheduleTimes; event: null };
   listConversations: { data: types.ListConversationsData; answer: types.ConversationList; event: null };
   createConversation: { data: types.CreateConversationData; answer: types.Conversation; event: null };
   getConversation: { data: types.GetConversationData; answer: types.Conversation; event: null };

@@ -2948,6 +2948,13 @@ export type RuntimeList = {
     nextCursor: null;
 };
 
+export type ScheduleTimes = {
+    /**
+     * Without jitter, the next one first.
+     */
+    times: Array<string>;
+};
+
 export type SearchMatch = {
     /**
      * The agent's name.
@@ -4717,6 +4724,38 @@ export type ListAutomationRunsResponses = {
 };
 
 export type ListAutomationRunsResponse = ListAutomationRunsResponses[keyof ListAutomationRunsResponses];
+
+export type ListScheduleTimesData = {
+    body?: never;
+    path?: never;
+    query: {
+        cron: string;
+        timeZone: string;
+        /**
+         * How many times, 1 to 50.
+         */
+        count?: number;
+    };
+    url: '/schedule-times';
+};
+
+export type ListScheduleTimesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListScheduleTimesError = ListScheduleTimesErrors[keyof ListScheduleTimesErrors];
+
+export type ListScheduleTimesResponses = {
+    /**
+     * Default Response
+     */
+    200: ScheduleTimes;
+};
+
+export type ListScheduleTimesResponse = ListScheduleTimesResponses[keyof ListScheduleTimesResponses];
 
 export type ListConversationsData = {
     body?: never;

@@ -1,0 +1,93 @@
+import type { Automation } from "@berth/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { automationsQuery } from "../api/queries.ts";
+import { Badge } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { Empty } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { Time } from "../ui/Time.tsx";
+import { View } from "../ui/View.tsx";
+import { useMay } from "../workspace/use-may.ts";
+import { AutomationForm } from "./AutomationForm.tsx";
+import { RunBadge } from "./RunBadge.tsx";
+import { scheduleWords } from "./schedule.ts";
+
+/** The messages that agents get on a schedule. */
+export function Automations() {
+  const query = useQuery(automationsQuery);
+  const mayUse = useMay("use");
+  return (
+    <View title="Automations" actions={mayUse && <CreateAutomation />}>
+      <Loaded query={query}>
+        {(automations) =>
+          automations.length === 0 ? (
+            <Empty title="No automations yet">An automation sends a message to an agent on a schedule.</Empty>
+          ) : (
+            <Table
+              label="Automations"
+              onlyWide={["Agent", "When", "Last run"]}
+              head={["Name", "Agent", "When", "Next run", "Last run"]}
+            >
+              {automations.map((automation) => (
+                <Row key={automation.name} of={automation} />
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
+    </View>
+  );
+}
+
+function Row({ of: { name, agent, from, trigger, paused, pausedReason, nextRunAt, lastRun } }: { of: Automation }) {
+  return (
+    <tr>
+      <td className="wrap-anywhere">
+        <Link to="/automations/$name" params={{ name }} className="font-medium hover:underline">
+          {name}
+        </Link>
+      </td>
+      <td className="text-muted">{from ? `copies of ${from.agent}` : (agent ?? "deleted")}</td>
+      <td className="text-muted">{scheduleWords(trigger)}</td>
+      <td className="whitespace-nowrap text-muted">
+        {paused ? (
+          <Badge tone={pausedReason ? "bad" : "neutral"}>paused</Badge>
+        ) : nextRunAt === null ? (
+          "none"
+        ) : (
+          <Time at={nextRunAt} />
+        )}
+      </td>
+      <td className="whitespace-nowrap text-muted">
+        {lastRun && (
+          <>
+            <RunBadge status={lastRun.status} /> <Time at={lastRun.dueAt} />
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function CreateAutomation() {
+  const [isOpen, setOpen] = useState(false);
+  const navigate = useNavigate();
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Create an automation
+      </Button>
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Create an automation" isWide>
+        <AutomationForm
+          of={null}
+          onDone={({ name }) => void navigate({ to: "/automations/$name", params: { name } })}
+          onCancel={() => setOpen(false)}
+        />
+      </Dialog>
+    </>
+  );
+}

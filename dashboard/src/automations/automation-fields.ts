@@ -1,0 +1,66 @@
+import type { Automation, ChangeAutomation, CreateAutomation } from "@berth/client";
+import { newSchedule, type Schedule, scheduleOf, triggerOf } from "./schedule.ts";
+
+/** The content of the form's fields. */
+export interface Fields {
+  name: string;
+  agent: string;
+  /** Whether each run has a fresh copy of the agent. */
+  isCopied: boolean;
+  /** Of the agent; empty: its current state. */
+  snapshot: string;
+  secrets: boolean;
+  /** Hours; as text, like the numbers below. */
+  keep: string;
+  message: string;
+  schedule: Schedule;
+  conversation: Automation["conversation"];
+  overlap: Automation["overlap"];
+  missed: Automation["missed"];
+  /** Empty: no limit. */
+  maxCredits: string;
+  timeout: string;
+}
+
+/** The fields of a new automation, or of one that is changed. */
+export function fieldsOf(automation: Automation | null, agent: string, zone: string): Fields {
+  return {
+    name: automation?.name ?? "",
+    agent: automation?.from?.agent ?? automation?.agent ?? agent,
+    isCopied: Boolean(automation?.from),
+    snapshot: automation?.from?.snapshot ?? "",
+    secrets: automation?.from?.secrets ?? false,
+    keep: String(automation?.keep ?? 0),
+    message: automation?.message ?? "",
+    schedule: automation ? scheduleOf(automation.trigger, zone) : newSchedule(zone),
+    conversation: automation?.conversation ?? "new",
+    overlap: automation?.overlap ?? "skip",
+    missed: automation?.missed ?? "once",
+    maxCredits: automation?.maxCredits ?? "",
+    timeout: String(automation?.timeout ?? 60),
+  };
+}
+
+/** The request that creates an automation with these fields. */
+export function creationOf(fields: Fields): CreateAutomation {
+  const { name, agent, isCopied, snapshot, secrets, message, conversation, overlap, missed, maxCredits } = fields;
+  return {
+    ...{ name, message, conversation, overlap, missed },
+    ...(isCopied ? { from: { agent, ...(snapshot && { snapshot }), secrets } } : { agent }),
+    trigger: triggerOf(fields.schedule),
+    maxCredits: maxCredits || null,
+    timeout: Number(fields.timeout),
+    keep: isCopied ? Number(fields.keep) : 0,
+  };
+}
+
+/**
+ * The fields that differ from `before`; null: none does. Others are not sent: a trigger that stays keeps its next time, also
+ * one that has passed.
+ */
+export function changeOf(before: Fields, after: Fields): ChangeAutomation | null {
+  const old: Record<string, unknown> = { ...creationOf(before) };
+  const { name: _, ...asked } = creationOf(after);
+  const changed = Object.entries(asked).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(old[key]));
+  return changed.length === 0 ? null : (Object.fromEntries(changed) as ChangeAutomation);
+}
