@@ -6,7 +6,8 @@ import type { Agents } from "./agents.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    agent?: AgentState;
+    /** The agent that the request is about, for its audit entry. `id`: null if the agent was deleted. */
+    agent?: { id: string | null; name: string };
     /** The ids of the agents that the request uses, checked while it is open. */
     agentIds?: Set<string>;
   }

@@ -5,6 +5,11 @@ import type { Caller } from "../core/http/caller.ts";
 import type { AuditEntryState } from "./audit.ts";
 import type { AuditStore } from "./store.ts";
 
+/** Names of parameters whose values are credentials. */
+const secretParams: ReadonlySet<string> = new Set(["token"]);
+/** In characters: paths of files may be longer. */
+const longestResource = 200;
+
 /** Writes the audit log. A fault is logged, and does not fail the request. */
 export class AuditLog {
   readonly #rows: AuditStore;
@@ -30,6 +35,7 @@ export class AuditLog {
     await this.logOperation(request, route, {
       agent: request.agent?.name ?? askedName(request),
       agentId: request.agent?.id ?? null,
+      resource: reply.statusCode < 400 ? resourceOf(request, reply) : null,
       status: reply.statusCode,
       code: request.errorCode ?? null,
     });
@@ -39,7 +45,7 @@ export class AuditLog {
   async logOperation(
     { caller, ip, id, log }: Pick<FastifyRequest, "caller" | "ip" | "id" | "log">,
     route: Route,
-    answered: Pick<AuditEntryState, "agent" | "agentId" | "status" | "code">,
+    answered: Pick<AuditEntryState, "agent" | "agentId" | "resource" | "status" | "code">,
   ): Promise<void> {
     if (!isWritten(route, answered.status)) return;
     const { accountId, credential, keyId, personId } = caller;
@@ -59,6 +65,21 @@ export class AuditLog {
  */
 function isWritten({ audited }: Route, status: number): boolean {
   return status !== 429 && (audited || status === 403);
+}
+
+/**
+ * The last name or id in the path that is not the agent's, or that of what was created. To be called for successful requests: what is
+ * not found may be a pasted secret.
+ */
+function resourceOf({ params, routeOptions }: FastifyRequest, reply: FastifyReply): string | null {
+  const path = routeOptions.config.route!.path;
+  const given = params as Readonly<Record<string, string>>;
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const last = names.findLast((name) => !secretParams.has(name) && !(name === "name" && path.startsWith("/agents/")));
+  const created = String(reply.getHeader("location") ?? "");
+  const resource =
+    last === undefined ? /^(?!\/agents\/[^/]+$).*\/([^/]+)$/.exec(created)?.[1] : (given[last] ?? given["*"]);
+  return resource?.slice(0, longestResource) ?? null;
 }
 
 /** The agent's name in the path, if it is a valid name: anything else may be a pasted secret. */

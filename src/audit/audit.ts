@@ -14,7 +14,7 @@ export interface AuditFilter {
   /** An agent's name. */
   agent: string | null;
   outcome: AuditOutcome | null;
-  /** Text in the operation, agent, address, code or the name of the author, ignoring case. */
+  /** Text in the operation, agent, resource, address, code or the name of the author, ignoring case. */
   search: string | null;
 }
 

@@ -30,6 +30,7 @@ export class AuditStore {
         operation: entry.operation,
         agent_id: entry.agentId,
         agent_name: entry.agent,
+        resource: entry.resource,
         status: entry.status,
         code: entry.code,
         request_id: entry.requestId,
@@ -65,9 +66,10 @@ export class AuditStore {
           .executeTakeFirst();
     const rows = await entries
       .selectAll()
+      .select(shownResource(viewer).as("resource"))
       .select(authorOf("audit_entries").as("createdBy"))
       .$if(outcome !== null, (query) => query.where("status", outcome === "done" ? "<" : ">=", 400))
-      .$if(search !== null, (query) => query.where(contains(search!)))
+      .$if(search !== null, (query) => query.where(contains(viewer, search!)))
       .$if(last != null, (query) =>
         query.where(({ eb, refTuple, tuple }) => eb(refTuple("at", "id"), ">=", tuple(last!.at, last!.id))),
       )
@@ -77,17 +79,24 @@ export class AuditStore {
   }
 }
 
+const agentOfEntry = { name: sql`agent_name`, from: sql`at` };
+
 /**
  * Whether the caller may see an entry. Callers see what they tried themselves, whether an agent of the name exists or not.
  */
 function isShown(viewer: Viewer): RawBuilder<boolean> {
-  const hidden = isHidden(viewer, { name: sql`agent_name`, from: sql`at` }, { managers: false });
+  const hidden = isHidden(viewer, agentOfEntry, { managers: false });
   return sql`(not ${hidden} or (agent_id is null and person_id = ${viewer.personId}::uuid))`;
 }
 
+/** Names in another person's private agent are its contents: no manager sees them. */
+function shownResource(viewer: Viewer): RawBuilder<string | null> {
+  return sql`case when not ${isHidden(viewer, agentOfEntry, { managers: true })} then resource end`;
+}
+
 /** The condition that an entry has the text in one of its words, or in its author's name. */
-function contains(text: string) {
-  return sql<boolean>`position(lower(${text}) in lower(concat_ws(' ', operation, agent_name, address, code,
+function contains(viewer: Viewer, text: string) {
+  return sql<boolean>`position(lower(${text}) in lower(concat_ws(' ', operation, agent_name, ${shownResource(viewer)}, address, code,
     (select name from people where id = audit_entries.person_id),
     (select name from api_keys where id = audit_entries.key_id)))) > 0`;
 }
@@ -104,6 +113,7 @@ function fromRow(row: Selectable<Tables["audit_entries"]> & Pick<AuditEntryState
     operation: row.operation,
     agent: row.agent_name,
     agentId: row.agent_id,
+    resource: row.resource,
     status: row.status,
     code: row.code,
     requestId: row.request_id,

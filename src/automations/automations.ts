@@ -98,17 +98,17 @@ export class Automations {
     });
   }
 
-  /** Throws `automation_not_found`. */
-  async remove(caller: Caller, name: string): Promise<void> {
-    const { id } = await this.find(caller, name);
-    await this.#context.stores.automations.remove(id);
+  /** Returns the one that was removed. Throws `automation_not_found`. */
+  async remove(caller: Caller, name: string): Promise<ListedAutomation> {
+    const automation = await this.find(caller, name);
+    await this.#context.stores.automations.remove(automation.id);
     this.#context.scheduler.wake();
+    return automation;
   }
 
   /** Throws `automation_not_found`, `run_in_progress`, and `request_invalid` if it has no agent any more. */
-  async run(caller: Caller, name: string, { resourceId, earlier }: Attempt): Promise<RunState> {
+  async run(automation: ListedAutomation, { resourceId, earlier }: Attempt): Promise<RunState> {
     const { stores, scheduler } = this.#context;
-    const automation = await this.find(caller, name);
     const made = earlier === "none" ? null : await stores.runs.byId(resourceId);
     if (made) return made;
     const { agentId, overlap } = automation;
@@ -117,7 +117,7 @@ export class Automations {
       requireRun(planOverlap({ overlap, open })),
     );
     scheduler.wake();
-    return (await stores.runs.byId(resourceId)) ?? noAutomation(name);
+    return (await stores.runs.byId(resourceId)) ?? noAutomation(automation.name);
   }
 
   /** Newest first. Throws `automation_not_found`. */

@@ -1,16 +1,18 @@
-import type { FastifyPluginAsync } from "fastify";
+import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import type { AppContext } from "../context.ts";
 import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
-import { toAutomationView, toRunView } from "./automation.ts";
+import { type ListedAutomation, toAutomationView, toRunView } from "./automation.ts";
 import { timesOf } from "./timing.ts";
 
 /** `/automations` and `/schedule-times` */
 export function automationRoutes({ automations, stores }: AppContext): FastifyPluginAsync {
   return async (app) => {
-    handle(app, routes.createAutomation, async ({ caller, body, attempt }, reply) => {
+    handle(app, routes.createAutomation, async (request, reply) => {
+      const { caller, body, attempt } = request;
       const automation = await automations.create(caller, body, attempt);
+      isAbout(request, automation);
       reply.header("location", `/automations/${automation.name}`);
       return toAutomationView(automation);
     });
@@ -26,25 +28,28 @@ export function automationRoutes({ automations, stores }: AppContext): FastifyPl
       toAutomationView(await automations.find(caller, params.name)),
     );
 
-    handle(app, routes.changeAutomation, async ({ caller, params, body }) =>
-      toAutomationView(await automations.change(caller, params.name, body)),
-    );
+    handle(app, routes.changeAutomation, async (request) => {
+      const { caller, params, body } = request;
+      return toAutomationView(isAbout(request, await automations.change(caller, params.name, body)));
+    });
 
-    handle(app, routes.deleteAutomation, async ({ caller, params }) => {
-      await automations.remove(caller, params.name);
+    handle(app, routes.deleteAutomation, async (request) => {
+      isAbout(request, await automations.remove(request.caller, request.params.name));
       return null;
     });
 
-    handle(app, routes.runAutomation, async ({ caller, params, attempt }) =>
-      toRunView(await automations.run(caller, params.name, attempt)),
+    handle(app, routes.runAutomation, async (request) => {
+      const { caller, params, attempt } = request;
+      const automation = isAbout(request, await automations.find(caller, params.name));
+      return toRunView(await automations.run(automation, attempt));
+    });
+
+    handle(app, routes.pauseAutomation, async (request) =>
+      toAutomationView(isAbout(request, await automations.pause(request.caller, request.params.name))),
     );
 
-    handle(app, routes.pauseAutomation, async ({ caller, params }) =>
-      toAutomationView(await automations.pause(caller, params.name)),
-    );
-
-    handle(app, routes.resumeAutomation, async ({ caller, params }) =>
-      toAutomationView(await automations.resume(caller, params.name)),
+    handle(app, routes.resumeAutomation, async (request) =>
+      toAutomationView(isAbout(request, await automations.resume(request.caller, request.params.name))),
     );
 
     handle(app, routes.listAutomationRuns, async ({ caller, params, query }) => {
@@ -58,4 +63,10 @@ export function automationRoutes({ automations, stores }: AppContext): FastifyPl
       return { times: timesOf(cron, timeZone, now, count).map((time) => time.toISOString()) };
     });
   };
+}
+
+/** Names the automation's agent for the audit entry, which only people that see the agent may see. */
+function isAbout(request: FastifyRequest, automation: ListedAutomation): ListedAutomation {
+  request.agent = { id: automation.agentId, name: automation.agentName };
+  return automation;
 }

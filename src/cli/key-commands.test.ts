@@ -129,6 +129,7 @@ test("the audit log is shown with the newest last, of one agent where that is as
     operation: "DELETE /agents/{name}",
     agent: "ada",
     agentId: id,
+    resource: null,
     status: 204,
     code: null,
     requestId: id,
@@ -144,7 +145,7 @@ test("the audit log is shown with the newest last, of one agent where that is as
   api.answers["GET /audit?limit=50"] = [json({ data, nextCursor: null })];
   const { stdout, stderr } = await api.berth(["audit"]);
   expect(stdout.split("\n").map((line) => line.replaceAll(id, "ID").replaceAll(/ +/g, " "))).toEqual([
-    "TIME BY ADDRESS OPERATION AGENT OUTCOME",
+    "TIME BY ADDRESS OPERATION AGENT RESOURCE OUTCOME",
     "2026-01-02 03:04 laptop (of Bob�) 127.0.0.1 DELETE /agents/{name} ada 204",
     "2026-01-02 03:04 sign-in 127.0.0.1 sign-in 204",
     "2026-01-02 03:04 full 127.0.0.1 GET /keys 403 forbidden",

@@ -20,7 +20,7 @@ export const AuditQuery = ListQuery.extend({
     .optional()
     .meta({
       description:
-        "Only entries with this text in their operation, agent, address, code or the author's name, ignoring case.",
+        "Only entries with this text in their operation, agent, resource, address, code or the author's name, ignoring case.",
     }),
 });
 
@@ -39,6 +39,14 @@ export const AuditEntry = z
     }),
     agent: z.string().nullable().meta({ description: "The agent's name." }),
     agentId: z.uuid().nullable().meta({ description: "Distinguishes agents that had the same name. Null: no agent." }),
+    resource: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          "The name or id of what the request was about within the agent or the account, such as an automation, a key or a secret. Null: none, or the request was refused, or it concerns another person's private agent.",
+        examples: ["nightly-check"],
+      }),
     status: z.int().meta({ description: "The response's HTTP status." }),
     code: z.string().nullable().meta({ description: "The error code of a refusal." }),
     requestId: z.uuid().meta({ description: "The response's `x-request-id`." }),

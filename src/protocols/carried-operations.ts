@@ -91,6 +91,7 @@ export class CarriedOperation {
     await this.#context.audit.logOperation(this.#request, this.#route, {
       agent,
       agentId: this.#agent?.id ?? null,
+      resource: null,
       status,
       code,
     });

@@ -81,7 +81,7 @@ function recorder(
       const { accountId } = (await users.byId(userId))!;
       const personId = await people.idOf(accountId);
       const code = action.status === 401 ? "credentials_invalid" : null;
-      const nothing = { credential: null, keyId: null, agent: null, agentId: null };
+      const nothing = { credential: null, keyId: null, agent: null, agentId: null, resource: null };
       await audit.write({ ...nothing, ...action, accountId, personId, code });
     } catch (error) {
       log("an audit entry could not be written", error);

@@ -114,7 +114,7 @@ async function logIn(
   accountId: string,
 ): Promise<void> {
   const within = { caller: { ...caller, accountId }, ip, id, log };
-  const answered = { agent: null, agentId: null, status: 200, code: null };
+  const answered = { agent: null, agentId: null, resource: null, status: 200, code: null };
   await audit.logOperation(within, routeOptions.config.route!, answered);
 }
 

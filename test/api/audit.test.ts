@@ -107,6 +107,43 @@ test("each forbidden request has its entry, whatever it would have read", async 
   ]);
 });
 
+test("an entry names what the request was about, and the agent of an automation", async () => {
+  const owner = await newAccount(service);
+  await owner.createAgent("ada");
+  const trigger = { type: "schedule", cron: "0 0 1 1 *", timeZone: "UTC" };
+  const automation = { name: "nightly", agent: "ada", message: "hello", trigger };
+  const key = (await owner.call("POST", "/keys", { name: "second" })).body;
+  const invited = await owner.call("POST", "/invitations/inv_pasted/accept");
+  expect(invited.status).toBe(403);
+  for (const [method, path, body] of [
+    ["POST", "/automations", automation],
+    ["POST", "/automations", automation],
+    ["PATCH", "/automations/nightly", { message: "other" }],
+    ["PATCH", "/automations/nowhere", { message: "other" }],
+    ["POST", "/automations/nightly/run", {}],
+    ["DELETE", "/automations/nightly", undefined],
+    ["PUT", "/agents/ada/secrets/TOKEN", { value: "hidden", hosts: ["example.com"] }],
+    ["PUT", "/agents/ada/files/notes/today.md", "hello"],
+    ["DELETE", `/keys/${key.id}`, undefined],
+  ] as const)
+    await owner.call(method, path, body);
+  const entries = (await entriesOf(owner)).reverse().slice(2);
+  expect(entries.map(({ operation, agent, resource }) => [operation, agent, resource])).toEqual([
+    ["POST /invitations/{token}/accept", null, null],
+    ["POST /automations", "ada", "nightly"],
+    ["POST /automations", null, null],
+    ["PATCH /automations/{name}", "ada", "nightly"],
+    ["PATCH /automations/{name}", null, null],
+    ["POST /automations/{name}/run", "ada", "nightly"],
+    ["DELETE /automations/{name}", "ada", "nightly"],
+    ["PUT /agents/{name}/secrets/{secret}", "ada", "TOKEN"],
+    ["PUT /agents/{name}/files/{path}", "ada", "notes/today.md"],
+    ["DELETE /keys/{id}", null, key.id],
+  ]);
+  expect(await entriesOf(owner, "search=nightly")).toHaveLength(4);
+  expect(await entriesOf(owner, "agent=ada&search=nightly")).toHaveLength(4);
+});
+
 test("an entry about a user does not match an agent of the same name", async () => {
   await client.call("POST", "/admin/users", { name: "carla" });
   expect((await client.call("POST", "/admin/users/carla/disable")).status).toBe(200);
@@ -217,7 +254,7 @@ test.each([
   });
 });
 
-test("nothing that a request says, in its path, query, headers or body, is in the log", async () => {
+test("nothing that a refused request says in its path, and nothing in any query, header or body, is in the log", async () => {
   const owner = await newAccount(service);
   await owner.createAgent("ada");
   const canary = "berth_sk_canaryCanaryCanaryCanaryCanaryCanaryCa";

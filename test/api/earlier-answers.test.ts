@@ -59,6 +59,7 @@ const added = [
   [/\/network$/, "ask"],
   [/GET \/keys$/, "data.*.role"],
   [/\/audit$/, "data.*.createdBy"],
+  [/\/audit$/, "data.*.resource"],
 ] as const;
 
 /** Deliberate differences: the request, the field and the reason. */

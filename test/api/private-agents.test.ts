@@ -112,6 +112,11 @@ describe("a private agent", () => {
     for (const client of [member, viewer, owner]) {
       expect((await client.call("GET", "/automations")).body.data).toEqual([]);
       expect((await client.call("GET", "/automations/hidden/runs")).body.code).toBe("automation_not_found");
+      const { body: found } = await client.call("GET", "/audit?search=hidden");
+      const { body: log } = await client.call("GET", `/audit?agent=${name}`);
+      if (client === viewer) continue;
+      expect(found.data).toEqual([]);
+      expect(log.data.filter(({ resource }: { resource: string | null }) => resource !== null)).toEqual([]);
     }
     expect((await member.call("POST", "/automations", { ...asked, name: "own" })).body.code).toBe("agent_not_found");
     await maker.call("PATCH", `/agents/${name}`, { private: false });

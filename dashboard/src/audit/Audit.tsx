@@ -103,7 +103,7 @@ function Entries({ entries, hasMore }: { entries: readonly AuditEntry[]; hasMore
 }
 
 function Row({ entry }: { entry: AuditEntry }) {
-  const { at, operation, agent, status, code, address, requestId } = entry;
+  const { at, operation, agent, resource, status, code, address, requestId } = entry;
   return (
     <tr>
       <td className="whitespace-nowrap text-muted">
@@ -112,7 +112,10 @@ function Row({ entry }: { entry: AuditEntry }) {
       <td className="wrap-anywhere" title={entry.keyId ?? undefined}>
         {whoOf(entry)}
       </td>
-      <td className="wrap-anywhere">{breakable(operation)}</td>
+      <td className="wrap-anywhere">
+        {breakable(operation)}
+        {resource !== null && <span className="block text-muted">{resource}</span>}
+      </td>
       <td className="text-muted">{agent}</td>
       <td>
         <Badge tone={status < 400 ? "good" : "bad"}>{code ?? "done"}</Badge>

@@ -22,7 +22,10 @@ export function register(program: ToolCommand): void {
     .add("audit", "show who changed what and what was refused, newest last")
     .option("-a, --agent <name>", "only entries about this agent")
     .addOption(outcomes.choices(["done", "refused"]))
-    .option("-s, --search <text>", "only entries with this text in their operation, agent, author, address or code")
+    .option(
+      "-s, --search <text>",
+      "only entries with this text in their operation, agent, resource, author, address or code",
+    )
     .addOption(limitOption(50))
     .after(
       "BY is the person, the key, or the kind of credential if neither is known. --json has all fields, the newest first.",
@@ -39,6 +42,7 @@ export function register(program: ToolCommand): void {
         ADDRESS: "address",
         OPERATION: "operation",
         AGENT: "agent",
+        RESOURCE: ({ resource }) => printable(resource ?? ""),
         OUTCOME: outcomeCell,
       },
     });

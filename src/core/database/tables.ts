@@ -125,6 +125,7 @@ export interface Tables {
     operation: string;
     agent_id: string | null;
     agent_name: string | null;
+    resource: string | null;
     status: number;
     code: string | null;
     request_id: string;

@@ -59,7 +59,7 @@ export async function beginAsked(
     return responses.resume(id, agent, asked.outputs, { previousId, conversation, kept }, caller);
   const current = resets ? await agents.resetConversation(agent, attempt, caller) : agent;
   if (resets) {
-    const about = { agent: agent.name, agentId: agent.id, status: 200, code: null };
+    const about = { agent: agent.name, agentId: agent.id, resource: null, status: 200, code: null };
     await audit.logOperation(request, routes.resetConversation, about);
   }
   const names = conversation !== null || previousId !== null || resets;

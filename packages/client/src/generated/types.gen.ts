@@ -747,6 +747,10 @@ export type AuditEntry = {
      */
     agentId: string | null;
     /**
+     * The name or id of what the request was about within the agent or the account, such as an automation, a key or a secret. Null: none, or the request was refused, or it concerns another person's private agent.
+     */
+    resource: string | null;
+    /**
      * The response's HTTP status.
      */
     status: number;
@@ -7759,7 +7763,7 @@ export type ListAuditEntriesData = {
          */
         outcome?: 'done' | 'refused';
         /**
-         * Only entries with this text in their operation, agent, address, code or the author's name, ignoring case.
+         * Only entries with this text in their operation, agent, resource, address, code or the author's name, ignoring case.
          */
         search?: string;
     };
