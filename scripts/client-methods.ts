@@ -173,6 +173,21 @@ const classes: readonly ClassRow[] = [
       times: "listScheduleTimes",
     },
   },
+  {
+    name: "Webhooks",
+    doc: "Addresses that are called when something happens, by their ids.",
+    methods: {
+      list: "listWebhooks",
+      get: "getWebhook",
+      create: "createWebhook",
+      update: "changeWebhook",
+      delete: "deleteWebhook",
+      rotate: "rotateWebhookSecret",
+      test: "testWebhook",
+      deliveries: "listWebhookDeliveries",
+      redeliver: "redeliver",
+    },
+  },
   { name: "Approvals", doc: "Uses of tools that wait for an answer.", methods: { list: "listOpenApprovals" } },
   {
     name: "AgentApprovals",

@@ -67,6 +67,7 @@ import { sshRoutes } from "./ssh/routes.ts";
 import { logFormatOf } from "./telemetry/logger.ts";
 import { chatRoutes, turnRoutes } from "./turns/routes.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
+import { webhookRoutes } from "./webhooks/routes.ts";
 import { invitationRoutes, memberRoutes, workspaceRoutes } from "./workspaces/routes.ts";
 
 const maximumBodyBytes = 1024 * 1024;
@@ -87,6 +88,7 @@ const plugins = [
   agentRoutes,
   approvalRoutes,
   automationRoutes,
+  webhookRoutes,
   conversationRoutes,
   searchRoutes,
   queueRoutes,

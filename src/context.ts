@@ -50,6 +50,7 @@ import { openMachines } from "./machines/open.ts";
 import { ModelAccess, openProviders } from "./models/access.ts";
 import { ModelChoice } from "./models/choice.ts";
 import { Prices } from "./models/prices.ts";
+import { openOutbound } from "./outbound/open.ts";
 import { Ports } from "./ports/ports.ts";
 import { PreviewHosts } from "./previews/hosts.ts";
 import { Previews } from "./previews/previews.ts";
@@ -76,6 +77,8 @@ import { Steering } from "./turns/steering.ts";
 import { Turns } from "./turns/turns.ts";
 import { startBackground } from "./upkeep/background.ts";
 import { Uploads } from "./uploads/uploads.ts";
+import { Deliverer } from "./webhooks/deliverer.ts";
+import { Webhooks } from "./webhooks/webhooks.ts";
 import { DeletedWorkspaces } from "./workspaces/deleted.ts";
 import { Workspaces } from "./workspaces/workspaces.ts";
 
@@ -115,6 +118,7 @@ export class AppContext extends Foundation {
 
   readonly running = new RunningTurns();
   readonly egress = openEgress(this);
+  readonly outbound = openOutbound(this);
   readonly providers = openProviders(this.config);
   readonly prices = new Prices(this.config.prices, this.config.allowUnpriced);
   readonly models = new ModelChoice(this);
@@ -147,6 +151,8 @@ export class AppContext extends Foundation {
   readonly forks = new Forks(this);
   readonly automations = new Automations(this);
   readonly scheduler = new Scheduler(this);
+  readonly webhooks = new Webhooks(this);
+  readonly deliverer = new Deliverer(this);
   readonly exports = new Exports(this);
   readonly imports = new Imports(this);
   readonly files = new Files(this.leases, this.stores.authors);
@@ -248,6 +254,7 @@ export class AppContext extends Foundation {
       ["search", () => this.searchIndexer.stop()],
       ["turns", () => this.turns.stop()],
       ["automations", () => this.scheduler.stop()],
+      ["webhooks", () => this.deliverer.stop()],
     ];
     for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));
   }

@@ -42,6 +42,8 @@ import { SnapshotStore } from "./snapshots/store.ts";
 import { PastTurnStore } from "./turns/past-store.ts";
 import { TurnStore } from "./turns/store.ts";
 import { UploadStore } from "./uploads/store.ts";
+import { DeliveryStore } from "./webhooks/delivery-store.ts";
+import { WebhookStore } from "./webhooks/store.ts";
 import { DeletedWorkspaceStore } from "./workspaces/deleted-store.ts";
 import { InvitationStore } from "./workspaces/invitation-store.ts";
 import { WorkspaceStore } from "./workspaces/store.ts";
@@ -67,6 +69,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     authors: new AuthorStore(database),
     billing: new BillingStore(database),
     conversations: new ConversationStore(database),
+    deliveries: new DeliveryStore(database),
     dashboardSessions: new DashboardSessionStore(database),
     egressLog: new EgressLogStore(database),
     egressRules: new EgressRuleStore(database),
@@ -109,6 +112,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     pastTurns: new PastTurnStore(database),
     uploads: new UploadStore(database),
     users: new UserStore(database, startingCredits),
+    webhooks: new WebhookStore(database, sealer, config.maximumWebhooksPerAccount),
     workspaces: new WorkspaceStore(database),
   };
 }

@@ -2,6 +2,7 @@ import type { AppContext } from "../context.ts";
 import type {
   AccountCredits,
   Billing as BillingView,
+  ChangeBilling,
   CreditEntry,
   EntryKind,
   UsageByDay,
@@ -25,6 +26,8 @@ export interface AccountState {
   held: number;
   spentThisMonth: number;
   monthlyLimit: number | null;
+  /** The balance at which its owners are warned. */
+  lowCredits: number | null;
 }
 
 /** A ledger entry as stored. */
@@ -82,15 +85,15 @@ export class Billing {
   /** The account's credits and this month's usage. */
   async summary(viewer: Viewer): Promise<BillingView> {
     const { stores, config } = this.#context;
-    const { balance, held, spentThisMonth, monthlyLimit } = toAccountCredits(
-      (await stores.billing.account(viewer.accountId))!,
-    );
+    const account = (await stores.billing.account(viewer.accountId))!;
+    const { balance, held, spentThisMonth, monthlyLimit } = toAccountCredits(account);
     const usage = await stores.billing.usageByDay(viewer, monthOf(new Date()), maximumUsage);
     return {
       balance,
       held,
       spentThisMonth,
       monthlyLimit,
+      lowCredits: account.lowCredits === null ? null : toCredits(account.lowCredits),
       plan: "prepaid",
       canTopUp: this.#payments !== null,
       prices: { machine: { perGiBHour: toCredits(fromCredits(config.machinePrice)) } },
@@ -98,9 +101,13 @@ export class Billing {
     };
   }
 
-  /** In micro-credits; null: no limit. */
-  setMonthlyLimit(accountId: string, micro: number | null): Promise<void> {
-    return this.#context.stores.billing.setMonthlyLimit(accountId, micro);
+  /** Sets the account's limits. */
+  change(accountId: string, { monthlyLimit, lowCredits }: ChangeBilling): Promise<void> {
+    const micro = (credits: string | null) => (credits === null ? null : fromCredits(credits));
+    return this.#context.stores.billing.change(accountId, {
+      ...(monthlyLimit !== undefined && { monthlyLimit: micro(monthlyLimit) }),
+      ...(lowCredits !== undefined && { lowCredits: micro(lowCredits) }),
+    });
   }
 
   /** Entries numbered below `before`, newest first. */

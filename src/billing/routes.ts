@@ -7,7 +7,6 @@ import { type CsvRow, sendCsv, wantsCsv } from "../core/http/csv.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf } from "../core/http/paging.ts";
 import { type Billing, type EntryFilter, type EntryState, spanOf, toEntryView, toUsageReport } from "./billing.ts";
-import { fromCredits } from "./credits.ts";
 
 const maximumSums = 1_000;
 const csvBatch = 1_000;
@@ -18,8 +17,8 @@ export function billingRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.getBilling, async ({ caller }) => billing.summary(caller));
 
-    handle(app, routes.changeBilling, async ({ caller, body: { monthlyLimit } }) => {
-      await billing.setMonthlyLimit(caller.accountId, monthlyLimit === null ? null : fromCredits(monthlyLimit));
+    handle(app, routes.changeBilling, async ({ caller, body }) => {
+      await billing.change(caller.accountId, body);
       return billing.summary(caller);
     });
 

@@ -46,11 +46,18 @@ export class BillingStore {
     return rows.map(toState);
   }
 
-  /** `micro`: the monthly limit; null: none. */
-  async setMonthlyLimit(accountId: string, micro: number | null): Promise<void> {
+  /** Sets limits in micro-credits; null: none. */
+  async change(
+    accountId: string,
+    { monthlyLimit, lowCredits }: Partial<Pick<AccountState, "monthlyLimit" | "lowCredits">>,
+  ): Promise<void> {
+    const text = (micro: number | null) => (micro === null ? null : String(micro));
     await this.#database
       .updateTable("accounts")
-      .set({ monthly_limit: micro === null ? null : String(micro) })
+      .set({
+        ...(monthlyLimit !== undefined && { monthly_limit: text(monthlyLimit) }),
+        ...(lowCredits !== undefined && { low_credits: text(lowCredits) }),
+      })
       .where("id", "=", accountId)
       .execute();
   }
@@ -212,11 +219,14 @@ function toSum(row: SumRow): UsedSum {
 function selectAccounts(database: Database) {
   return database
     .selectFrom("accounts")
-    .select(["id", "name", "balance", "held", "monthly_limit"])
+    .select(["id", "name", "balance", "held", "monthly_limit", "low_credits"])
     .select(sql<string>`spent_this_month(accounts)`.as("spent"));
 }
 
-type AccountRow = Pick<Selectable<Tables["accounts"]>, "id" | "name" | "balance" | "held" | "monthly_limit">;
+type AccountRow = Pick<
+  Selectable<Tables["accounts"]>,
+  "id" | "name" | "balance" | "held" | "monthly_limit" | "low_credits"
+>;
 
 function toState(row: AccountRow & { spent: string }): AccountState {
   return {
@@ -226,6 +236,7 @@ function toState(row: AccountRow & { spent: string }): AccountState {
     held: Number(row.held),
     spentThisMonth: Number(row.spent),
     monthlyLimit: row.monthly_limit === null ? null : Number(row.monthly_limit),
+    lowCredits: row.low_credits === null ? null : Number(row.low_credits),
   };
 }
 

@@ -29,6 +29,7 @@ function billing(changes: Partial<Billing> = {}): Billing {
     held: "1.25",
     spentThisMonth: "12.5",
     monthlyLimit: null,
+    lowCredits: null,
     plan: "prepaid",
     canTopUp: true,
     prices: { machine: { perGiBHour: "1" } },
@@ -166,6 +167,17 @@ test("the monthly limit is set and taken away", async () => {
     code: 1,
     stderr: "berth: monthlyLimit: a decimal string.\n",
   });
+});
+
+test("the balance that is reported is set and taken away", async () => {
+  api.answers["PATCH /billing"] = [json(billing({ lowCredits: "100" })), json(billing())];
+  expect((await api.berth(["billing", "warn", "100"])).stdout).toBe(
+    "The event credits.low is sent at 100 credits. The balance is 987.5.\n",
+  );
+  expect((await api.berth(["billing", "warn", "none"])).stdout).toBe(
+    "The event credits.low is not sent. The balance is 987.5.\n",
+  );
+  expect(api.seen.map(({ body }) => JSON.parse(body))).toEqual([{ lowCredits: "100" }, { lowCredits: null }]);
 });
 
 test("the operator lists accounts and gives them credits, or takes some back", async () => {

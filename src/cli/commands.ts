@@ -16,6 +16,7 @@ const files: readonly [words: string, load: Load][] = [
   ["conversations", () => import("./commands/conversations.ts")],
   ["approvals", () => import("./commands/approvals.ts")],
   ["automations", () => import("./commands/automations.ts")],
+  ["webhooks", () => import("./commands/webhooks.ts")],
   ["queue", () => import("./commands/queue.ts")],
   ["uploads", () => import("./commands/uploads.ts")],
   ["files cp", () => import("./commands/files.ts")],

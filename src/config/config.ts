@@ -47,6 +47,8 @@ export interface Config {
   accountShare: number;
   /** How many agents may wait for a slot, and for how long. */
   maximumWaiting: number;
+  /** How many webhooks an account may have. */
+  maximumWebhooksPerAccount: number;
   /** How many automations an account may have. */
   maximumAutomationsPerAccount: number;
   /** How many agents an account may have. */
@@ -92,6 +94,8 @@ export interface Config {
   egress: { allow: string[]; deny: string[] };
   /** `HOST:PORT` that agents may connect to although their addresses are private. */
   egressInside: readonly string[];
+  /** `HOST:PORT` that webhooks may call although their addresses are private, also by http. */
+  webhooksInside: readonly string[];
   /** How long the log of agents' connections is kept. */
   networkLogDays: number;
   /** How long the audit log is kept. */

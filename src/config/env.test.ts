@@ -88,6 +88,8 @@ test.each([
   [{ BERTH_WEB_DENY: "http://example.com" }, /BERTH_WEB_DENY.*A rule is/],
   [{ BERTH_WEB_INSIDE: "mirror.corp" }, /BERTH_WEB_INSIDE.*HOST:PORT/],
   [{ BERTH_WEB_INSIDE: "*:443" }, /BERTH_WEB_INSIDE.*HOST:PORT/],
+  [{ BERTH_WEBHOOKS_INSIDE: "http://hooks.corp" }, /BERTH_WEBHOOKS_INSIDE.*HOST:PORT/],
+  [{ BERTH_MAX_WEBHOOKS_PER_ACCOUNT: "-1" }, /BERTH_MAX_WEBHOOKS_PER_ACCOUNT/],
   [{ BERTH_SECRET_KEY: "c2hvcnQ=" }, /BERTH_SECRET_KEY: its value is not allowed. 32 bytes in base64/],
   [{ BERTH_OIDC_ISSUER: "login.example" }, /BERTH_OIDC_ISSUER/],
   [{ BERTH_OIDC_ISSUER: "https://login.example" }, /BERTH_OIDC_AUDIENCE.*needed/],
@@ -146,9 +148,11 @@ test("the rules of the web are taken in their normal spelling", () => {
   const set = readConfig({
     BERTH_WEB_DENY: "*.EXAMPLE.com.:80, 2001:DB8::/32",
     BERTH_WEB_INSIDE: "Mirror.corp:443,[FD12:0::1]:80",
+    BERTH_WEBHOOKS_INSIDE: "Hooks.corp:8080",
   });
   expect(set.egress).toEqual({ allow: ["*"], deny: ["*.example.com:80", "[2001:db8::/32]"] });
   expect(set.egressInside).toEqual(["mirror.corp:443", "[fd12::1]:80"]);
+  expect(set.webhooksInside).toEqual(["hooks.corp:8080"]);
 });
 
 test("a key may be given as a file, and what is wrong with the file is said", async () => {

@@ -4,6 +4,7 @@ import { Decision } from "./approval-fields.ts";
 import { RunReason } from "./automations.ts";
 import { EgressRefusal } from "./egress.ts";
 import { KeyKind } from "./keys.ts";
+import { DisabledReason } from "./webhooks.ts";
 import { RoleName } from "./workspaces.ts";
 
 export const AccountEventsQuery = z.strictObject({
@@ -105,6 +106,26 @@ export const AccountEvent = z
       type: z.literal("automation.paused"),
       ...OfAutomation,
       reason: RunReason.nullable().meta({ description: "Why it paused itself. Null: a person paused it." }),
+    }),
+    z.object({
+      type: z.literal("turn.held"),
+      ...Place,
+      agent,
+      turnId: z.string().nullable().meta({ description: "The first turn that waits." }),
+      reason: z.enum(["cancelled", "failed"]).meta({ description: "How the turn before it ended." }),
+    }),
+    z.object({ type: z.literal("snapshot.created"), ...Place, agent, snapshotId: z.uuid(), name: z.string() }),
+    z
+      .object({ type: z.literal("credits.low"), ...Place, balance: z.string() })
+      .meta({ description: "The balance fell to the account's `lowCredits` or below." }),
+    z
+      .object({ type: z.literal("credits.exhausted"), ...Place, balance: z.string() })
+      .meta({ description: "The balance fell to 0 or below." }),
+    z.object({
+      type: z.literal("webhook.disabled"),
+      ...Place,
+      webhookId: z.uuid(),
+      reason: DisabledReason.nullable().meta({ description: "Why the server disabled it. Null: a person did." }),
     }),
     z.object({
       type: z.literal("queue.changed"),

@@ -46,6 +46,10 @@ export const Billing = z
       .string()
       .nullable()
       .meta({ description: "The monthly spending limit; null: only the balance limits spending." }),
+    lowCredits: z
+      .string()
+      .nullable()
+      .meta({ description: "The balance at which the event `credits.low` is sent; null: none." }),
     plan: z.literal("prepaid"),
     canTopUp: z.boolean().meta({ description: "Whether credits can be purchased: see `POST /billing/top-ups`." }),
     prices: z.object({
@@ -60,11 +64,16 @@ export type Billing = z.infer<typeof Billing>;
 
 export const ChangeBilling = z
   .strictObject({
-    monthlyLimit: Credits.nullable().meta({
+    monthlyLimit: Credits.nullable().optional().meta({
       description: "The spending limit per calendar month, UTC; null: no limit.",
     }),
+    lowCredits: Credits.nullable().optional().meta({
+      description: "The balance at which the event `credits.low` is sent; null: none.",
+    }),
   })
+  .refine((change) => Object.keys(change).length > 0, { message: "monthlyLimit or lowCredits is required." })
   .meta({ id: "ChangeBilling" });
+export type ChangeBilling = z.infer<typeof ChangeBilling>;
 
 const formats = ["json", "csv"] as const;
 const Format = z

@@ -21,6 +21,7 @@ import { snapshotRoutes } from "./routes/snapshots.ts";
 import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 import { wireRoutes } from "./routes/wires.ts";
 import { workspaceRoutes } from "./routes/workspaces.ts";
 
@@ -34,6 +35,7 @@ export const routes = {
   ...agentRoutes,
   ...approvalRoutes,
   ...automationRoutes,
+  ...webhookRoutes,
   ...conversationRoutes,
   ...queueRoutes,
   ...snapshotRoutes,

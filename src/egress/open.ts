@@ -30,7 +30,7 @@ export function openEgress({ config, address, stores, metrics, log }: AppContext
 }
 
 /** The addresses of the service and its database. A built-in database has no port. */
-function ownAddresses({ databaseUrl }: Config, listening: readonly string[]): { host: string; port: number }[] {
+export function ownAddresses({ databaseUrl }: Config, listening: readonly string[]): { host: string; port: number }[] {
   const urls = [...listening, databaseUrl].filter((each) => each !== null).map((each) => new URL(each));
   return urls.map(({ protocol, hostname, port }) => ({
     host: hostname.replace(/^\[(.*)\]$/, "$1"),

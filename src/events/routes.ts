@@ -32,6 +32,8 @@ const needs: Record<AccountEvent["type"] extends `${infer Noun}.${string}` ? Nou
   approval: "read",
   automation: "read",
   run: "read",
+  snapshot: "read",
+  webhook: "manage",
   member: "read",
   workspace: "read",
   credits: "use",

@@ -10,6 +10,7 @@ const retryMs = 1_000;
 /** Starts background work: recovery after a start, then the timers. After disposal, nothing new begins. */
 export function startBackground(context: AppContext): Disposable {
   const stopped = new AbortController();
+  context.deliverer.begin();
   void recover(context, stopped.signal);
   return { [Symbol.dispose]: () => stopped.abort() };
 }
@@ -68,6 +69,7 @@ function listen(context: AppContext): Promise<void> {
         context.imports.sweep(),
         context.searchIndexer.wake(),
         context.scheduler.sweep(),
+        context.deliverer.sweep(),
         ledger.sweep(),
         context.deletedWorkspaces.sweep(),
         signIn?.refreshKeys(),

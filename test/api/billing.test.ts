@@ -54,6 +54,7 @@ test("an account begins with credits, and sees what it has and has used", async 
     held: "0",
     spentThisMonth: "0",
     monthlyLimit: null,
+    lowCredits: null,
     plan: "prepaid",
     canTopUp: false,
     prices: { machine: { perGiBHour: "0" } },

@@ -56,6 +56,7 @@ const added = [
   [/\/(snapshots|secrets|shares)$/, "data.*.createdBy"],
   [/\/files\//, "data.*.createdBy"],
   [/\/network$/, "createdBy"],
+  [/\/billing$/, "lowCredits"],
   [/\/network$/, "ask"],
   [/GET \/keys$/, "data.*.role"],
   [/\/audit$/, "data.*.createdBy"],

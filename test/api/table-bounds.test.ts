@@ -69,6 +69,8 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   uploads: "clean-up",
   user_links: "clean-up",
   users: "the operator adds them",
+  webhook_deliveries: "1,000 that wait and 100 that ended for each webhook; a sweep removes others each minute",
+  webhooks: "BERTH_MAX_WEBHOOKS_PER_ACCOUNT",
 };
 
 let service: ScriptedService;

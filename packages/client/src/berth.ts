@@ -9,6 +9,7 @@ import {
   BillingAccount,
   Keys,
   Programs,
+  Webhooks,
   Workspaces,
 } from "./generated/methods.gen.ts";
 import type { AccountEvent, Import } from "./generated/types.gen.ts";
@@ -22,6 +23,7 @@ export class Berth extends BerthMethods {
   readonly automations: Automations;
   readonly keys: Keys;
   readonly programs: Programs;
+  readonly webhooks: Webhooks;
   readonly workspaces: Workspaces;
   readonly billing: BillingAccount;
   readonly admin: Admin;
@@ -33,6 +35,7 @@ export class Berth extends BerthMethods {
     this.automations = new Automations(this.connection);
     this.keys = new Keys(this.connection);
     this.programs = new Programs(this.connection);
+    this.webhooks = new Webhooks(this.connection);
     this.workspaces = new Workspaces(this.connection);
     this.billing = new BillingAccount(this.connection);
     this.admin = new Admin(this.connection);

@@ -75,6 +75,13 @@ export function register(program: ToolCommand): void {
       return `${text} Spent this month: ${spentThisMonth}.`;
     },
   );
+  billing.add("warn <credits>", "send an event when the balance is low", { credits: "such as 100, or none" }).prints(
+    (credits: string) => connect().billing.update({ lowCredits: credits === "none" ? null : credits }),
+    ({ lowCredits: low, balance }) => {
+      const text = low === null ? "is not sent" : `is sent at ${low} credits`;
+      return `The event credits.low ${text}. The balance is ${balance}.`;
+    },
+  );
   billing
     .add("top-up <credits>", "buy credits by card: prints the address of a payment page", {
       credits: "the number of credits; one costs one US cent",

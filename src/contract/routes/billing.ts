@@ -14,7 +14,7 @@ export const billingRoutes = {
   changeBilling: route({
     method: "PATCH",
     path: "/billing",
-    summary: "Set the monthly spending limit",
+    summary: "Set the monthly spending limit and the balance that is reported",
     body: ChangeBilling,
     responses: { 200: Billing },
     permission: managing,

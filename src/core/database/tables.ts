@@ -27,6 +27,7 @@ import type { McpServers } from "../../contract/mcp-servers.ts";
 import type { OutputSchema } from "../../contract/output.ts";
 import type { Permissions } from "../../contract/permissions.ts";
 import type { Attachment } from "../../contract/uploads.ts";
+import type { DeliveryStatus, DisabledReason } from "../../contract/webhooks.ts";
 import type { Role } from "../../contract/workspaces.ts";
 import type { KeptItem } from "../../protocols/openai/conversation-items.ts";
 import type { ResponseRequest } from "../../protocols/openai/stored-responses.ts";
@@ -49,6 +50,8 @@ export interface Tables {
     monthly_limit: string | null;
     month: Generated<Date | null>;
     month_spent: Generated<string>;
+    /** In micro-credits, as text. */
+    low_credits: string | null;
   };
   people: {
     id: string;
@@ -289,6 +292,41 @@ export interface Tables {
     request_id: string | null;
     created_at: Generated<Date>;
     last_turn_at: Date | null;
+  };
+  webhooks: {
+    id: string;
+    account_id: string;
+    url: string;
+    events: JSONColumnType<string[]> | null;
+    agent_name: string | null;
+    include: JSONColumnType<"content"[]>;
+    secret: Buffer;
+    old_secret: Buffer | null;
+    old_secret_until: Date | null;
+    disabled: Generated<boolean>;
+    disabled_reason: JSONColumnType<DisabledReason> | null;
+    /** A bigint, which comes as text. */
+    dropped: Generated<string>;
+    delivered_at: Date | null;
+    key_id: string | null;
+    person_id: string | null;
+    created_at: Generated<Date>;
+  };
+  webhook_deliveries: {
+    id: Generated<string>;
+    number: Generated<string>;
+    webhook_id: string;
+    type: string;
+    lane: string;
+    data: JSONColumnType<Record<string, unknown>>;
+    created_at: Generated<Date>;
+    status: Generated<DeliveryStatus>;
+    attempts: Generated<number>;
+    next_try_at: Generated<Date>;
+    attempted_at: Date | null;
+    answer_status: number | null;
+    error: string | null;
+    finished_at: Date | null;
   };
   automations: {
     id: string;

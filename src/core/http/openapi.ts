@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import type { Route } from "../../contract/route.ts";
 import { routes } from "../../contract/routes.ts";
+import { webhookEvents } from "../../contract/webhook-events.ts";
 import { handle } from "./handle.ts";
 
 const operationIds = new Map<Route, string>(Object.entries<Route>(routes).map(([name, route]) => [route, name]));
@@ -60,11 +61,12 @@ const refused = {
  */
 function tidied<Given>(given: Given): Given {
   const document = given as Document;
+  const webhooks = describedWebhooks();
   for (const operation of Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods))) {
     operation.responses = { ...operation.responses, default: refused };
   }
   const { schemas = {} } = document.components ?? {};
-  const used = reachable(document.paths, schemas);
+  const used = reachable([document.paths, webhooks], schemas);
   const plainName = (name: string) => {
     const base = name.replace(/Input$/, "");
     return used.has(base) && differ(schemas, base) ? name : base;
@@ -77,8 +79,21 @@ function tidied<Given>(given: Given): Given {
   return {
     ...given,
     paths: plain(document.paths),
+    webhooks,
     components: { ...document.components, schemas: Object.fromEntries(kept) },
   };
+}
+
+/** The requests that receivers of webhooks get, by type of event. */
+function describedWebhooks(): Record<string, unknown> {
+  const described = Object.entries(webhookEvents).map(([type, schema]) => {
+    const { id, description } = schema.meta()!;
+    const content = { "application/json": { schema: { $ref: `#/components/schemas/${id}` } } };
+    const responses = { "2XX": { description: "The event was received." } };
+    const operation = { summary: description, requestBody: { required: true, content }, responses };
+    return [type, { post: operation }];
+  });
+  return Object.fromEntries(described);
 }
 
 /** Whether a schema has another form in requests than in responses. */

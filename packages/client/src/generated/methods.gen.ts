@@ -201,7 +201,7 @@ export class BillingAccount {
     return this.connection.call("getBilling", options);
   }
 
-  /** Set the monthly spending limit. */
+  /** Set the monthly spending limit and the balance that is reported. */
   update(body: Sendable<types.ChangeBilling>, options: RequestOptions = {}): Promise<types.Billing> {
     return this.connection.call("changeBilling", { body, ...options });
   }
@@ -562,6 +562,60 @@ export class Automations {
   /** List the next times of a schedule. */
   times(query: Query<"listScheduleTimes">, options: RequestOptions = {}): Promise<types.ScheduleTimes> {
     return this.connection.call("listScheduleTimes", { query, ...options });
+  }
+}
+
+/** Addresses that are called when something happens, by their ids. Every method throws as `Connection.call`. */
+export class Webhooks {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the workspace's webhooks. */
+  list(options: RequestOptions = {}): Pages<types.Webhook> {
+    return this.connection.pages("listWebhooks", options);
+  }
+
+  /** Show a webhook. */
+  get(id: string, options: RequestOptions = {}): Promise<types.Webhook> {
+    return this.connection.call("getWebhook", { path: { id }, ...options });
+  }
+
+  /** Create a webhook. */
+  create(body: Sendable<types.CreateWebhook>, options: RequestOptions = {}): Promise<types.WebhookWithSecret> {
+    return this.connection.call("createWebhook", { body, ...options });
+  }
+
+  /** Change, disable or enable a webhook. */
+  update(id: string, body: Sendable<types.ChangeWebhook>, options: RequestOptions = {}): Promise<types.Webhook> {
+    return this.connection.call("changeWebhook", { path: { id }, body, ...options });
+  }
+
+  /** Delete a webhook with its deliveries. */
+  async delete(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("deleteWebhook", { path: { id }, ...options });
+  }
+
+  /** Replace a webhook's secret. */
+  rotate(id: string, options: RequestOptions = {}): Promise<types.WebhookWithSecret> {
+    return this.connection.call("rotateWebhookSecret", { path: { id }, ...options });
+  }
+
+  /** Send a test event to a webhook. */
+  test(id: string, options: RequestOptions = {}): Promise<types.WebhookDelivery> {
+    return this.connection.call("testWebhook", { path: { id }, ...options });
+  }
+
+  /** List a webhook's deliveries. */
+  deliveries(id: string, options: RequestOptions = {}): Pages<types.WebhookDelivery> {
+    return this.connection.pages("listWebhookDeliveries", { path: { id }, ...options });
+  }
+
+  /** Send a delivery again. */
+  redeliver(id: string, deliveryId: string, options: RequestOptions = {}): Promise<types.WebhookDelivery> {
+    return this.connection.call("redeliver", { path: { id, deliveryId }, ...options });
   }
 }
 

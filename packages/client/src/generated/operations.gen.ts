@@ -32,6 +32,15 @@ export const operations = {
   resumeAutomation: { method: "POST", path: "/automations/{name}/resume" },
   listAutomationRuns: { method: "GET", path: "/automations/{name}/runs" },
   listScheduleTimes: { method: "GET", path: "/schedule-times" },
+  createWebhook: { method: "POST", path: "/webhooks" },
+  listWebhooks: { method: "GET", path: "/webhooks" },
+  getWebhook: { method: "GET", path: "/webhooks/{id}" },
+  changeWebhook: { method: "PATCH", path: "/webhooks/{id}" },
+  deleteWebhook: { method: "DELETE", path: "/webhooks/{id}" },
+  rotateWebhookSecret: { method: "POST", path: "/webhooks/{id}/rotate" },
+  testWebhook: { method: "POST", path: "/webhooks/{id}/test" },
+  listWebhookDeliveries: { method: "GET", path: "/webhooks/{id}/deliveries" },
+  redeliver: { method: "POST", path: "/webhooks/{id}/deliveries/{deliveryId}/redeliver" },
   listConversations: { method: "GET", path: "/agents/{name}/conversations" },
   createConversation: { method: "POST", path: "/agents/{name}/conversations" },
   getConversation: { method: "GET", path: "/agents/{name}/conversations/{conversation}" },
@@ -185,6 +194,15 @@ export interface Operations {
   resumeAutomation: { data: types.ResumeAutomationData; answer: types.Automation; event: null };
   listAutomationRuns: { data: types.ListAutomationRunsData; answer: types.AutomationRunList; event: null };
   listScheduleTimes: { data: types.ListScheduleTimesData; answer: types.ScheduleTimes; event: null };
+  createWebhook: { data: types.CreateWebhookData; answer: types.WebhookWithSecret; event: null };
+  listWebhooks: { data: types.ListWebhooksData; answer: types.WebhookList; event: null };
+  getWebhook: { data: types.GetWebhookData; answer: types.Webhook; event: null };
+  changeWebhook: { data: types.ChangeWebhookData; answer: types.Webhook; event: null };
+  deleteWebhook: { data: types.DeleteWebhookData; answer: null; event: null };
+  rotateWebhookSecret: { data: types.RotateWebhookSecretData; answer: types.WebhookWithSecret; event: null };
+  testWebhook: { data: types.TestWebhookData; answer: types.WebhookDelivery; event: null };
+  listWebhookDeliveries: { data: types.ListWebhookDeliveriesData; answer: types.WebhookDeliveryList; event: null };
+  redeliver: { data: types.RedeliverData; answer: types.WebhookDelivery; event: null };
   listConversations: { data: types.ListConversationsData; answer: types.ConversationList; event: null };
   createConversation: { data: types.CreateConversationData; answer: types.Conversation; event: null };
   getConversation: { data: types.GetConversationData; answer: types.Conversation; event: null };

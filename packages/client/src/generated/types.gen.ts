@@ -3,6 +3,8 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
+export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostWebhookTestWebhookRequest;
+
 export type Account = {
     id: string;
     name: string;
@@ -305,6 +307,66 @@ export type AccountEvent = {
      */
     reason: RunReason | null;
 } | {
+    type: 'turn.held';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    /**
+     * The first turn that waits.
+     */
+    turnId: string | null;
+    /**
+     * How the turn before it ended.
+     */
+    reason: 'cancelled' | 'failed';
+} | {
+    type: 'snapshot.created';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    snapshotId: string;
+    name: string;
+} | {
+    type: 'credits.low';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    balance: string;
+} | {
+    type: 'credits.exhausted';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    balance: string;
+} | {
+    type: 'webhook.disabled';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    webhookId: string;
+    /**
+     * Why the server disabled it. Null: a person did.
+     */
+    reason: WebhookDisabledReason | null;
+} | {
     type: 'queue.changed';
     /**
      * The event's position in the stream, for resuming later. It increases, with gaps.
@@ -589,6 +651,44 @@ export type Agent = {
     image: AgentImage | null;
 };
 
+/**
+ * An agent was deleted.
+ */
+export type AgentDeletedEvent = {
+    type: 'agent.deleted';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+    };
+};
+
+/**
+ * An agent failed. On /events: `agent.changed`.
+ */
+export type AgentFailedEvent = {
+    type: 'agent.failed';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        /**
+         * The error's code.
+         */
+        reason: string | null;
+    };
+};
+
 export type AgentImage = {
     /**
      * The image that the agent's runtimes come from.
@@ -610,6 +710,40 @@ export type AgentList = {
 
 export type AgentLog = {
     lines: Array<string>;
+};
+
+/**
+ * An agent's machine runs. On /events: `agent.changed`.
+ */
+export type AgentReadyEvent = {
+    type: 'agent.ready';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+    };
+};
+
+/**
+ * An agent's machine was suspended. On /events: `agent.changed`.
+ */
+export type AgentSuspendedEvent = {
+    type: 'agent.suspended';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+    };
 };
 
 export type AguiRun = {
@@ -870,6 +1004,28 @@ export type AutomationList = {
     nextCursor: string | null;
 };
 
+/**
+ * An automation was paused.
+ */
+export type AutomationPausedEvent = {
+    type: 'automation.paused';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        automation: string;
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        /**
+         * Why it paused itself. Null: a person paused it.
+         */
+        reason: string | null;
+    };
+};
+
 export type AutomationRun = {
     id: string;
     trigger: 'schedule' | 'manual';
@@ -957,6 +1113,10 @@ export type Billing = {
      * The monthly spending limit; null: only the balance limits spending.
      */
     monthlyLimit: string | null;
+    /**
+     * The balance at which the event `credits.low` is sent; null: none.
+     */
+    lowCredits: string | null;
     plan: 'prepaid';
     /**
      * Whether credits can be purchased: see `POST /billing/top-ups`.
@@ -1105,7 +1265,11 @@ export type ChangeBilling = {
     /**
      * The spending limit per calendar month, UTC; null: no limit.
      */
-    monthlyLimit: string | null;
+    monthlyLimit?: string | null;
+    /**
+     * The balance at which the event `credits.low` is sent; null: none.
+     */
+    lowCredits?: string | null;
 };
 
 export type ChangeConversation = {
@@ -1152,6 +1316,29 @@ export type ChangeQueuedTurn = {
      * Its new place in the queue; 1 is next. A number beyond the end is the end.
      */
     position?: number;
+};
+
+export type ChangeWebhook = {
+    /**
+     * An https address on the public internet, without a user name, a password or a fragment. http and inner hosts are for those that the operator has listed.
+     */
+    url?: string;
+    /**
+     * The types of events that are sent. Null: all, also those of later versions.
+     */
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created'> | null;
+    /**
+     * Only events of the agent of this name. Null: of all agents.
+     */
+    agent?: string | null;
+    /**
+     * `content`: events of turns and runs have the reply's text.
+     */
+    include?: Array<'content'>;
+    /**
+     * Nothing is sent, and events of that time are not sent later.
+     */
+    disabled?: boolean;
 };
 
 /**
@@ -1911,6 +2098,29 @@ export type CreateUser = {
     name: string;
 };
 
+export type CreateWebhook = {
+    /**
+     * An https address on the public internet, without a user name, a password or a fragment. http and inner hosts are for those that the operator has listed.
+     */
+    url: string;
+    /**
+     * The types of events that are sent. Null: all, also those of later versions.
+     */
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created'> | null;
+    /**
+     * Only events of the agent of this name. Null: of all agents.
+     */
+    agent?: string | null;
+    /**
+     * `content`: events of turns and runs have the reply's text.
+     */
+    include?: Array<'content'>;
+    /**
+     * Nothing is sent, and events of that time are not sent later.
+     */
+    disabled?: boolean;
+};
+
 export type CreateWorkspace = {
     /**
      * 1 to 64 letters, digits, signs and single spaces. Names that differ only in case are the same.
@@ -2020,6 +2230,40 @@ export type CreditGrant = {
     entry: CreditEntry;
 };
 
+/**
+ * The balance fell to 0 or below.
+ */
+export type CreditsExhaustedEvent = {
+    type: 'credits.exhausted';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The balance, in credits.
+         */
+        balance: string;
+    };
+};
+
+/**
+ * The balance fell to the account's `lowCredits` or below.
+ */
+export type CreditsLowEvent = {
+    type: 'credits.low';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The balance, in credits.
+         */
+        balance: string;
+    };
+};
+
 export type DeletedWorkspace = {
     id: string;
     name: string;
@@ -2056,7 +2300,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'run_in_progress' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -2064,7 +2308,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'run_in_progress' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -2527,6 +2771,33 @@ export type NetworkLogEntry = {
 };
 
 /**
+ * Connections of an agent were refused. On /events: `host.refused`.
+ */
+export type NetworkRefusedEvent = {
+    type: 'network.refused';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        /**
+         * `*` for a group of refused hosts.
+         */
+        host: string;
+        port: number | null;
+        reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'asked' | 'too_many';
+        /**
+         * The number of connections.
+         */
+        count: number;
+    };
+};
+
+/**
  * A conversation of OpenAI's Conversations API.
  */
 export type OpenAiConversation = {
@@ -2844,6 +3115,82 @@ export type RunCommand = {
     };
 };
 
+/**
+ * A run of an automation completed.
+ */
+export type RunCompletedEvent = {
+    type: 'run.completed';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The automation's name.
+         */
+        automation: string;
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        runId: string;
+        /**
+         * Null: it did not begin.
+         */
+        turnId: string | null;
+        /**
+         * Only with `include: ["content"]`, and while the agent is not private.
+         */
+        content?: {
+            /**
+             * The reply's text, up to 65536 characters.
+             */
+            reply: string;
+            replyTruncated: boolean;
+        };
+    };
+};
+
+/**
+ * A run of an automation failed.
+ */
+export type RunFailedEvent = {
+    type: 'run.failed';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The automation's name.
+         */
+        automation: string;
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        runId: string;
+        /**
+         * Null: it did not begin.
+         */
+        turnId: string | null;
+        /**
+         * Only with `include: ["content"]`, and while the agent is not private.
+         */
+        content?: {
+            /**
+             * The reply's text, up to 65536 characters.
+             */
+            reply: string;
+            replyTruncated: boolean;
+        };
+        /**
+         * The error's code.
+         */
+        reason: string | null;
+    };
+};
+
 export type RunReason = {
     /**
      * A stable code: `overlap`, `queue_full` or `missed` of a run that was skipped, `replaced`, `cancelled`, `timeout`, or an error code.
@@ -3110,6 +3457,24 @@ export type Snapshot = {
 };
 
 /**
+ * A snapshot of an agent was created.
+ */
+export type SnapshotCreatedEvent = {
+    type: 'snapshot.created';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        snapshotId: string;
+    };
+};
+
+/**
  * An agent's snapshots, oldest first.
  */
 export type SnapshotList = {
@@ -3269,6 +3634,34 @@ export type Turn = {
 };
 
 /**
+ * A turn was cancelled. On /events: `turn.ended`.
+ */
+export type TurnCancelledEvent = {
+    type: 'turn.cancelled';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        turnId: string;
+        /**
+         * Only with `include: ["content"]`, and while the agent is not private.
+         */
+        content?: {
+            /**
+             * The reply's text, up to 65536 characters.
+             */
+            reply: string;
+            replyTruncated: boolean;
+        };
+    };
+};
+
+/**
  * The files of the agent's home that differ from before the turn, without ignored files and caches.
  */
 export type TurnChanges = {
@@ -3320,6 +3713,34 @@ export type TurnChangesWithDiffs = {
      * Changes by all programs and people during the turn are included, not only the agent's.
      */
     writers: 'all';
+};
+
+/**
+ * A turn completed. On /events: `turn.ended`.
+ */
+export type TurnCompletedEvent = {
+    type: 'turn.completed';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        turnId: string;
+        /**
+         * Only with `include: ["content"]`, and while the agent is not private.
+         */
+        content?: {
+            /**
+             * The reply's text, up to 65536 characters.
+             */
+            reply: string;
+            replyTruncated: boolean;
+        };
+    };
 };
 
 export type TurnEvent = {
@@ -3495,6 +3916,63 @@ export type TurnEvent = {
 };
 
 /**
+ * A turn failed. On /events: `turn.ended`.
+ */
+export type TurnFailedEvent = {
+    type: 'turn.failed';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        turnId: string;
+        /**
+         * Only with `include: ["content"]`, and while the agent is not private.
+         */
+        content?: {
+            /**
+             * The reply's text, up to 65536 characters.
+             */
+            reply: string;
+            replyTruncated: boolean;
+        };
+        /**
+         * The error's code.
+         */
+        reason: string | null;
+    };
+};
+
+/**
+ * Messages wait because the turn before them did not complete.
+ */
+export type TurnHeldEvent = {
+    type: 'turn.held';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        /**
+         * The first turn that waits.
+         */
+        turnId: string | null;
+        /**
+         * How the turn before it ended.
+         */
+        reason: 'cancelled' | 'failed';
+    };
+};
+
+/**
  * The agent's turns, newest first.
  */
 export type TurnList = {
@@ -3524,6 +4002,25 @@ export type TurnSummary = {
      * The agent's name.
      */
     agent: string;
+};
+
+/**
+ * A turn waits for a person's approval. On /events: `approval.requested`.
+ */
+export type TurnWaitingEvent = {
+    type: 'turn.waiting';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        turnId: string;
+        approvalId: string;
+    };
 };
 
 export type UpdateMember = {
@@ -3690,6 +4187,189 @@ export type UserWithLink = {
      * A link to set the password, once, within 72 hours. It is shown once.
      */
     link: string;
+};
+
+export type Webhook = {
+    id: string;
+    url: string;
+    events: Array<string> | null;
+    agent: string | null;
+    include: Array<string>;
+    disabled: boolean;
+    /**
+     * Why the server disabled it. Null: a person did, or it is not disabled.
+     */
+    disabledReason: WebhookDisabledReason | null;
+    /**
+     * How many deliveries were removed because more than 1000 waited.
+     */
+    dropped: number;
+    /**
+     * Until when the secret before the last rotation signs as well.
+     */
+    oldSecretUntil: string | null;
+    lastDelivery: {
+        /**
+         * The header `webhook-id`, the same for all tries.
+         */
+        id: string;
+        /**
+         * The type of the event.
+         */
+        type: string;
+        /**
+         * `pending`: it is tried, or tried again later.
+         */
+        status: 'pending' | 'delivered' | 'failed';
+        /**
+         * The status of the last answer. Null: there was none.
+         */
+        responseStatus: number | null;
+        /**
+         * Why the last try failed.
+         */
+        error: string | null;
+        /**
+         * The time of the event.
+         */
+        createdAt: string;
+    } | null;
+    createdBy: Author | null;
+    createdAt: string;
+};
+
+export type WebhookDelivery = {
+    /**
+     * The header `webhook-id`, the same for all tries.
+     */
+    id: string;
+    /**
+     * The type of the event.
+     */
+    type: string;
+    /**
+     * The agent that it is about. Null: none.
+     */
+    agent: string | null;
+    /**
+     * `pending`: it is tried, or tried again later.
+     */
+    status: 'pending' | 'delivered' | 'failed';
+    /**
+     * The number of tries, up to 10.
+     */
+    attempts: number;
+    /**
+     * The status of the last answer. Null: there was none.
+     */
+    responseStatus: number | null;
+    /**
+     * Why the last try failed.
+     */
+    error: string | null;
+    /**
+     * Null: it has ended.
+     */
+    nextAttemptAt: string | null;
+    lastAttemptAt: string | null;
+    /**
+     * The time of the event.
+     */
+    createdAt: string;
+};
+
+/**
+ * Newest first: those that wait, and the last 100 others.
+ */
+export type WebhookDeliveryList = {
+    data: Array<WebhookDelivery>;
+    nextCursor: string | null;
+};
+
+export type WebhookDisabledReason = {
+    /**
+     * `failing`: no delivery arrived for three days. `gone`: the receiver answered 410. `secret_unreadable`: the secret was encrypted with another secret key.
+     */
+    code: 'failing' | 'gone' | 'secret_unreadable';
+    /**
+     * The reason, as a sentence.
+     */
+    message: string;
+};
+
+/**
+ * Newest first.
+ */
+export type WebhookList = {
+    data: Array<Webhook>;
+    nextCursor: string | null;
+};
+
+/**
+ * A person asked for a test. Every webhook gets it.
+ */
+export type WebhookTestEvent = {
+    type: 'webhook.test';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        webhookId: string;
+    };
+};
+
+export type WebhookWithSecret = {
+    id: string;
+    url: string;
+    events: Array<string> | null;
+    agent: string | null;
+    include: Array<string>;
+    disabled: boolean;
+    /**
+     * Why the server disabled it. Null: a person did, or it is not disabled.
+     */
+    disabledReason: WebhookDisabledReason | null;
+    /**
+     * How many deliveries were removed because more than 1000 waited.
+     */
+    dropped: number;
+    /**
+     * Until when the secret before the last rotation signs as well.
+     */
+    oldSecretUntil: string | null;
+    lastDelivery: {
+        /**
+         * The header `webhook-id`, the same for all tries.
+         */
+        id: string;
+        /**
+         * The type of the event.
+         */
+        type: string;
+        /**
+         * `pending`: it is tried, or tried again later.
+         */
+        status: 'pending' | 'delivered' | 'failed';
+        /**
+         * The status of the last answer. Null: there was none.
+         */
+        responseStatus: number | null;
+        /**
+         * Why the last try failed.
+         */
+        error: string | null;
+        /**
+         * The time of the event.
+         */
+        createdAt: string;
+    } | null;
+    createdBy: Author | null;
+    createdAt: string;
+    /**
+     * Verifies the signatures: `whsec_` and base64. It is shown once.
+     */
+    secret: string;
 };
 
 /**
@@ -4760,6 +5440,312 @@ export type ListScheduleTimesResponses = {
 };
 
 export type ListScheduleTimesResponse = ListScheduleTimesResponses[keyof ListScheduleTimesResponses];
+
+export type ListWebhooksData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The page size, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The previous page's `nextCursor`.
+         */
+        cursor?: string;
+    };
+    url: '/webhooks';
+};
+
+export type ListWebhooksErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListWebhooksError = ListWebhooksErrors[keyof ListWebhooksErrors];
+
+export type ListWebhooksResponses = {
+    /**
+     * Default Response
+     */
+    200: WebhookList;
+};
+
+export type ListWebhooksResponse = ListWebhooksResponses[keyof ListWebhooksResponses];
+
+export type CreateWebhookData = {
+    body: CreateWebhook;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/webhooks';
+};
+
+export type CreateWebhookErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateWebhookError = CreateWebhookErrors[keyof CreateWebhookErrors];
+
+export type CreateWebhookResponses = {
+    /**
+     * Default Response
+     */
+    201: WebhookWithSecret;
+};
+
+export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
+
+export type DeleteWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * The webhook's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/webhooks/{id}';
+};
+
+export type DeleteWebhookErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DeleteWebhookError = DeleteWebhookErrors[keyof DeleteWebhookErrors];
+
+export type DeleteWebhookResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type DeleteWebhookResponse = DeleteWebhookResponses[keyof DeleteWebhookResponses];
+
+export type GetWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * The webhook's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/webhooks/{id}';
+};
+
+export type GetWebhookErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetWebhookError = GetWebhookErrors[keyof GetWebhookErrors];
+
+export type GetWebhookResponses = {
+    /**
+     * Default Response
+     */
+    200: Webhook;
+};
+
+export type GetWebhookResponse = GetWebhookResponses[keyof GetWebhookResponses];
+
+export type ChangeWebhookData = {
+    body: ChangeWebhook;
+    path: {
+        /**
+         * The webhook's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/webhooks/{id}';
+};
+
+export type ChangeWebhookErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChangeWebhookError = ChangeWebhookErrors[keyof ChangeWebhookErrors];
+
+export type ChangeWebhookResponses = {
+    /**
+     * Default Response
+     */
+    200: Webhook;
+};
+
+export type ChangeWebhookResponse = ChangeWebhookResponses[keyof ChangeWebhookResponses];
+
+export type RotateWebhookSecretData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The webhook's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/webhooks/{id}/rotate';
+};
+
+export type RotateWebhookSecretErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RotateWebhookSecretError = RotateWebhookSecretErrors[keyof RotateWebhookSecretErrors];
+
+export type RotateWebhookSecretResponses = {
+    /**
+     * Default Response
+     */
+    200: WebhookWithSecret;
+};
+
+export type RotateWebhookSecretResponse = RotateWebhookSecretResponses[keyof RotateWebhookSecretResponses];
+
+export type TestWebhookData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The webhook's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/webhooks/{id}/test';
+};
+
+export type TestWebhookErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type TestWebhookError = TestWebhookErrors[keyof TestWebhookErrors];
+
+export type TestWebhookResponses = {
+    /**
+     * Default Response
+     */
+    201: WebhookDelivery;
+};
+
+export type TestWebhookResponse = TestWebhookResponses[keyof TestWebhookResponses];
+
+export type ListWebhookDeliveriesData = {
+    body?: never;
+    path: {
+        /**
+         * The webhook's id.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The page size, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The previous page's `nextCursor`.
+         */
+        cursor?: string;
+    };
+    url: '/webhooks/{id}/deliveries';
+};
+
+export type ListWebhookDeliveriesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListWebhookDeliveriesError = ListWebhookDeliveriesErrors[keyof ListWebhookDeliveriesErrors];
+
+export type ListWebhookDeliveriesResponses = {
+    /**
+     * Default Response
+     */
+    200: WebhookDeliveryList;
+};
+
+export type ListWebhookDeliveriesResponse = ListWebhookDeliveriesResponses[keyof ListWebhookDeliveriesResponses];
+
+export type RedeliverData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The webhook's id.
+         */
+        id: string;
+        /**
+         * The delivery's id.
+         */
+        deliveryId: string;
+    };
+    query?: never;
+    url: '/webhooks/{id}/deliveries/{deliveryId}/redeliver';
+};
+
+export type RedeliverErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RedeliverError = RedeliverErrors[keyof RedeliverErrors];
+
+export type RedeliverResponses = {
+    /**
+     * Default Response
+     */
+    200: WebhookDelivery;
+};
+
+export type RedeliverResponse = RedeliverResponses[keyof RedeliverResponses];
 
 export type ListConversationsData = {
     body?: never;
@@ -9028,4 +10014,157 @@ export type GetA2aCardResponses = {
      * Default Response
      */
     200: unknown;
+};
+
+export type PostTurnCompletedWebhookPayload = TurnCompletedEvent;
+
+export type PostTurnCompletedWebhookRequest = {
+    body: PostTurnCompletedWebhookPayload;
+    key: 'turn.completed';
+    path?: never;
+    query?: never;
+};
+
+export type PostTurnFailedWebhookPayload = TurnFailedEvent;
+
+export type PostTurnFailedWebhookRequest = {
+    body: PostTurnFailedWebhookPayload;
+    key: 'turn.failed';
+    path?: never;
+    query?: never;
+};
+
+export type PostTurnCancelledWebhookPayload = TurnCancelledEvent;
+
+export type PostTurnCancelledWebhookRequest = {
+    body: PostTurnCancelledWebhookPayload;
+    key: 'turn.cancelled';
+    path?: never;
+    query?: never;
+};
+
+export type PostTurnWaitingWebhookPayload = TurnWaitingEvent;
+
+export type PostTurnWaitingWebhookRequest = {
+    body: PostTurnWaitingWebhookPayload;
+    key: 'turn.waiting';
+    path?: never;
+    query?: never;
+};
+
+export type PostTurnHeldWebhookPayload = TurnHeldEvent;
+
+export type PostTurnHeldWebhookRequest = {
+    body: PostTurnHeldWebhookPayload;
+    key: 'turn.held';
+    path?: never;
+    query?: never;
+};
+
+export type PostAgentReadyWebhookPayload = AgentReadyEvent;
+
+export type PostAgentReadyWebhookRequest = {
+    body: PostAgentReadyWebhookPayload;
+    key: 'agent.ready';
+    path?: never;
+    query?: never;
+};
+
+export type PostAgentFailedWebhookPayload = AgentFailedEvent;
+
+export type PostAgentFailedWebhookRequest = {
+    body: PostAgentFailedWebhookPayload;
+    key: 'agent.failed';
+    path?: never;
+    query?: never;
+};
+
+export type PostAgentSuspendedWebhookPayload = AgentSuspendedEvent;
+
+export type PostAgentSuspendedWebhookRequest = {
+    body: PostAgentSuspendedWebhookPayload;
+    key: 'agent.suspended';
+    path?: never;
+    query?: never;
+};
+
+export type PostAgentDeletedWebhookPayload = AgentDeletedEvent;
+
+export type PostAgentDeletedWebhookRequest = {
+    body: PostAgentDeletedWebhookPayload;
+    key: 'agent.deleted';
+    path?: never;
+    query?: never;
+};
+
+export type PostAutomationPausedWebhookPayload = AutomationPausedEvent;
+
+export type PostAutomationPausedWebhookRequest = {
+    body: PostAutomationPausedWebhookPayload;
+    key: 'automation.paused';
+    path?: never;
+    query?: never;
+};
+
+export type PostRunCompletedWebhookPayload = RunCompletedEvent;
+
+export type PostRunCompletedWebhookRequest = {
+    body: PostRunCompletedWebhookPayload;
+    key: 'run.completed';
+    path?: never;
+    query?: never;
+};
+
+export type PostRunFailedWebhookPayload = RunFailedEvent;
+
+export type PostRunFailedWebhookRequest = {
+    body: PostRunFailedWebhookPayload;
+    key: 'run.failed';
+    path?: never;
+    query?: never;
+};
+
+export type PostCreditsLowWebhookPayload = CreditsLowEvent;
+
+export type PostCreditsLowWebhookRequest = {
+    body: PostCreditsLowWebhookPayload;
+    key: 'credits.low';
+    path?: never;
+    query?: never;
+};
+
+export type PostCreditsExhaustedWebhookPayload = CreditsExhaustedEvent;
+
+export type PostCreditsExhaustedWebhookRequest = {
+    body: PostCreditsExhaustedWebhookPayload;
+    key: 'credits.exhausted';
+    path?: never;
+    query?: never;
+};
+
+export type PostNetworkRefusedWebhookPayload = NetworkRefusedEvent;
+
+export type PostNetworkRefusedWebhookRequest = {
+    body: PostNetworkRefusedWebhookPayload;
+    key: 'network.refused';
+    path?: never;
+    query?: never;
+};
+
+export type PostSnapshotCreatedWebhookPayload = SnapshotCreatedEvent;
+
+export type PostSnapshotCreatedWebhookRequest = {
+    body: PostSnapshotCreatedWebhookPayload;
+    key: 'snapshot.created';
+    path?: never;
+    query?: never;
+};
+
+export type PostWebhookTestWebhookPayload = WebhookTestEvent;
+
+export type PostWebhookTestWebhookRequest = {
+    body: PostWebhookTestWebhookPayload;
+    key: 'webhook.test';
+    path?: never;
+    query?: never;
 };

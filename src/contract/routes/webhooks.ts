@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { ListQuery } from "../agents.ts";
+import { managing, route } from "../route.ts";
+import {
+  ChangeWebhook,
+  CreateWebhook,
+  DeliveryParams,
+  Webhook,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookList,
+  WebhookParams,
+  WebhookWithSecret,
+} from "../webhooks.ts";
+
+/** Addresses that are called when something happens in the workspace. */
+export const webhookRoutes = {
+  createWebhook: route({
+    method: "POST",
+    path: "/webhooks",
+    summary: "Create a webhook",
+    description: "The response contains the secret, once.",
+    body: CreateWebhook,
+    responses: { 201: WebhookWithSecret },
+    permission: managing,
+  }),
+  listWebhooks: route({
+    method: "GET",
+    path: "/webhooks",
+    summary: "List the workspace's webhooks",
+    query: ListQuery,
+    responses: { 200: WebhookList },
+    permission: managing,
+  }),
+  getWebhook: route({
+    method: "GET",
+    path: "/webhooks/{id}",
+    summary: "Show a webhook",
+    params: WebhookParams,
+    responses: { 200: Webhook },
+    permission: managing,
+  }),
+  changeWebhook: route({
+    method: "PATCH",
+    path: "/webhooks/{id}",
+    summary: "Change, disable or enable a webhook",
+    description: "Disabling it ends the deliveries that wait.",
+    params: WebhookParams,
+    body: ChangeWebhook,
+    responses: { 200: Webhook },
+    permission: managing,
+  }),
+  deleteWebhook: route({
+    method: "DELETE",
+    path: "/webhooks/{id}",
+    summary: "Delete a webhook with its deliveries",
+    params: WebhookParams,
+    responses: { 204: z.null() },
+    permission: managing,
+  }),
+  rotateWebhookSecret: route({
+    method: "POST",
+    path: "/webhooks/{id}/rotate",
+    summary: "Replace a webhook's secret",
+    description: "The response contains the new secret, once. The old one signs as well for 24 hours.",
+    params: WebhookParams,
+    responses: { 200: WebhookWithSecret },
+    permission: managing,
+  }),
+  testWebhook: route({
+    method: "POST",
+    path: "/webhooks/{id}/test",
+    summary: "Send a test event to a webhook",
+    description: "The delivery of a `webhook.test`, which is sent like any other.",
+    params: WebhookParams,
+    responses: { 201: WebhookDelivery },
+    permission: managing,
+  }),
+  listWebhookDeliveries: route({
+    method: "GET",
+    path: "/webhooks/{id}/deliveries",
+    summary: "List a webhook's deliveries",
+    params: WebhookParams,
+    query: ListQuery,
+    responses: { 200: WebhookDeliveryList },
+    permission: managing,
+  }),
+  redeliver: route({
+    method: "POST",
+    path: "/webhooks/{id}/deliveries/{deliveryId}/redeliver",
+    summary: "Send a delivery again",
+    description: "With the same `webhook-id`. A delivery that waits is tried now.",
+    params: DeliveryParams,
+    responses: { 200: WebhookDelivery },
+    permission: managing,
+  }),
+};

@@ -1,0 +1,198 @@
+import type { AppContext } from "../context.ts";
+import type { DisabledReason } from "../contract/webhooks.ts";
+import { Backoff, pause } from "../core/retry.ts";
+import { CallFailed } from "../outbound/outbound.ts";
+import type { ClaimedDelivery, DueDelivery, Outcome } from "./delivery-store.ts";
+import { retryWaitMs } from "./schedule.ts";
+import { signedHeaders } from "./signature.ts";
+
+/** How often the outbox is read. */
+const lookEveryMs = 1_000;
+const mostRetryMs = 30_000;
+/** The most deliveries of a webhook that are tried at once. */
+const maximumOfWebhook = 4;
+/** A result that cannot be stored is lost after this many tries: the delivery is repeated. */
+const storeRetries = 5;
+
+/** A try's answer, or the reason why there was none. */
+interface Answer extends Outcome {
+  retryAfter: string | null;
+}
+
+/**
+ * Sends the deliveries of the outbox. Every server that leads a host does, each what it takes first. All its knowledge is in
+ * the database: what a server that died had begun, another one repeats.
+ */
+export class Deliverer {
+  readonly #context: AppContext;
+  readonly #stopped = new AbortController();
+  readonly #trying = new Map<string, Promise<void>>();
+  readonly #ofWebhook = new Map<string, number>();
+  #wakes = new AbortController();
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(context: AppContext) {
+    this.#context = context;
+  }
+
+  begin(): void {
+    this.#work = this.#run();
+  }
+
+  /** Looks at once. */
+  wake(): void {
+    this.#wakes.abort();
+  }
+
+  /** Bounds the deliveries. Called periodically. */
+  async sweep(): Promise<void> {
+    const { deliveries } = this.#context.stores;
+    const dropped = await deliveries.dropBeyond();
+    if (dropped > 0) this.#context.log("deliveries of webhooks were removed because too many waited", { dropped });
+    await deliveries.removeOld();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.wake();
+    await this.#work;
+    const ids = [...this.#trying.keys()];
+    this.#context.outbound.close();
+    await Promise.all(this.#trying.values());
+    if (ids.length > 0) await this.#context.stores.deliveries.release(ids).catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    const backoff = new Backoff(lookEveryMs, mostRetryMs);
+    while (!this.#stopped.signal.aborted) {
+      this.#wakes = new AbortController();
+      const { signal } = this.#wakes;
+      let waitMs = lookEveryMs;
+      try {
+        await this.#look();
+        backoff.reset();
+      } catch (error) {
+        if (this.#stopped.signal.aborted) return;
+        this.#context.log("the webhooks could not be read; it is tried again", { error });
+        waitMs = backoff.next();
+      }
+      if (!this.#stopped.signal.aborted) await pause(waitMs, signal);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { deliveries } = this.#context.stores;
+    const busy = [...this.#ofWebhook].filter(([, count]) => count >= maximumOfWebhook).map(([id]) => id);
+    const chosen = this.#chosen(await deliveries.due(busy));
+    if (chosen.length === 0) return;
+    for (const delivery of await deliveries.claim(chosen)) this.#begin(delivery);
+  }
+
+  /** As many as may be called now, of each webhook and each workspace. */
+  #chosen(due: readonly DueDelivery[]): string[] {
+    const [ofWebhook, ofAccount] = [new Map(this.#ofWebhook), new Map<string, number>()];
+    const chosen: string[] = [];
+    for (const { id, webhookId, accountId } of due) {
+      const count = ofWebhook.get(webhookId) ?? 0;
+      const added = ofAccount.get(accountId) ?? 0;
+      const isFull =
+        this.#context.outbound.free(accountId) <= added || this.#context.outbound.free("") <= chosen.length;
+      if (this.#trying.has(id) || count >= maximumOfWebhook || isFull) continue;
+      ofWebhook.set(webhookId, count + 1);
+      ofAccount.set(accountId, added + 1);
+      chosen.push(id);
+    }
+    return chosen;
+  }
+
+  #begin(delivery: ClaimedDelivery): void {
+    const { id, webhookId } = delivery;
+    this.#ofWebhook.set(webhookId, (this.#ofWebhook.get(webhookId) ?? 0) + 1);
+    const trying = this.#try(delivery)
+      .catch((error: unknown) => {
+        if (!this.#stopped.signal.aborted) this.#context.log("a webhook's delivery is repeated", { error });
+      })
+      .finally(() => {
+        this.#trying.delete(id);
+        const left = this.#ofWebhook.get(webhookId)! - 1;
+        if (left === 0) this.#ofWebhook.delete(webhookId);
+        else this.#ofWebhook.set(webhookId, left);
+        this.wake();
+      });
+    this.#trying.set(id, trying);
+  }
+
+  async #try(delivery: ClaimedDelivery): Promise<void> {
+    const { stores } = this.#context;
+    const { webhookId, secret, oldSecret } = delivery;
+    const secrets = stores.webhooks.openSecrets(webhookId, secret, oldSecret);
+    if (secrets === null) {
+      const message = "The webhook's secret was encrypted with another secret key. Rotate it, and enable the webhook.";
+      await this.#giveUp(delivery, { answerStatus: null, error: message }, { code: "secret_unreadable", message });
+      return;
+    }
+    const body = await this.#bodyOf(delivery);
+    const answer = await this.#post(delivery, body, secrets);
+    // The server stops: another one, or the next, tries it.
+    if (this.#stopped.signal.aborted && answer.answerStatus === null) return;
+    await this.#store(() => this.#settle(delivery, answer));
+  }
+
+  async #bodyOf(delivery: ClaimedDelivery): Promise<string> {
+    const { type, createdAt, data, include } = delivery;
+    const isOfReply = /^(turn\.(completed|failed|cancelled)|run\.)/.test(type);
+    const hasContent = include.includes("content") && isOfReply;
+    const content = hasContent ? await this.#context.stores.deliveries.contentOf(delivery) : null;
+    return JSON.stringify({ type, timestamp: createdAt.toISOString(), data: { ...data, ...(content && { content }) } });
+  }
+
+  async #post({ id, accountId, url }: ClaimedDelivery, body: string, secrets: readonly string[]): Promise<Answer> {
+    const { outbound, version } = this.#context;
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": `Berth/${version}`,
+      ...signedHeaders(id, body, secrets, new Date()),
+    };
+    try {
+      const { status, retryAfter } = await outbound.post({ accountId, url, headers, body });
+      const isTaken = status >= 200 && status < 300;
+      return { answerStatus: status, error: isTaken ? null : `The receiver answered ${status}.`, retryAfter };
+    } catch (error) {
+      if (!(error instanceof CallFailed)) throw error;
+      return { answerStatus: null, error: error.message, retryAfter: null };
+    }
+  }
+
+  async #settle(delivery: ClaimedDelivery, answer: Answer): Promise<void> {
+    const { deliveries } = this.#context.stores;
+    if (answer.error === null) return deliveries.delivered(delivery, answer);
+    if (answer.answerStatus === 410) {
+      const message = "The receiver answered 410: it wants no more deliveries.";
+      return this.#giveUp(delivery, answer, { code: "gone", message });
+    }
+    const waitMs = retryWaitMs(delivery.attempts + 1, answer.retryAfter, Date.now(), Math.random());
+    if (waitMs !== null) return deliveries.failed(delivery, answer, waitMs);
+    const message = `No delivery arrived for three days. The last try: ${answer.error}`;
+    await this.#giveUp(delivery, answer, { code: "failing", message });
+  }
+
+  async #giveUp(delivery: ClaimedDelivery, outcome: Outcome, reason: DisabledReason): Promise<void> {
+    const unlessDelivered = reason.code === "failing";
+    const isDisabled = await this.#context.stores.deliveries.gaveUp(delivery, outcome, reason, { unlessDelivered });
+    const { webhookId, accountId } = delivery;
+    if (isDisabled) this.#context.log("a webhook was disabled", { webhookId, accountId, reason: reason.code });
+  }
+
+  /** Stores a result also after a short absence of the database. */
+  async #store(write: () => Promise<void>): Promise<void> {
+    const backoff = new Backoff(lookEveryMs, mostRetryMs);
+    for (let left = storeRetries; ; left--) {
+      try {
+        return await write();
+      } catch (error) {
+        if (left === 0 || this.#stopped.signal.aborted) throw error;
+        await pause(backoff.next(), this.#stopped.signal);
+      }
+    }
+  }
+}
