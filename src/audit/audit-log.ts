@@ -73,13 +73,13 @@ function isWritten({ audited }: Route, status: number): boolean {
  */
 function resourceOf({ params, routeOptions }: FastifyRequest, reply: FastifyReply): string | null {
   const path = routeOptions.config.route!.path;
-  const given = params as Readonly<Record<string, string>>;
+  const given = params as Readonly<Record<string, string | number>>;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const last = names.findLast((name) => !secretParams.has(name) && !(name === "name" && path.startsWith("/agents/")));
   const created = String(reply.getHeader("location") ?? "");
   const resource =
     last === undefined ? /^(?!\/agents\/[^/]+$).*\/([^/]+)$/.exec(created)?.[1] : (given[last] ?? given["*"]);
-  return resource?.slice(0, longestResource) ?? null;
+  return resource === undefined ? null : String(resource).slice(0, longestResource);
 }
 
 /** The agent's name in the path, if it is a valid name: anything else may be a pasted secret. */
