@@ -23,7 +23,7 @@ const oidc = { issuer: issuer.url, audience: issuer.audience, clientId: "berth",
 const settings = {
   oidc,
   startingCredits: "1000000",
-  rateLimits: { requests: 0, account: 0, address: 0, agents: 0, keys: 0 },
+  rateLimits: { requests: 0, account: 0, address: 0, agents: 0, keys: 0, hooks: 0 },
 };
 await using one = await ScriptedService.start(settings);
 await using many = await ScriptedService.start(settings);

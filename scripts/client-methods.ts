@@ -159,7 +159,7 @@ const classes: readonly ClassRow[] = [
   },
   {
     name: "Automations",
-    doc: "Messages to agents on a schedule, by their names.",
+    doc: "Messages to agents on a schedule or for deliveries, by their names.",
     methods: {
       list: "listAutomations",
       get: "getAutomation",
@@ -171,6 +171,9 @@ const classes: readonly ClassRow[] = [
       resume: "resumeAutomation",
       runs: "listAutomationRuns",
       times: "listScheduleTimes",
+      rotateSecret: "rotateAutomationSecret",
+      deliveries: "listHookDeliveries",
+      sendAgain: "sendHookDeliveryAgain",
     },
   },
   {

@@ -14,6 +14,7 @@ import { agentRoutes } from "./agents/routes.ts";
 import { approvalRoutes } from "./approvals/routes.ts";
 import { archiveRoutes } from "./archives/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
+import { hookRoutes } from "./automations/hook-routes.ts";
 import { automationRoutes } from "./automations/routes.ts";
 import { backupRoutes } from "./backup/routes.ts";
 import { creditRoutes } from "./billing/credit-routes.ts";
@@ -82,6 +83,7 @@ const plugins = [
   healthRoutes,
   protectedResourceRoutes,
   paymentEventRoutes,
+  hookRoutes,
   signInRoutes,
   providerMetadataRoutes,
   dashboardRoutes,

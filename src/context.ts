@@ -12,6 +12,7 @@ import { ImportFolders } from "./archives/import-folders.ts";
 import { Imports } from "./archives/imports.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { Automations } from "./automations/automations.ts";
+import { Hooks } from "./automations/hooks.ts";
 import { Scheduler } from "./automations/scheduler.ts";
 import { Backups } from "./backup/backups.ts";
 import { BackupStaging } from "./backup/staging.ts";
@@ -150,6 +151,7 @@ export class AppContext extends Foundation {
   readonly snapshots = new Snapshots(this);
   readonly forks = new Forks(this);
   readonly automations = new Automations(this);
+  readonly hooks = new Hooks(this);
   readonly scheduler = new Scheduler(this);
   readonly webhooks = new Webhooks(this);
   readonly deliverer = new Deliverer(this);

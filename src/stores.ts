@@ -11,6 +11,8 @@ import { ApprovalStore } from "./approvals/store.ts";
 import { HistoryStore } from "./archives/history-store.ts";
 import { AuditStore } from "./audit/store.ts";
 import { DueStore } from "./automations/due-store.ts";
+import { HookDeliveryStore } from "./automations/hook-delivery-store.ts";
+import { HookStore } from "./automations/hook-store.ts";
 import { RunStore } from "./automations/run-store.ts";
 import { AutomationStore } from "./automations/store.ts";
 import { fromCredits } from "./billing/credits.ts";
@@ -54,10 +56,11 @@ export type Stores = ReturnType<typeof openStores>;
 export function openStores(database: Database, host: string, sealer: Sealer, config: Config) {
   const startingCredits = fromCredits(config.startingCredits);
   const machinePrice = fromCredits(config.machinePrice);
-  const { requests, account, address, agents, keys } = config.rateLimits;
+  const { requests, account, address, agents, keys, hooks } = config.rateLimits;
   const agentStore = new AgentStore(database, host, config.maximumAgentsPerAccount);
   const secretStore = new SecretStore(database, sealer, makeAuthority);
   const turnStore = new TurnStore(database, host);
+  const hookStore = new HookStore(database, sealer);
   return {
     accountEvents: new AccountEventStore(database),
     acme: new AcmeStore(database, sealer),
@@ -65,7 +68,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     agents: agentStore,
     approvals: new ApprovalStore(database, host),
     audit: new AuditStore(database),
-    automations: new AutomationStore(database, config.maximumAutomationsPerAccount),
+    automations: new AutomationStore(database, hookStore, config.maximumAutomationsPerAccount),
     authors: new AuthorStore(database),
     billing: new BillingStore(database),
     conversations: new ConversationStore(database),
@@ -77,6 +80,8 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     forks: new ForkStore(agentStore, secretStore),
     hostFiles: new HostFileStore(database, host),
     histories: new HistoryStore(database, agentStore, turnStore),
+    hookDeliveries: new HookDeliveryStore(database),
+    hooks: hookStore,
     idempotency: new IdempotencyStore(database, sealer),
     invitations: new InvitationStore(database),
     keys: new KeyStore(database),
@@ -93,6 +98,8 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
       agents: openRateLimiter(database, "agents", agents),
       /** Keys created by an account. */
       keys: openRateLimiter(database, "keys", keys),
+      /** Verified deliveries to a hook. */
+      hooks: openRateLimiter(database, "hooks", hooks),
     },
     machineTime: new MachineTime(database, host, machinePrice),
     payments: new Payments(database),

@@ -13,7 +13,7 @@ await using service = await ScriptedService.start({
   startingCredits: "1000000",
   logLevel: "error",
   // As by default.
-  rateLimits: { requests: 1_200, account: 6_000, address: 120, agents: 30, keys: 30 },
+  rateLimits: { requests: 1_200, account: 6_000, address: 120, agents: 30, keys: 30, hooks: 0 },
   maximumStreams: 100,
   maximumAccountStreams: 400,
 });

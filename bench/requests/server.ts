@@ -17,7 +17,7 @@ const agents = 10;
 {
   await using service = await ScriptedService.start({
     logLevel: "info",
-    rateLimits: { requests: 1_000_000, account: 1_000_000, address: 1_000_000, agents: 0, keys: 0 },
+    rateLimits: { requests: 1_000_000, account: 1_000_000, address: 1_000_000, agents: 0, keys: 0, hooks: 0 },
   });
   for (let number = 0; number < agents; number++) await service.client.createAgent(`agent-${number}`);
 

@@ -1,7 +1,9 @@
 import { toCredits } from "../billing/credits.ts";
 import type { ForkSource } from "../contract/agents.ts";
 import type { Author } from "../contract/authors.ts";
+import type { HookDelivery } from "../contract/automation-hooks.ts";
 import type { Automation, AutomationRun, RunReason, RunStatus, Trigger } from "../contract/automations.ts";
+import type { ListedDelivery } from "./hook-delivery-store.ts";
 
 /** The rest of `from`, whose agent is in a column of its own. */
 export type AutomationSource = Omit<ForkSource, "agent">;
@@ -44,6 +46,8 @@ export interface AutomationState {
 /** An automation as lists show it. */
 export interface ListedAutomation extends AutomationState {
   createdBy: Author | null;
+  /** Null: its trigger is a schedule. */
+  hook: { secretHint: string; earlierSecretUntil: Date | null } | null;
   lastRun: Pick<RunState, "id" | "status" | "reason" | "dueAt" | "finishedAt"> | null;
 }
 
@@ -65,8 +69,9 @@ export interface RunState {
   createdAt: Date;
 }
 
-export function toAutomationView(automation: ListedAutomation): Automation {
-  const { name, agentId, agentName, source, lastRun, next } = automation;
+/** `publicUrl`: the service's, without a slash at the end. */
+export function toAutomationView(automation: ListedAutomation, publicUrl: string): Automation {
+  const { id, name, agentId, agentName, source, lastRun, next, hook } = automation;
   const { message, trigger, conversation, overlap, missed, maxCredits, paused, createdBy } = automation;
   return {
     ...{ name, message, trigger, conversation, overlap, missed, maxCredits, paused, createdBy },
@@ -75,6 +80,11 @@ export function toAutomationView(automation: ListedAutomation): Automation {
     timeout: automation.timeoutMinutes,
     keep: automation.keepHours,
     pausedReason: automation.pauseReason,
+    hook: hook && {
+      url: `${publicUrl}/hooks/${id}`,
+      secretHint: hook.secretHint,
+      earlierSecretUntil: hook.earlierSecretUntil?.toISOString() ?? null,
+    },
     nextRunAt: next?.at.toISOString() ?? null,
     lastRun: lastRun && {
       ...lastRun,
@@ -97,4 +107,8 @@ export function toRunView(run: RunState): AutomationRun {
     finishedAt: run.finishedAt?.toISOString() ?? null,
     createdAt: run.createdAt.toISOString(),
   };
+}
+
+export function toDeliveryView({ createdAt, body, ...delivery }: ListedDelivery): HookDelivery {
+  return { ...delivery, receivedAt: createdAt.toISOString(), body: body?.toString("utf8") ?? null };
 }

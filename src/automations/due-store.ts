@@ -81,23 +81,15 @@ export class DueStore {
     });
   }
 
-  /**
-   * Stores a run that a person asks for, as the automation's overlap says. `decide` gets the number of its runs that have not
-   * ended, and returns the plan or throws.
-   */
+  /** Stores a run that a person asks for; see `planAtOnce`. */
   async planNow(
-    { id, agentId, agentName, source, message, timeoutMinutes }: AutomationState & { agentId: string },
-    runId: string,
+    automation: RunSettings,
+    run: { id: string; kind: "manual" | "hook" },
     decide: (open: number) => RunPlan,
   ): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
-      await sql`select from automations where id = ${id} for update`.execute(transaction);
-      const { rows } = await sql<{ open: number; now: Date }>`
-        select count(*)::integer as open, clock_timestamp() as now from automation_runs
-        where automation_id = ${id} and status in ('queued', 'running')`.execute(transaction);
-      const { open, now } = rows[0]!;
-      const run = { id, runId, agentId, agentName, source, message, timeoutMinutes, dueAt: now, now };
-      await insertRuns(transaction, [{ ...run, kind: "manual", plan: decide(open) }]);
+      await sql`select from automations where id = ${automation.id} for update`.execute(transaction);
+      await planAtOnce(transaction, automation, run, decide);
     });
   }
 
@@ -150,6 +142,31 @@ export class DueStore {
   }
 }
 
+/** The part of an automation that its runs have. */
+type RunSettings = Pick<AutomationState, "id" | "agentName" | "source" | "message" | "timeoutMinutes"> & {
+  agentId: string;
+};
+
+/**
+ * Stores a run that is due now, within a transaction that has locked the automation's row. `decide` gets the number of its
+ * runs that have not ended, and returns the plan or throws.
+ */
+export async function planAtOnce(
+  transaction: Database,
+  { id, agentId, agentName, source, message, timeoutMinutes }: RunSettings,
+  { id: runId, kind }: { id: string; kind: "manual" | "hook" },
+  decide: (open: number) => RunPlan,
+): Promise<RunPlan> {
+  const { rows } = await sql<{ open: number; now: Date }>`
+    select count(*)::integer as open, clock_timestamp() as now from automation_runs
+    where automation_id = ${id} and status in ('queued', 'running')`.execute(transaction);
+  const { open, now } = rows[0]!;
+  const plan = decide(open);
+  const run = { id, runId, agentId, agentName, source, message, timeoutMinutes, dueAt: now, now };
+  await insertRuns(transaction, [{ ...run, kind, plan }]);
+  return plan;
+}
+
 const untilNext = sql`(1000 * extract(epoch from next_run_at - clock_timestamp()))::float8`;
 
 /** Null also for a time zone that does not exist any more: it must not keep others from running. */
@@ -164,7 +181,7 @@ function nextOf(due: DueRow): NextRun | null {
 
 interface PlannedRun extends Pick<DueRow, "id" | "agentId" | "agentName" | "source" | "message" | "timeoutMinutes"> {
   runId: string;
-  kind: "schedule" | "manual";
+  kind: "schedule" | "manual" | "hook";
   dueAt: Date;
   now: Date;
   plan: RunPlan;

@@ -8,17 +8,20 @@ import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Viewer } from "../core/http/access.ts";
 import type { AutomationState, ListedAutomation, NextRun } from "./automation.ts";
+import type { HookStore } from "./hook-store.ts";
 
 /** The part of an automation that a request changes. */
 export type AutomationChange = Partial<Omit<AutomationState, "id" | "accountId" | "name" | "createdAt">>;
 
 export class AutomationStore {
   readonly #database: Database;
+  readonly #hooks: HookStore;
   readonly #maximum: number;
 
   /** `maximum`: the number of automations that an account can have. */
-  constructor(database: Database, maximum: number) {
+  constructor(database: Database, hooks: HookStore, maximum: number) {
     this.#database = database;
+    this.#hooks = hooks;
     this.#maximum = maximum;
   }
 
@@ -28,8 +31,8 @@ export class AutomationStore {
     return rows[0]!.now;
   }
 
-  /** Throws `automation_exists`, `too_many_automations`. */
-  async insert(automation: AutomationState): Promise<void> {
+  /** `secret`: that of its hook; null: it has none. Throws `automation_exists`, `too_many_automations`. */
+  async insert(automation: AutomationState, secret: string | null): Promise<void> {
     const { id, accountId, name } = automation;
     try {
       await this.#database.transaction().execute(async (transaction) => {
@@ -40,6 +43,7 @@ export class AutomationStore {
           .insertInto("automations")
           .values(columns as never)
           .execute();
+        if (secret !== null) await this.#hooks.insert(transaction, id, secret);
       });
     } catch (error) {
       if (!isDuplicate(error, "automations_by_name")) throw error;
@@ -91,7 +95,9 @@ export class AutomationStore {
     return this.#database
       .selectFrom("automations")
       .leftJoin("agents", "agents.id", "automations.agent_id")
+      .leftJoin("automation_hooks", "automation_hooks.automation_id", "automations.id")
       .selectAll("automations")
+      .select(["automation_hooks.hint", "automation_hooks.earlier_until"])
       .select(authorOf("automations").as("createdBy"))
       .select(lastRunOf.as("lastRun"))
       .where("automations.deleted_at", "is", null);
@@ -111,7 +117,7 @@ export class AutomationStore {
         .forUpdate()
         .executeTakeFirst();
       if (!row) return;
-      const before = toState({ ...row, createdBy: null, lastRun: null });
+      const before = toState({ ...row, createdBy: null, lastRun: null, hint: null, earlier_until: null });
       const { failures, ...fields } = change(before);
       const isOther = fields.agentId !== undefined && fields.agentId !== before.agentId;
       const columns = {
@@ -192,6 +198,9 @@ type LastRunRow = Omit<LastRun, "dueAt" | "finishedAt"> & { dueAt: string; finis
 type AutomationRow = Selectable<Tables["automations"]> & {
   createdBy: ListedAutomation["createdBy"];
   lastRun: LastRunRow | null;
+  /** Of its hook. */
+  hint: string | null;
+  earlier_until: Date | null;
 };
 
 function toState(row: AutomationRow): ListedAutomation {
@@ -218,6 +227,7 @@ function toState(row: AutomationRow): ListedAutomation {
     personId: row.person_id,
     createdAt: row.created_at,
     createdBy: row.createdBy,
+    hook: row.hint === null ? null : { secretHint: row.hint, earlierSecretUntil: row.earlier_until },
     lastRun: lastRun && {
       ...lastRun,
       dueAt: new Date(lastRun.dueAt),

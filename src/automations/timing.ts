@@ -15,7 +15,9 @@ import { CronLine } from "./cron-line.ts";
 const comparedRuns = 10;
 
 /** Throws `request_invalid` for a trigger that cannot be used from now on. */
-export function requireUsable({ cron, timeZone, jitter = 0, at }: Trigger, now: Date): void {
+export function requireUsable(trigger: Trigger, now: Date): void {
+  if (trigger.type === "hook") return;
+  const { cron, timeZone, jitter = 0, at } = trigger;
   if (at !== undefined) {
     if (new Date(at) > now) return;
     throw new BerthError("request_invalid", "trigger.at: this time has passed.");
@@ -43,6 +45,7 @@ export function timesOf(cron: string, timeZone: string, now: Date, count: number
 
 /** The automation's first run after now; null: none follows. */
 export function firstRun(id: string, trigger: Trigger, now: Date): NextRun | null {
+  if (trigger.type === "hook") return null;
   if (trigger.at === undefined) return nextRun(id, trigger, now, now);
   const at = new Date(trigger.at);
   return at > now ? { base: at, at } : null;
@@ -58,13 +61,9 @@ export function followingRun({ id, trigger, base, dueAt, missed }: PlannedTime, 
 }
 
 /** The first run after now whose time is also after `base`, which has run; null: none follows. */
-export function nextRun(
-  id: string,
-  { cron, timeZone, jitter = 0, at }: Trigger,
-  base: Date,
-  now: Date,
-): NextRun | null {
-  if (at !== undefined) return null;
+export function nextRun(id: string, trigger: Trigger, base: Date, now: Date): NextRun | null {
+  if (trigger.type === "hook" || trigger.at !== undefined) return null;
+  const { cron, timeZone, jitter = 0 } = trigger;
   const line = new CronLine(cron!, timeZone!);
   const since = Math.max(base.getTime(), now.getTime() - jitter * 1000 - 1);
   for (let next = line.next(since); next !== null; next = line.next(next)) {

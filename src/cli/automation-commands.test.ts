@@ -26,6 +26,7 @@ function automation(changes: Partial<Automation> = {}): Automation {
     keep: 0,
     paused: false,
     pausedReason: null,
+    hook: null,
     nextRunAt: time,
     lastRun: null,
     createdBy: null,
@@ -73,7 +74,7 @@ test("one is created with a line of cron, and needs a message and a schedule", a
   });
   for (const [args, message] of [
     [cron, "A message is required"],
-    [["-m", "hello"], "A schedule is required"],
+    [["-m", "hello"], "A trigger is required"],
     [["-m", "hello", "--time-zone", "UTC"], "need --cron"],
     [["-m", "hello", "--at", "1h", "--snapshot", "x"], "need --from"],
     [["-m", "hello", "--at", "soon"], "Expected hours"],

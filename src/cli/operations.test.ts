@@ -25,6 +25,8 @@ const withoutCommand = [
   "DELETE /admin/backups/{id}",
   // Its list has the same.
   "GET /agents/{name}/conversations/{conversation}",
+  // For senders of deliveries.
+  "POST /hooks/{hookId}",
   "GET /healthz",
   "GET /readyz",
   "GET /metrics",
@@ -92,6 +94,9 @@ const commands: Record<string, string> = {
   "POST /webhooks/{id}/test": `webhooks test ${id}`,
   "GET /webhooks/{id}/deliveries": `webhooks deliveries ${id}`,
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver": `webhooks redeliver ${id} ${id}`,
+  "POST /automations/{name}/rotate-secret": "automations rotate-secret check",
+  "GET /automations/{name}/deliveries": "automations deliveries check",
+  "POST /automations/{name}/deliveries/{deliveryId}/send-again": `automations send-again check ${id}`,
   "GET /agents/{name}/queue": "queue list ada",
   "POST /agents/{name}/queue": "queue resume ada",
   "POST /agents/{name}/commands": "exec ada ls",

@@ -71,6 +71,8 @@ export interface Config {
     /** New agents, and new keys, per account. */
     agents: number;
     keys: number;
+    /** Verified deliveries per hook. */
+    hooks: number;
   };
   /** Failed sign-ins per user name within 15 minutes. An address may have five times as many. */
   signInAttempts: number;

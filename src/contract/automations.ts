@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ForkSource, ListQuery } from "./agents.ts";
 import { CreatedBy } from "./authors.ts";
+import { AutomationHook, HookSecret, HookTrigger, hookFields } from "./automation-hooks.ts";
 import { Message } from "./chat.ts";
 import { limitFields } from "./limits.ts";
 
@@ -25,7 +26,7 @@ export const AutomationName = z
 const time = z.iso.datetime();
 
 const schedule = {
-  type: z.literal("schedule", "trigger.type: the only type of trigger is schedule."),
+  type: z.literal("schedule"),
   cron: z
     .string()
     .max(200)
@@ -53,8 +54,7 @@ const schedule = {
     .meta({ description: "The time of the only run, in place of `cron`." }),
 };
 
-/** A later type of trigger becomes another option of a union. */
-export const Trigger = z
+const ScheduleTrigger = z
   .strictObject(schedule)
   .refine(({ cron, at }) => (cron === undefined) !== (at === undefined), {
     message: "Exactly one of cron, at is required.",
@@ -63,7 +63,11 @@ export const Trigger = z
     message: "timeZone is required with cron, and only with it.",
   })
   .refine(({ at, jitter }) => at === undefined || jitter === undefined, { message: "jitter requires cron." })
-  .meta({ id: "Trigger", description: "When an automation runs: at the times of a line of cron, or once." });
+  .meta({ id: "ScheduleTrigger", description: "An automation runs at the times of a line of cron, or once." });
+
+export const Trigger = z
+  .discriminatedUnion("type", [ScheduleTrigger, HookTrigger], "trigger.type: schedule and hook are allowed.")
+  .meta({ id: "Trigger", description: "When an automation runs: at times, or for deliveries." });
 export type Trigger = z.infer<typeof Trigger>;
 
 const Conversation = z.enum(["new", "continue"]).meta({
@@ -94,7 +98,10 @@ const From = ForkSource.meta({
 const asked = {
   agent: AgentReference.optional(),
   from: From.optional(),
-  message: Message.meta({ description: "The text for the agent." }),
+  message: Message.meta({
+    description:
+      "The text for the agent. With a hook, a template of up to 32 KiB: `{{body.title}}` and `{{headers.x-github-event}}` are values of the delivery, as mustache without HTML escaping, partials and lambdas. Texts from the delivery are fenced.",
+  }),
   trigger: Trigger,
   conversation: Conversation.default("new"),
   overlap: Overlap.default("skip"),
@@ -105,7 +112,12 @@ const asked = {
 };
 
 export const CreateAutomation = z
-  .strictObject({ name: AutomationName, ...asked, paused: z.boolean().default(false) })
+  .strictObject({
+    name: AutomationName,
+    ...asked,
+    paused: z.boolean().default(false),
+    secret: HookSecret.optional(),
+  })
   .refine(({ agent, from }) => (agent === undefined) !== (from === undefined), {
     message: "Exactly one of agent, from is required.",
   })
@@ -149,7 +161,7 @@ export type RunReason = z.infer<typeof RunReason>;
 export const AutomationRun = z
   .object({
     id: z.uuid(),
-    trigger: z.enum(["schedule", "manual"]),
+    trigger: z.enum(["schedule", "manual", "hook"]),
     status: RunStatus.meta({
       description: "`skipped`: it never began. `replaced`: a later run cancelled it. Both count as no failure.",
     }),
@@ -177,7 +189,8 @@ export const Automation = z
     agent: z.string().nullable().meta({ description: "Null: with `from`, or it was deleted." }),
     from: ForkSource.nullable(),
     message: z.string(),
-    trigger: z.object(schedule),
+    trigger: z.discriminatedUnion("type", [z.object(schedule), z.object(hookFields)]),
+    hook: AutomationHook.nullable().meta({ description: "Null: its trigger is a schedule." }),
     conversation: Conversation,
     overlap: Overlap,
     missed: Missed,
@@ -188,13 +201,22 @@ export const Automation = z
     pausedReason: RunReason.nullable().meta({
       description: "Why it paused itself: `failures` or `agent_deleted`. Null: a person did, or it is not paused.",
     }),
-    nextRunAt: time.nullable().meta({ description: "Null: it is paused, or its last time has passed." }),
+    nextRunAt: time
+      .nullable()
+      .meta({ description: "Null: it is paused, its last time has passed, or its trigger is a hook." }),
     lastRun: LastRun.nullable(),
     createdBy: CreatedBy,
     createdAt: time,
   })
   .meta({ id: "Automation" });
 export type Automation = z.infer<typeof Automation>;
+
+export const AutomationWithSecret = Automation.extend({
+  secret: z.string().nullable().meta({
+    description: "The secret of the hook, which later answers leave out. Null: its trigger is a schedule.",
+  }),
+}).meta({ id: "AutomationWithSecret" });
+export type AutomationWithSecret = z.infer<typeof AutomationWithSecret>;
 
 export const AutomationList = z
   .object({ data: z.array(Automation), nextCursor: z.string().nullable() })

@@ -9,7 +9,7 @@ import { Attachments, ContentPart } from "./uploads.ts";
 import { safeParseValue, textOf } from "./validation.ts";
 
 /** The maximum size of a message, in bytes of UTF-8. */
-const maximumMessageBytes = 256 * 1024;
+export const maximumMessageBytes = 256 * 1024;
 /** The most parts of a message's content. */
 const maximumParts = 100;
 

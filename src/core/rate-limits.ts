@@ -1,5 +1,5 @@
 export interface RateLimitPolicy {
-  name: "requests" | "account" | "address" | "agents" | "keys";
+  name: "requests" | "account" | "address" | "agents" | "keys" | "hooks";
   limit: number;
 }
 

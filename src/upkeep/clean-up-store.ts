@@ -113,6 +113,21 @@ const runsBeyond = removal(
   ) and status not in ('queued', 'running') and agent_until is null`,
 );
 
+/** How long the ids of deliveries are remembered, and how many of an automation: a sender repeats within this time. */
+const deliveryDays = 4;
+const keptDeliveryIds = 10_000;
+
+const deliveryIdsBeyond = removal(
+  "automation_delivery_ids",
+  sql`(automation_id, delivery_id) in (
+    select automation_id, delivery_id from (
+      select automation_id, delivery_id, row_number() over (partition by automation_id order by created_at desc) as place
+      from automation_delivery_ids
+    ) placed
+    where place > ${keptDeliveryIds}::integer
+  )`,
+);
+
 /** The names of deleted private agents that nothing mentions any more. */
 const goneNames = removal(
   "private_names",
@@ -165,6 +180,11 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
     ["authors of commands and files", machineAuthorsBeyond],
     ["names of private agents", goneNames],
     ["runs of automations", runsBeyond],
+    [
+      "ids of deliveries",
+      removal("automation_delivery_ids", sql`created_at < now() - make_interval(days => ${deliveryDays}::integer)`),
+    ],
+    ["ids of deliveries beyond the limit", deliveryIdsBeyond],
     ["audit entries", removal("audit_entries", sql`at < ${old(auditDays)}`)],
     ["connections", removal("network_log", sql`started_at < ${old(networkLogDays)}`)],
     ["keys", oldKeys(auditDays)],

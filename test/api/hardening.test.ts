@@ -15,7 +15,7 @@ beforeAll(async () => {
     corsOrigins: [origin],
     maximumStreams: 2,
     trustedProxies: ["127.0.0.1"],
-    rateLimits: { requests: 0, account: 0, address: 3, agents: 0, keys: 0 },
+    rateLimits: { requests: 0, account: 0, address: 3, agents: 0, keys: 0, hooks: 0 },
   });
   client = service.client;
   await client.createAgent("ada");

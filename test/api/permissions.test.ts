@@ -169,6 +169,9 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /automations/{name}/pause": account(200, 404),
   "POST /automations/{name}/resume": account(200, 404),
   "GET /automations/{name}/runs": account(200, 404),
+  "POST /automations/{name}/rotate-secret": account(200, 404),
+  "GET /automations/{name}/deliveries": account(200, 404),
+  "POST /automations/{name}/deliveries/{deliveryId}/send-again": account(404, 404),
   "DELETE /automations/{name}": account(204, 404),
   "GET /schedule-times": account(200, 200),
   "POST /webhooks": account(201, 201),
@@ -290,6 +293,7 @@ const viewersMay = [
   "GET /automations/{name}",
   "GET /automations/{name}/runs",
   "GET /schedule-times",
+  "GET /automations/{name}/deliveries",
   "GET /agents/{name}/queue",
   "GET /agents/{name}/uploads",
   "GET /agents/{name}/uploads/{uploadId}",
@@ -338,6 +342,7 @@ const ofViewers: Readonly<Record<string, number>> = {
   "GET /agents/{name}/files/{path}": 404,
   "GET /automations/{name}": 404,
   "GET /automations/{name}/runs": 404,
+  "GET /automations/{name}/deliveries": 404,
 };
 
 /** No key holder has its private part. */
@@ -362,8 +367,9 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
     name,
     agent: name,
     message: "hello",
-    trigger: { type: "schedule", cron: "0 0 1 1 *", timeZone: "UTC" },
+    trigger: { type: "hook", verify: "bearer" },
   }),
+  "POST /automations/{name}/rotate-secret": () => ({}),
   "PATCH /automations/{name}": () => ({ message: "other" }),
   "POST /webhooks": () => ({ url: "https://example.com/hook", disabled: true }),
   "PATCH /webhooks/{id}": () => ({ disabled: true }),
@@ -415,6 +421,7 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{name}", name)
     .replace("{token}", "none")
     .replace("{turnId}", turnId)
+    .replace("{deliveryId}", turnId)
     .replace("{responseId}", responseId)
     .replace("{conversationId}", target.conversationId)
     .replace("{itemId}", `msg_${turnId.replaceAll("-", "")}_in`)

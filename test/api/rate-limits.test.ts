@@ -23,7 +23,7 @@ beforeAll(async () => {
   postgres = await startEmbeddedPostgres(folder);
   const { user, password } = postgres.config;
   const databaseUrl = `postgres://${user}:${password}@localhost/postgres?host=${encodeURIComponent(folder)}`;
-  const rateLimits = { requests: 40, account: 0, address: 10, agents: 3, keys: 6 };
+  const rateLimits = { requests: 40, account: 0, address: 10, agents: 3, keys: 6, hooks: 0 };
   // One after the other: the first makes the operator's account, and has its key.
   services = [];
   for (let n = 0; n < 2; n++) services.push(await ScriptedService.start({ databaseUrl, rateLimits }));
@@ -109,7 +109,7 @@ test.each([
 
 test("requests for a sign-in are limited by address, since each is kept", async () => {
   await using service = await ScriptedService.start({
-    rateLimits: { requests: 0, account: 0, address: 5, agents: 0, keys: 0 },
+    rateLimits: { requests: 0, account: 0, address: 5, agents: 0, keys: 0, hooks: 0 },
   });
   const ask = () =>
     fetch(`${service.server.url}/oidc/device/auth`, {
@@ -139,7 +139,7 @@ test("attempts to sign in from one network of IPv6 are one client's", async () =
 
 test("an account's limits hold for all of its keys together, and others are not in its way", async () => {
   await using service = await ScriptedService.start({
-    rateLimits: { requests: 0, account: 20, address: 0, agents: 0, keys: 0 },
+    rateLimits: { requests: 0, account: 20, address: 0, agents: 0, keys: 0, hooks: 0 },
     maximumAccountStreams: 3,
   });
   await service.client.createAgent("ada");
@@ -186,7 +186,7 @@ test("an account has a limited number of keys", async () => {
 test("vain requests for pages are counted by the client's address, not the proxy's", async () => {
   await using service = await ScriptedService.start({
     trustedProxies: ["127.0.0.1"],
-    rateLimits: { requests: 0, account: 0, address: 5, agents: 0, keys: 0 },
+    rateLimits: { requests: 0, account: 0, address: 5, agents: 0, keys: 0, hooks: 0 },
   });
   const ask = async (address: string) => {
     const headers = { host: "8000--ada--0123456789ab.localhost", "x-forwarded-for": address };

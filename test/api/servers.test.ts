@@ -15,7 +15,7 @@ let leader: Member;
 let standby: Member;
 
 beforeAll(async () => {
-  const rateLimits = { requests: 60, account: 0, address: 0, agents: 5, keys: 0 };
+  const rateLimits = { requests: 60, account: 0, address: 0, agents: 5, keys: 0, hooks: 0 };
   group = await ServerGroup.start(3, { rateLimits, trustedProxies: ["127.0.0.1"] });
   leader = await group.leader();
   [standby] = (await group.others()) as [Member];

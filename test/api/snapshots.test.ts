@@ -292,7 +292,7 @@ test("what a fork cannot be is said, and nothing is made", async () => {
 });
 
 test("each fork counts as a new agent", async () => {
-  await start({ rateLimits: { requests: 0, account: 0, address: 0, agents: 8, keys: 0 } });
+  await start({ rateLimits: { requests: 0, account: 0, address: 0, agents: 8, keys: 0, hooks: 0 } });
   await client.createAgent("ada", { autoSnapshot: 0 });
   const fork = (name: string, count: number) =>
     client.call("POST", "/agents?wait=ready", { name, from: { agent: "ada" }, count });

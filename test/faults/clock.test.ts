@@ -13,7 +13,7 @@ beforeAll(async () => {
   service = await ScriptedService.start({
     idleMs: 600_000,
     stallMs: 60_000,
-    rateLimits: { requests: 1_000, account: 1_000, address: 1_000, agents: 100, keys: 100 },
+    rateLimits: { requests: 1_000, account: 1_000, address: 1_000, agents: 100, keys: 100, hooks: 0 },
   });
   client = service.client;
   await client.createAgent("ada");

@@ -67,7 +67,9 @@ export function AutomationForm({ of: automation, onDone, onCancel }: AutomationF
           />
         )}
       </Field>
-      <ScheduleFields value={fields.schedule} onChange={(schedule) => change({ schedule })} />
+      {automation?.trigger.type !== "hook" && (
+        <ScheduleFields value={fields.schedule} onChange={(schedule) => change({ schedule })} />
+      )}
       <More fields={fields} change={change} />
       <DialogEnd of={save} action={automation ? "Save" : "Create it"} onCancel={onCancel} />
     </Form>

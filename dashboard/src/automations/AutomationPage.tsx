@@ -46,7 +46,16 @@ export function AutomationPage() {
   );
 }
 
-function Schedule({ of: { trigger, paused, nextRunAt } }: { of: Automation }) {
+function Schedule({ of: { trigger, hook, paused, nextRunAt } }: { of: Automation }) {
+  if (trigger.type === "hook") {
+    return (
+      <Section title="Hook">
+        <p className="text-sm wrap-anywhere">{scheduleWords(trigger)}</p>
+        <p className="text-sm wrap-anywhere">{hook?.url}</p>
+        {paused && <p className="text-sm text-muted">It is paused.</p>}
+      </Section>
+    );
+  }
   const { cron, timeZone } = trigger;
   return (
     <Section title="Schedule">

@@ -13,6 +13,7 @@ export interface Fields {
   /** Hours; as text, like the numbers below. */
   keep: string;
   message: string;
+  /** Unused with a hook, whose trigger the form leaves as it is. */
   schedule: Schedule;
   conversation: Automation["conversation"];
   overlap: Automation["overlap"];
@@ -32,7 +33,7 @@ export function fieldsOf(automation: Automation | null, agent: string, zone: str
     secrets: automation?.from?.secrets ?? false,
     keep: String(automation?.keep ?? 0),
     message: automation?.message ?? "",
-    schedule: automation ? scheduleOf(automation.trigger, zone) : newSchedule(zone),
+    schedule: automation?.trigger.type === "schedule" ? scheduleOf(automation.trigger, zone) : newSchedule(zone),
     conversation: automation?.conversation ?? "new",
     overlap: automation?.overlap ?? "skip",
     missed: automation?.missed ?? "once",

@@ -1,6 +1,6 @@
 import type { Automation } from "@berth/client";
 
-export type Trigger = Automation["trigger"];
+export type Trigger = Extract<Automation["trigger"], { type: "schedule" }>;
 
 /** How often an automation runs, as its form offers it; `line`: at the times of any line of cron. */
 export const repeats = {
@@ -81,8 +81,9 @@ export function triggerOf(schedule: Schedule): Trigger {
   return { type: "schedule", cron, timeZone: timeZone.trim(), ...(jitter !== "" && { jitter: Number(jitter) }) };
 }
 
-/** `Monday to Friday at 03:00, Europe/Berlin`. */
-export function scheduleWords(trigger: Trigger): string {
+/** `Monday to Friday at 03:00, Europe/Berlin`, or `For each delivery (github)`. */
+export function scheduleWords(trigger: Automation["trigger"]): string {
+  if (trigger.type === "hook") return `For each delivery (${trigger.verify})`;
   const { repeat, time, day, line, timeZone } = scheduleOf(trigger, "UTC");
   if (trigger.at !== undefined) return `Once: ${timeIn(trigger.at)}`;
   if (repeat === "line") return `${line}, ${timeZone}`;

@@ -1,4 +1,10 @@
-import type { Automation, AutomationRun, ChangeAutomation, CreateAutomation } from "@berth/client";
+import type {
+  Automation,
+  AutomationRun,
+  AutomationWithSecret,
+  ChangeAutomation,
+  CreateAutomation,
+} from "@berth/client";
 import { Option } from "commander";
 import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
@@ -8,8 +14,19 @@ import { textOf } from "../streams.ts";
 import { printable } from "../terminal.ts";
 import { futureTime, localTime } from "../time.ts";
 import { note } from "../verbosity.ts";
+import {
+  addHookCommands,
+  addHookOptions,
+  givenSecret,
+  type HookOptions,
+  hookLines,
+  hookText,
+  hookTrigger,
+  secretOption,
+  secretText,
+} from "./automation-hooks.ts";
 
-interface SettingOptions {
+interface SettingOptions extends HookOptions {
   agent?: string;
   from?: string;
   snapshot?: string;
@@ -31,17 +48,21 @@ const name = "the automation's name";
 const about = { name };
 
 export function register(program: ToolCommand): void {
-  const automations = program.add("automations", "send messages to agents on a schedule");
+  const automations = program.add("automations", "send messages to agents on a schedule or for deliveries");
   addList(automations);
   addSettings(automations.add("create <name>", "create an automation", about))
     .option("--paused", "create it paused")
-    .prints(create, ({ name, nextRunAt }) => note(`Created ${printable(name)}. ${nextText(nextRunAt)}`));
+    .addOption(secretOption())
+    .prints(create, (automation) => {
+      note(`Created ${printable(automation.name)}. ${nextText(automation)}`);
+      return automation.hook ? secretText(automation) : undefined;
+    });
   automations
     .add("get <name>", "show an automation", about)
     .prints((name: string) => connect().automations.get(name), automationText);
   addSettings(automations.add("update <name>", "change an automation from its next run on", about)).prints(
     update,
-    ({ name, nextRunAt }) => note(`Changed ${printable(name)}. ${nextText(nextRunAt)}`),
+    (automation) => note(`Changed ${printable(automation.name)}. ${nextText(automation)}`),
   );
   automations
     .add("delete <name>", "delete an automation with its runs", about)
@@ -60,7 +81,7 @@ export function register(program: ToolCommand): void {
   );
   automations.add("resume <name>", "resume a paused automation", about).prints(
     (name: string) => connect().automations.resume(name),
-    ({ name, nextRunAt }) => note(`Resumed ${printable(name)}. ${nextText(nextRunAt)}`),
+    (automation) => note(`Resumed ${printable(automation.name)}. ${nextText(automation)}`),
   );
   addRuns(automations);
   automations
@@ -73,6 +94,7 @@ export function register(program: ToolCommand): void {
         connect().automations.times({ cron, timeZone }),
       ({ times }) => times.map((time) => localTime(time)).join("\n"),
     );
+  addHookCommands(automations);
 }
 
 function addList(automations: ToolCommand): void {
@@ -87,7 +109,7 @@ function addList(automations: ToolCommand): void {
         NAME: ({ name }: Automation) => name,
         AGENT: targetText,
         WHEN: ({ trigger }) => triggerText(trigger),
-        NEXT: ({ paused, nextRunAt }) => (paused ? "paused" : localTime(nextRunAt, "never")),
+        NEXT: ({ paused, hook, nextRunAt }) => (paused ? "paused" : localTime(nextRunAt, hook ? "" : "never")),
         "LAST RUN": ({ lastRun }) => (lastRun ? `${lastRun.status} ${localTime(lastRun.dueAt)}` : ""),
       },
     });
@@ -114,12 +136,12 @@ function addRuns(automations: ToolCommand): void {
 }
 
 function addSettings(command: ToolCommand): ToolCommand {
-  return command
+  return addHookOptions(command)
     .option("-a, --agent <agent>", "the agent that gets the message")
     .option("--from <agent>", "in place of --agent: each run has a fresh agent that starts from this one")
     .option("--snapshot <snapshot>", "with --from: the state at this snapshot, by name or id")
     .option("--with-secrets", "with --from: copy the agent's secrets too")
-    .option("-m, --message <text>", "the text for the agent; - reads standard input")
+    .option("-m, --message <text>", "the text for the agent, with --hook a template; - reads standard input")
     .option("--cron <line>", "when to run: minute, hour, day of month, month, day of week")
     .option("--time-zone <zone>", "with --cron: the time zone, such as Europe/Berlin; default: this machine's")
     .addOption(
@@ -148,11 +170,18 @@ function addSettings(command: ToolCommand): ToolCommand {
     );
 }
 
-async function create(name: string, options: SettingOptions & { paused?: true }): Promise<Automation> {
+async function create(
+  name: string,
+  options: SettingOptions & { paused?: true; secret?: true },
+): Promise<AutomationWithSecret> {
   const { message, trigger, ...settings } = await settingsOf(options);
   if (message === undefined) throw new CliError("A message is required: --message TEXT, or - for standard input.", 2);
-  if (!trigger) throw new CliError("A schedule is required: --cron LINE or --at TIME.", 2);
-  const asked: CreateAutomation = { name, message, trigger, ...settings, ...(options.paused && { paused: true }) };
+  if (!trigger) throw new CliError("A trigger is required: --cron LINE, --at TIME or --hook SENDER.", 2);
+  const secret = await givenSecret(options.secret);
+  const asked: CreateAutomation = {
+    ...{ name, message, trigger, ...settings, ...secret },
+    ...(options.paused && { paused: true }),
+  };
   return connect().automations.create(asked);
 }
 
@@ -185,7 +214,12 @@ async function settingsOf(options: SettingOptions): Promise<ChangeAutomation> {
   };
 }
 
-function triggerOf({ cron, timeZone, jitter, at }: SettingOptions): CreateAutomation["trigger"] | null {
+function triggerOf({ cron, timeZone, jitter, at, ...hook }: SettingOptions): CreateAutomation["trigger"] | null {
+  const delivered = hookTrigger(hook);
+  if (delivered && (cron !== undefined || at !== undefined)) {
+    throw new CliError("--hook excludes --cron and --at.", 2);
+  }
+  if (delivered) return delivered;
   if (at !== undefined) return { type: "schedule", at };
   if (cron === undefined) {
     if (timeZone === undefined && jitter === undefined) return null;
@@ -203,11 +237,14 @@ function automationText(automation: Automation): string {
   const lines: [string, string][] = [
     ["agent", targetText(automation)],
     ["when", triggerText(automation.trigger)],
+    ...hookLines(automation),
     [
       "next run",
       automation.paused
         ? `paused${pausedReason ? `: ${pausedReason.message}` : ""}`
-        : localTime(automation.nextRunAt, "never"),
+        : automation.hook
+          ? "at the next delivery"
+          : localTime(automation.nextRunAt, "never"),
     ],
     [
       "last run",
@@ -231,12 +268,15 @@ function targetText({ agent, from }: Automation): string {
   return agent ?? "deleted";
 }
 
-function triggerText({ cron, timeZone, at }: Automation["trigger"]): string {
+function triggerText(trigger: Automation["trigger"]): string {
+  if (trigger.type === "hook") return hookText(trigger);
+  const { cron, timeZone, at } = trigger;
   return at === undefined ? printable(`${cron} ${timeZone}`) : localTime(at);
 }
 
-function nextText(nextRunAt: string | null): string {
-  return nextRunAt === null ? "It is paused." : `Next run: ${localTime(nextRunAt)}`;
+function nextText({ paused, hook, nextRunAt }: Automation): string {
+  if (paused) return "It is paused.";
+  return hook ? "It runs for each delivery." : `Next run: ${localTime(nextRunAt, "never")}`;
 }
 
 function firstLine(text: string): string {

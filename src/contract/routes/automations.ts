@@ -1,12 +1,22 @@
 import { z } from "zod";
 import { ListQuery } from "../agents.ts";
 import {
+  DeliveryParams,
+  HookAnswer,
+  HookDeliveryList,
+  HookParams,
+  maximumDeliveryBytes,
+  RotateSecret,
+  SlackAnswer,
+} from "../automation-hooks.ts";
+import {
   Automation,
   AutomationList,
   AutomationParams,
   AutomationRun,
   AutomationRunList,
   AutomationsQuery,
+  AutomationWithSecret,
   ChangeAutomation,
   CreateAutomation,
   ScheduleQuery,
@@ -14,14 +24,15 @@ import {
 } from "../automations.ts";
 import { reading, route, using } from "../route.ts";
 
-/** Messages that agents get on a schedule. */
+/** Messages that agents get on a schedule, or for deliveries to a hook. */
 export const automationRoutes = {
   createAutomation: route({
     method: "POST",
     path: "/automations",
     summary: "Create an automation",
+    description: "The answer alone has the secret of a hook.",
     body: CreateAutomation,
-    responses: { 201: Automation },
+    responses: { 201: AutomationWithSecret },
     permission: using,
   }),
   listAutomations: route({
@@ -44,7 +55,7 @@ export const automationRoutes = {
     method: "PATCH",
     path: "/automations/{name}",
     summary: "Change an automation",
-    description: "From its next run on.",
+    description: "From its next run on. The type of the trigger and the verification of a hook stay.",
     params: AutomationParams,
     body: ChangeAutomation,
     responses: { 200: Automation },
@@ -104,5 +115,46 @@ export const automationRoutes = {
     query: ScheduleQuery,
     responses: { 200: ScheduleTimes },
     permission: reading,
+  }),
+  rotateAutomationSecret: route({
+    method: "POST",
+    path: "/automations/{name}/rotate-secret",
+    summary: "Replace the secret of an automation's hook",
+    description: "The secret before stays valid for 24 hours more. The answer alone has the new one.",
+    params: AutomationParams,
+    body: RotateSecret,
+    responses: { 200: AutomationWithSecret },
+    permission: using,
+  }),
+  listHookDeliveries: route({
+    method: "GET",
+    path: "/automations/{name}/deliveries",
+    summary: "List the deliveries to an automation's hook",
+    params: AutomationParams,
+    query: ListQuery,
+    responses: { 200: HookDeliveryList },
+    permission: reading,
+  }),
+  sendHookDeliveryAgain: route({
+    method: "POST",
+    path: "/automations/{name}/deliveries/{deliveryId}/send-again",
+    summary: "Run an automation for an earlier delivery",
+    description:
+      "With today's template, without filters, and also while the automation is paused. 409 `delivery_not_kept` if the delivery was refused or its body was larger than 256 KiB.",
+    params: DeliveryParams,
+    responses: { 201: AutomationRun },
+    permission: using,
+  }),
+  deliverToHook: route({
+    method: "POST",
+    path: "/hooks/{hookId}",
+    summary: "Deliver an event to an automation's hook",
+    description:
+      "For the sender, which proves the hook's secret. The body is JSON, a form or text. A delivery with the id of an earlier one answers the first run. With `slack`, the answer is 200.",
+    params: HookParams,
+    takesBytes: "whole",
+    maximumBytes: maximumDeliveryBytes,
+    responses: { 202: HookAnswer, 200: SlackAnswer },
+    permission: "public",
   }),
 };

@@ -5,7 +5,14 @@ import { sql } from "kysely";
  * exact time, in microseconds. If it was deleted, the cursor counts as the last microsecond of its millisecond.
  */
 export function olderThan(
-  table: "api_keys" | "automation_runs" | "turns" | "uploads" | "webhook_deliveries" | "webhooks",
+  table:
+    | "api_keys"
+    | "automation_deliveries"
+    | "automation_runs"
+    | "turns"
+    | "uploads"
+    | "webhook_deliveries"
+    | "webhooks",
   cursor: string,
 ) {
   const [id, milliseconds] = cursor.split("@");

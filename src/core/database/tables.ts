@@ -16,6 +16,7 @@ import type {
   Resources,
 } from "../../contract/agents.ts";
 import type { Decision } from "../../contract/approval-fields.ts";
+import type { FilterResult, Verdict } from "../../contract/automation-hooks.ts";
 import type { Automation, AutomationRun, RunReason, RunStatus, Trigger } from "../../contract/automations.ts";
 import type { EntryKind } from "../../contract/billing.ts";
 import type { OnAsk, TurnEvent, TurnStatus } from "../../contract/chat.ts";
@@ -377,6 +378,35 @@ export interface Tables {
     finished_at: Date | null;
     deadline_at: Date;
     agent_until: Date | null;
+  };
+  automation_hooks: {
+    automation_id: string;
+    secret: Buffer;
+    hint: string;
+    earlier_secret: Buffer | null;
+    earlier_until: Date | null;
+    rotated_by: string | null;
+  };
+  automation_deliveries: {
+    id: string;
+    automation_id: string;
+    verified: boolean;
+    verdict: Verdict;
+    reason: string | null;
+    filter: JSONColumnType<FilterResult> | null;
+    delivery_id: string | null;
+    event: string | null;
+    headers: JSONColumnType<Record<string, string>>;
+    body: Buffer | null;
+    body_bytes: number;
+    run_id: string | null;
+    created_at: Generated<Date>;
+  };
+  automation_delivery_ids: {
+    automation_id: string;
+    delivery_id: string;
+    run_id: string;
+    created_at: Generated<Date>;
   };
   approvals: {
     turn_id: string;

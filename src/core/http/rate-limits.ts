@@ -29,6 +29,7 @@ const refusals: Record<Allowance["policy"]["name"], string> = {
   address: "Too many requests from this address without a valid key.",
   agents: "Too many agents were made.",
   keys: "Too many keys were made.",
+  hooks: "Too many deliveries to this hook.",
 };
 
 /** Counts a request without a valid key against its address. Throws `rate_limited`. */

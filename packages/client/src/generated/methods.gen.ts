@@ -506,7 +506,7 @@ export class AgentQueue {
   }
 }
 
-/** Messages to agents on a schedule, by their names. Every method throws as `Connection.call`. */
+/** Messages to agents on a schedule or for deliveries, by their names. Every method throws as `Connection.call`. */
 export class Automations {
   protected readonly connection: Connection;
 
@@ -525,7 +525,7 @@ export class Automations {
   }
 
   /** Create an automation. */
-  create(body: Sendable<types.CreateAutomation>, options: RequestOptions = {}): Promise<types.Automation> {
+  create(body: Sendable<types.CreateAutomation>, options: RequestOptions = {}): Promise<types.AutomationWithSecret> {
     return this.connection.call("createAutomation", { body, ...options });
   }
 
@@ -562,6 +562,21 @@ export class Automations {
   /** List the next times of a schedule. */
   times(query: Query<"listScheduleTimes">, options: RequestOptions = {}): Promise<types.ScheduleTimes> {
     return this.connection.call("listScheduleTimes", { query, ...options });
+  }
+
+  /** Replace the secret of an automation's hook. */
+  rotateSecret(name: string, body: Sendable<types.RotateSecret>, options: RequestOptions = {}): Promise<types.AutomationWithSecret> {
+    return this.connection.call("rotateAutomationSecret", { path: { name }, body, ...options });
+  }
+
+  /** List the deliveries to an automation's hook. */
+  deliveries(name: string, options: RequestOptions = {}): Pages<types.HookDelivery> {
+    return this.connection.pages("listHookDeliveries", { path: { name }, ...options });
+  }
+
+  /** Run an automation for an earlier delivery. */
+  sendAgain(name: string, deliveryId: string, options: RequestOptions = {}): Promise<types.AutomationRun> {
+    return this.connection.call("sendHookDeliveryAgain", { path: { name, deliveryId }, ...options });
   }
 }
 

@@ -32,6 +32,10 @@ export const operations = {
   resumeAutomation: { method: "POST", path: "/automations/{name}/resume" },
   listAutomationRuns: { method: "GET", path: "/automations/{name}/runs" },
   listScheduleTimes: { method: "GET", path: "/schedule-times" },
+  rotateAutomationSecret: { method: "POST", path: "/automations/{name}/rotate-secret" },
+  listHookDeliveries: { method: "GET", path: "/automations/{name}/deliveries" },
+  sendHookDeliveryAgain: { method: "POST", path: "/automations/{name}/deliveries/{deliveryId}/send-again" },
+  deliverToHook: { method: "POST", path: "/hooks/{hookId}" },
   createWebhook: { method: "POST", path: "/webhooks" },
   listWebhooks: { method: "GET", path: "/webhooks" },
   getWebhook: { method: "GET", path: "/webhooks/{id}" },
@@ -184,7 +188,7 @@ export interface Operations {
   listOpenApprovals: { data: types.ListOpenApprovalsData; answer: types.ApprovalList; event: null };
   listApprovals: { data: types.ListApprovalsData; answer: types.ApprovalList; event: null };
   answerApproval: { data: types.AnswerApprovalData; answer: types.Approval; event: null };
-  createAutomation: { data: types.CreateAutomationData; answer: types.Automation; event: null };
+  createAutomation: { data: types.CreateAutomationData; answer: types.AutomationWithSecret; event: null };
   listAutomations: { data: types.ListAutomationsData; answer: types.AutomationList; event: null };
   getAutomation: { data: types.GetAutomationData; answer: types.Automation; event: null };
   changeAutomation: { data: types.ChangeAutomationData; answer: types.Automation; event: null };
@@ -194,6 +198,10 @@ export interface Operations {
   resumeAutomation: { data: types.ResumeAutomationData; answer: types.Automation; event: null };
   listAutomationRuns: { data: types.ListAutomationRunsData; answer: types.AutomationRunList; event: null };
   listScheduleTimes: { data: types.ListScheduleTimesData; answer: types.ScheduleTimes; event: null };
+  rotateAutomationSecret: { data: types.RotateAutomationSecretData; answer: types.AutomationWithSecret; event: null };
+  listHookDeliveries: { data: types.ListHookDeliveriesData; answer: types.HookDeliveryList; event: null };
+  sendHookDeliveryAgain: { data: types.SendHookDeliveryAgainData; answer: types.AutomationRun; event: null };
+  deliverToHook: { data: types.DeliverToHookData; answer: types.SlackAnswer; event: null };
   createWebhook: { data: types.CreateWebhookData; answer: types.WebhookWithSecret; event: null };
   listWebhooks: { data: types.ListWebhooksData; answer: types.WebhookList; event: null };
   getWebhook: { data: types.GetWebhookData; answer: types.Webhook; event: null };

@@ -951,7 +951,21 @@ export type Automation = {
          * The time of the only run, in place of `cron`.
          */
         at?: string;
+    } | {
+        type: 'hook';
+        /**
+         * How the sender proves the secret. `standard-webhooks`: a signature of [Standard Webhooks](https://www.standardwebhooks.com). `github`: `x-hub-signature-256`. `gitlab`: `x-gitlab-token`. `slack`: `x-slack-signature`. `bearer`: `authorization: Bearer SECRET`.
+         */
+        verify: 'standard-webhooks' | 'github' | 'gitlab' | 'slack' | 'bearer';
+        /**
+         * All have to match. Other deliveries start no run.
+         */
+        filters?: Array<HookFilter>;
     };
+    /**
+     * Null: its trigger is a schedule.
+     */
+    hook: AutomationHook | null;
     /**
      * `new`: each run has a conversation of its own. `continue`: all runs share one; with `from`, each run continues its source's.
      */
@@ -973,7 +987,7 @@ export type Automation = {
      */
     pausedReason: RunReason | null;
     /**
-     * Null: it is paused, or its last time has passed.
+     * Null: it is paused, its last time has passed, or its trigger is a hook.
      */
     nextRunAt: string | null;
     lastRun: {
@@ -994,6 +1008,21 @@ export type Automation = {
     } | null;
     createdBy: Author | null;
     createdAt: string;
+};
+
+export type AutomationHook = {
+    /**
+     * The address for deliveries.
+     */
+    url: string;
+    /**
+     * The last four characters of the secret.
+     */
+    secretHint: string;
+    /**
+     * Until when the secret before the last rotation is valid, 24 hours after it. Null: there is none.
+     */
+    earlierSecretUntil: string | null;
 };
 
 /**
@@ -1028,7 +1057,7 @@ export type AutomationPausedEvent = {
 
 export type AutomationRun = {
     id: string;
-    trigger: 'schedule' | 'manual';
+    trigger: 'schedule' | 'manual' | 'hook';
     /**
      * `skipped`: it never began. `replaced`: a later run cancelled it. Both count as no failure.
      */
@@ -1074,6 +1103,95 @@ export type AutomationRun = {
 export type AutomationRunList = {
     data: Array<AutomationRun>;
     nextCursor: string | null;
+};
+
+export type AutomationWithSecret = {
+    name: string;
+    /**
+     * Null: with `from`, or it was deleted.
+     */
+    agent: string | null;
+    from: ForkSource | null;
+    message: string;
+    trigger: {
+        type: 'schedule';
+        /**
+         * Minute, hour, day of month, month, day of week. If both days are restricted, one of them has to match. Requires `timeZone`.
+         */
+        cron?: string;
+        /**
+         * A time zone of the IANA database.
+         */
+        timeZone?: string;
+        /**
+         * Seconds by which a run of `cron` may be late, 0 to 3600: each automation has its own delay. Less than the time between two runs. Default: 0.
+         */
+        jitter?: number;
+        /**
+         * The time of the only run, in place of `cron`.
+         */
+        at?: string;
+    } | {
+        type: 'hook';
+        /**
+         * How the sender proves the secret. `standard-webhooks`: a signature of [Standard Webhooks](https://www.standardwebhooks.com). `github`: `x-hub-signature-256`. `gitlab`: `x-gitlab-token`. `slack`: `x-slack-signature`. `bearer`: `authorization: Bearer SECRET`.
+         */
+        verify: 'standard-webhooks' | 'github' | 'gitlab' | 'slack' | 'bearer';
+        /**
+         * All have to match. Other deliveries start no run.
+         */
+        filters?: Array<HookFilter>;
+    };
+    /**
+     * Null: its trigger is a schedule.
+     */
+    hook: AutomationHook | null;
+    /**
+     * `new`: each run has a conversation of its own. `continue`: all runs share one; with `from`, each run continues its source's.
+     */
+    conversation: 'new' | 'continue';
+    /**
+     * The treatment of a run that is due while an earlier one has not ended. `skip`: it is left out. `queue`: it waits, up to 10 of them. `cancel-previous`: the earlier one is cancelled.
+     */
+    overlap: 'skip' | 'queue' | 'cancel-previous';
+    /**
+     * The treatment of times at which no server ran. `once`: one run for those of the last 24 hours. `skip`: none.
+     */
+    missed: 'once' | 'skip';
+    maxCredits: string | null;
+    timeout: number;
+    keep: number;
+    paused: boolean;
+    /**
+     * Why it paused itself: `failures` or `agent_deleted`. Null: a person did, or it is not paused.
+     */
+    pausedReason: RunReason | null;
+    /**
+     * Null: it is paused, its last time has passed, or its trigger is a hook.
+     */
+    nextRunAt: string | null;
+    lastRun: {
+        id: string;
+        /**
+         * `skipped`: it never began. `replaced`: a later run cancelled it. Both count as no failure.
+         */
+        status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'skipped' | 'replaced';
+        /**
+         * Null: it has not ended, or it completed.
+         */
+        reason: RunReason | null;
+        /**
+         * The time for which it was scheduled, or of the request.
+         */
+        dueAt: string;
+        finishedAt: string | null;
+    } | null;
+    createdBy: Author | null;
+    createdAt: string;
+    /**
+     * The secret of the hook, which later answers leave out. Null: its trigger is a schedule.
+     */
+    secret: string | null;
 };
 
 export type Backup = {
@@ -1231,7 +1349,7 @@ export type ChangeAutomation = {
      */
     from?: ForkSourceInput;
     /**
-     * The text for the agent.
+     * The text for the agent. With a hook, a template of up to 32 KiB: `{{body.title}}` and `{{headers.x-github-event}}` are values of the delivery, as mustache without HTML escaping, partials and lambdas. Texts from the delivery are fenced.
      */
     message?: string;
     trigger?: Trigger;
@@ -1639,7 +1757,7 @@ export type CreateAutomation = {
      */
     from?: ForkSourceInput;
     /**
-     * The text for the agent.
+     * The text for the agent. With a hook, a template of up to 32 KiB: `{{body.title}}` and `{{headers.x-github-event}}` are values of the delivery, as mustache without HTML escaping, partials and lambdas. Texts from the delivery are fenced.
      */
     message: string;
     trigger: Trigger;
@@ -1668,6 +1786,10 @@ export type CreateAutomation = {
      */
     keep?: number;
     paused?: boolean;
+    /**
+     * The secret of the hook, where the sender chooses it. Required with `slack`, which is the signing secret of the app. Default: a random one.
+     */
+    secret?: string;
 };
 
 /**
@@ -2300,7 +2422,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -2308,7 +2430,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -2399,6 +2521,14 @@ export type FileEvent = {
 
 export type FileOrFolder = FolderPage | FileEntry;
 
+export type FilterResult = {
+    matched: boolean;
+    /**
+     * The filter that did not match, and the value.
+     */
+    message: string | null;
+};
+
 /**
  * A folder's entries, sorted by the bytes of their names.
  */
@@ -2473,6 +2603,100 @@ export type GrantCredits = {
      * The reason, shown to the account's owner; up to 500 characters.
      */
     note?: string;
+};
+
+export type HookAnswer = {
+    /**
+     * The verdict, or `repeated`: a delivery with this id was taken before.
+     */
+    result: 'run' | 'skipped' | 'filtered' | 'paused' | 'answered' | 'repeated';
+    /**
+     * Null: it started no run.
+     */
+    runId: string | null;
+};
+
+export type HookDelivery = {
+    id: string;
+    receivedAt: string;
+    /**
+     * `run`: it started a run. `skipped`: its run was left out, as `overlap` says. `filtered`: a filter did not match. `paused`: the automation was paused. `answered`: it was the sender's test of the address. `failed`: its body or the template could not be used. `refused`: it was not verified.
+     */
+    verdict: 'run' | 'skipped' | 'filtered' | 'paused' | 'answered' | 'failed' | 'refused';
+    /**
+     * Why it started no run. Null: it did.
+     */
+    reason: string | null;
+    /**
+     * Null: there were no filters, or they were not tried.
+     */
+    filter: FilterResult | null;
+    /**
+     * The sender's id of the delivery.
+     */
+    deliveryId: string | null;
+    /**
+     * The sender's name of the event.
+     */
+    event: string | null;
+    runId: string | null;
+    /**
+     * The body's first 16 KiB. Null: it was not verified.
+     */
+    body: string | null;
+    /**
+     * The size of the body.
+     */
+    bodyBytes: number;
+};
+
+/**
+ * Newest first: the last 100 that were verified, and the last 20 that were not.
+ */
+export type HookDeliveryList = {
+    data: Array<HookDelivery>;
+    nextCursor: string | null;
+};
+
+/**
+ * A condition that a delivery has to meet.
+ */
+export type HookFilter = {
+    /**
+     * A value of the body: JSONPath with names, indices and `*`. Of several values, one of the first 100 has to match.
+     */
+    path?: string;
+    /**
+     * In place of `path`: the name of a header.
+     */
+    header?: string;
+    /**
+     * The value is this one. Those of headers are strings.
+     */
+    equals?: string | number | boolean | null;
+    /**
+     * The value is a string of up to 1024 characters, or a number, that matches: `*` is any text, `?` is one character.
+     */
+    glob?: string;
+    /**
+     * Whether there is such a value.
+     */
+    exists?: boolean;
+};
+
+/**
+ * An automation runs for each delivery to its address.
+ */
+export type HookTrigger = {
+    type: 'hook';
+    /**
+     * How the sender proves the secret. `standard-webhooks`: a signature of [Standard Webhooks](https://www.standardwebhooks.com). `github`: `x-hub-signature-256`. `gitlab`: `x-gitlab-token`. `slack`: `x-slack-signature`. `bearer`: `authorization: Bearer SECRET`.
+     */
+    verify: 'standard-webhooks' | 'github' | 'gitlab' | 'slack' | 'bearer';
+    /**
+     * All have to match. Other deliveries start no run.
+     */
+    filters?: Array<HookFilter>;
 };
 
 export type Import = {
@@ -3074,6 +3298,13 @@ export type Rollback = {
     snapshot: string;
 };
 
+export type RotateSecret = {
+    /**
+     * The secret of the hook, where the sender chooses it. Required with `slack`, which is the signing secret of the app. Default: a random one.
+     */
+    secret?: string;
+};
+
 export type RunCommand = {
     /**
      * A command line for `bash -lc`, or a program and its arguments.
@@ -3306,6 +3537,29 @@ export type ScheduleTimes = {
     times: Array<string>;
 };
 
+/**
+ * An automation runs at the times of a line of cron, or once.
+ */
+export type ScheduleTrigger = {
+    type: 'schedule';
+    /**
+     * Minute, hour, day of month, month, day of week. If both days are restricted, one of them has to match. Requires `timeZone`.
+     */
+    cron?: string;
+    /**
+     * A time zone of the IANA database.
+     */
+    timeZone?: string;
+    /**
+     * Seconds by which a run of `cron` may be late, 0 to 3600: each automation has its own delay. Less than the time between two runs. Default: 0.
+     */
+    jitter?: number;
+    /**
+     * The time of the only run, in place of `cron`.
+     */
+    at?: string;
+};
+
 export type SearchMatch = {
     /**
      * The agent's name.
@@ -3420,6 +3674,12 @@ export type SigningKeysReplaced = {
      * Until when tokens signed with older keys are valid.
      */
     oldKeysUntil: string;
+};
+
+export type SlackAnswer = {
+    challenge?: string;
+    response_type?: 'ephemeral';
+    text?: string;
 };
 
 export type Snapshot = {
@@ -3548,27 +3808,9 @@ export type TopUp = {
 };
 
 /**
- * When an automation runs: at the times of a line of cron, or once.
+ * When an automation runs: at times, or for deliveries.
  */
-export type Trigger = {
-    type: 'schedule';
-    /**
-     * Minute, hour, day of month, month, day of week. If both days are restricted, one of them has to match. Requires `timeZone`.
-     */
-    cron?: string;
-    /**
-     * A time zone of the IANA database.
-     */
-    timeZone?: string;
-    /**
-     * Seconds by which a run of `cron` may be late, 0 to 3600: each automation has its own delay. Less than the time between two runs. Default: 0.
-     */
-    jitter?: number;
-    /**
-     * The time of the only run, in place of `cron`.
-     */
-    at?: string;
-};
+export type Trigger = ScheduleTrigger | HookTrigger;
 
 export type Turn = {
     id: string;
@@ -5167,7 +5409,7 @@ export type CreateAutomationResponses = {
     /**
      * Default Response
      */
-    201: Automation;
+    201: AutomationWithSecret;
 };
 
 export type CreateAutomationResponse = CreateAutomationResponses[keyof CreateAutomationResponses];
@@ -5440,6 +5682,155 @@ export type ListScheduleTimesResponses = {
 };
 
 export type ListScheduleTimesResponse = ListScheduleTimesResponses[keyof ListScheduleTimesResponses];
+
+export type RotateAutomationSecretData = {
+    body: RotateSecret;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/automations/{name}/rotate-secret';
+};
+
+export type RotateAutomationSecretErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RotateAutomationSecretError = RotateAutomationSecretErrors[keyof RotateAutomationSecretErrors];
+
+export type RotateAutomationSecretResponses = {
+    /**
+     * Default Response
+     */
+    200: AutomationWithSecret;
+};
+
+export type RotateAutomationSecretResponse = RotateAutomationSecretResponses[keyof RotateAutomationSecretResponses];
+
+export type ListHookDeliveriesData = {
+    body?: never;
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * The page size, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The previous page's `nextCursor`.
+         */
+        cursor?: string;
+    };
+    url: '/automations/{name}/deliveries';
+};
+
+export type ListHookDeliveriesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListHookDeliveriesError = ListHookDeliveriesErrors[keyof ListHookDeliveriesErrors];
+
+export type ListHookDeliveriesResponses = {
+    /**
+     * Default Response
+     */
+    200: HookDeliveryList;
+};
+
+export type ListHookDeliveriesResponse = ListHookDeliveriesResponses[keyof ListHookDeliveriesResponses];
+
+export type SendHookDeliveryAgainData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The automation's name.
+         */
+        name: string;
+        /**
+         * The delivery's `id`.
+         */
+        deliveryId: string;
+    };
+    query?: never;
+    url: '/automations/{name}/deliveries/{deliveryId}/send-again';
+};
+
+export type SendHookDeliveryAgainErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type SendHookDeliveryAgainError = SendHookDeliveryAgainErrors[keyof SendHookDeliveryAgainErrors];
+
+export type SendHookDeliveryAgainResponses = {
+    /**
+     * Default Response
+     */
+    201: AutomationRun;
+};
+
+export type SendHookDeliveryAgainResponse = SendHookDeliveryAgainResponses[keyof SendHookDeliveryAgainResponses];
+
+export type DeliverToHookData = {
+    body: Blob | File;
+    path: {
+        /**
+         * The last part of the hook's address.
+         */
+        hookId: string;
+    };
+    query?: never;
+    url: '/hooks/{hookId}';
+};
+
+export type DeliverToHookErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DeliverToHookError = DeliverToHookErrors[keyof DeliverToHookErrors];
+
+export type DeliverToHookResponses = {
+    /**
+     * Default Response
+     */
+    200: SlackAnswer;
+    /**
+     * Default Response
+     */
+    202: HookAnswer;
+};
+
+export type DeliverToHookResponse = DeliverToHookResponses[keyof DeliverToHookResponses];
 
 export type ListWebhooksData = {
     body?: never;
