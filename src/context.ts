@@ -13,6 +13,7 @@ import { Imports } from "./archives/imports.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { Automations } from "./automations/automations.ts";
 import { Hooks } from "./automations/hooks.ts";
+import { OwnSchedules } from "./automations/own-schedules.ts";
 import { Scheduler } from "./automations/scheduler.ts";
 import { Backups } from "./backup/backups.ts";
 import { BackupStaging } from "./backup/staging.ts";
@@ -155,6 +156,7 @@ export class AppContext extends Foundation {
   readonly scheduler = new Scheduler(this);
   readonly webhooks = new Webhooks(this);
   readonly deliverer = new Deliverer(this);
+  readonly ownSchedules = new OwnSchedules(this);
   readonly exports = new Exports(this);
   readonly imports = new Imports(this);
   readonly files = new Files(this.leases, this.stores.authors);

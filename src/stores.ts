@@ -13,6 +13,7 @@ import { AuditStore } from "./audit/store.ts";
 import { DueStore } from "./automations/due-store.ts";
 import { HookDeliveryStore } from "./automations/hook-delivery-store.ts";
 import { HookStore } from "./automations/hook-store.ts";
+import { OwnScheduleStore } from "./automations/own-store.ts";
 import { RunStore } from "./automations/run-store.ts";
 import { AutomationStore } from "./automations/store.ts";
 import { fromCredits } from "./billing/credits.ts";
@@ -77,6 +78,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     egressLog: new EgressLogStore(database),
     egressRules: new EgressRuleStore(database),
     due: new DueStore(database, host),
+    ownSchedules: new OwnScheduleStore(database),
     forks: new ForkStore(agentStore, secretStore),
     hostFiles: new HostFileStore(database, host),
     histories: new HistoryStore(database, agentStore, turnStore),

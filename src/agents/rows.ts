@@ -19,6 +19,7 @@ const columns = {
   agents: "agents",
   autoSnapshot: "auto_snapshot",
   permissions: "permissions",
+  schedules: "schedules",
   maxCredits: "max_credits",
   maxMinutes: "max_minutes",
   maxToolCalls: "max_tool_calls",

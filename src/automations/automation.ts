@@ -34,6 +34,8 @@ export interface AutomationState {
   missed: Automation["missed"];
   maxCredits: string | null;
   timeoutMinutes: number;
+  /** Whether its agent made it. */
+  byAgent: boolean;
   paused: boolean;
   pauseReason: RunReason | null;
   /** Null: it is paused, or its last time has passed. */
@@ -72,9 +74,9 @@ export interface RunState {
 /** `publicUrl`: the service's, without a slash at the end. */
 export function toAutomationView(automation: ListedAutomation, publicUrl: string): Automation {
   const { id, name, agentId, agentName, source, lastRun, next, hook } = automation;
-  const { message, trigger, conversation, overlap, missed, maxCredits, paused, createdBy } = automation;
+  const { message, trigger, conversation, overlap, missed, maxCredits, paused, byAgent, createdBy } = automation;
   return {
-    ...{ name, message, trigger, conversation, overlap, missed, maxCredits, paused, createdBy },
+    ...{ name, message, trigger, conversation, overlap, missed, maxCredits, paused, byAgent, createdBy },
     agent: source === null && agentId !== null ? agentName : null,
     from: source === null ? null : { agent: agentName, ...source },
     timeout: automation.timeoutMinutes,

@@ -62,6 +62,7 @@ export class Automations {
       accountId: caller.accountId,
       keepHours: asked.keep,
       timeoutMinutes: asked.timeout,
+      byAgent: false,
       pauseReason: null,
       next: paused ? null : firstRun(id, trigger, now),
       keyId: caller.keyId,

@@ -11,7 +11,7 @@ import type { AutomationState, ListedAutomation, NextRun } from "./automation.ts
 import type { HookStore } from "./hook-store.ts";
 
 /** The part of an automation that a request changes. */
-export type AutomationChange = Partial<Omit<AutomationState, "id" | "accountId" | "name" | "createdAt">>;
+export type AutomationChange = Partial<Omit<AutomationState, "id" | "accountId" | "name" | "byAgent" | "createdAt">>;
 
 export class AutomationStore {
   readonly #database: Database;
@@ -31,14 +31,19 @@ export class AutomationStore {
     return rows[0]!.now;
   }
 
-  /** `secret`: that of its hook; null: it has none. Throws `automation_exists`, `too_many_automations`. */
-  async insert(automation: AutomationState, secret: string | null): Promise<void> {
+  /**
+   * `secret`: that of its hook; null: it has none. `conversation`: the one that its runs continue; null: none yet. Throws
+   * `automation_exists`, `too_many_automations`.
+   */
+  async insert(automation: AutomationState, secret: string | null, conversation: number | null = null): Promise<void> {
     const { id, accountId, name } = automation;
     try {
       await this.#database.transaction().execute(async (transaction) => {
         await lockAccount(transaction, accountId);
         await this.#requireFew(transaction, accountId);
-        const columns = { id, account_id: accountId, name, ...toColumns(automation) };
+        const { byAgent: by_agent, ...fields } = automation;
+        const own = { id, account_id: accountId, name, by_agent, conversation_number: conversation };
+        const columns = { ...own, ...toColumns(fields) };
         await transaction
           .insertInto("automations")
           .values(columns as never)
@@ -220,6 +225,7 @@ function toState(row: AutomationRow): ListedAutomation {
     missed: row.missed,
     maxCredits: row.max_credits,
     timeoutMinutes: row.timeout_minutes,
+    byAgent: row.by_agent,
     paused: row.paused,
     pauseReason: row.pause_reason,
     next: row.next_run_at && { base: row.next_base_at!, at: row.next_run_at },

@@ -29,6 +29,7 @@ function automation(changes: Partial<Automation> = {}): Automation {
     hook: null,
     nextRunAt: time,
     lastRun: null,
+    byAgent: false,
     createdBy: null,
     createdAt: time,
     ...changes,

@@ -31,6 +31,7 @@ function hooked(changes: Partial<AutomationWithSecret> = {}): AutomationWithSecr
     hook: { url, secretHint: "ab12", earlierSecretUntil: null },
     nextRunAt: null,
     lastRun: null,
+    byAgent: false,
     createdBy: null,
     createdAt: time,
     secret: "berth_hs_ab12",

@@ -4,6 +4,7 @@ import { askedLimits, LimitDetails, limitFields, noLimits } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { OutputDetails } from "./output.ts";
 import { allAllowed, Permissions } from "./permissions.ts";
+import { Schedules } from "./schedules.ts";
 
 /** The most forks per request. */
 const maximumForks = 20;
@@ -168,6 +169,7 @@ const settings = {
     .meta({ description: "The names of agents in the account that this agent may call as tools." }),
   autoSnapshot: AutoSnapshot,
   permissions: Permissions,
+  schedules: Schedules,
   ...limitFields,
   private: z.boolean().meta({ description: "Whether only its maker sees and uses it." }),
 };
@@ -181,6 +183,7 @@ export const usualSettings: AgentSettings = {
   agents: [],
   autoSnapshot: 5,
   permissions: allAllowed,
+  schedules: null,
   ...noLimits,
   private: false,
 };
@@ -209,6 +212,7 @@ const askedSettings = {
   }),
   autoSnapshot: AutoSnapshot.optional(),
   permissions: Permissions.optional(),
+  schedules: Schedules.optional(),
   ...askedLimits,
   private: z.boolean().optional().meta({
     description:

@@ -7,6 +7,7 @@ import { limitFields } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { OutputValue } from "./output.ts";
 import { allAllowed, Permissions } from "./permissions.ts";
+import { Schedules } from "./schedules.ts";
 import { SecretHeader, SecretHost, SecretName } from "./secrets.ts";
 import { Attachments } from "./uploads.ts";
 import { limitedRecord } from "./validation.ts";
@@ -83,6 +84,7 @@ export const ArchivedSettings = z.object({
   }),
   autoSnapshot: AutoSnapshot.default(0),
   permissions: Permissions.default(allAllowed),
+  schedules: Schedules.default(null),
   maxCredits: limitFields.maxCredits.default(null),
   maxMinutes: limitFields.maxMinutes.default(null),
   maxToolCalls: limitFields.maxToolCalls.default(null),

@@ -205,6 +205,9 @@ export const Automation = z
       .nullable()
       .meta({ description: "Null: it is paused, its last time has passed, or its trigger is a hook." }),
     lastRun: LastRun.nullable(),
+    byAgent: z.boolean().meta({
+      description: "Whether the agent made it. `createdBy` is then the author of the message that led to it.",
+    }),
     createdBy: CreatedBy,
     createdAt: time,
   })

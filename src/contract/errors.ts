@@ -18,6 +18,7 @@ export const errorStatuses = {
   forbidden: 403,
   permission_denied: 403,
   asking_refused: 403,
+  scheduling_refused: 403,
   agent_private: 403,
   path_not_found: 404,
   agent_not_found: 404,

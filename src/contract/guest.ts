@@ -208,7 +208,7 @@ export const Prompt = z.object({
   functions: z.array(ClientFunction).max(1_000).optional(),
   /** MCP servers for the runtime, with the names of secrets in place of their values. */
   mcpServers: McpServers.optional(),
-  /** The runtime has the tools with which it calls other agents (see `agentsPath`). */
+  /** The runtime has the tools with which it calls other agents and schedules messages (see `agentsPath`). */
   asksAgents: z.boolean().optional(),
 });
 export type Prompt = z.infer<typeof Prompt>;

@@ -6,6 +6,8 @@ import { FileEntry, FileParams } from "./files.ts";
 
 // The arguments and results of the tools at `/mcp`. Schemas without an id, so that each tool's schema is complete.
 
+/** The longest time from now for which an agent schedules a message, in minutes: a year. */
+const maximumScheduleMinutes = 525_600;
 /** The limit of each output stream of a command in a result, in characters. */
 export const maximumShownOutput = 32 * 1024;
 /** The most bytes of a file that one call reads. */
@@ -68,6 +70,57 @@ export const OtherAnswer = z.object({
   reply: z.string(),
   replyTruncated: z.boolean(),
 });
+
+/** Also used by the tools with which agents schedule messages to themselves. */
+export const ScheduleArguments = z
+  .strictObject({
+    message: Message.meta({
+      description: "The message that you will get, with everything that you need to know then.",
+    }),
+    inMinutes: z
+      .int()
+      .min(1)
+      .max(maximumScheduleMinutes)
+      .optional()
+      .meta({ description: "Once, so many minutes from now." }),
+    at: z.iso
+      .datetime({ offset: true, message: "at: a time is ISO 8601 with a zone, such as 2030-01-31T12:00:00+01:00." })
+      .optional()
+      .meta({ description: "Once, at this time." }),
+    cron: z.string().max(200).optional().meta({
+      description:
+        "Repeatedly: minute, hour, day of month, month, day of week, such as 0 9 * * 1-5. Requires timeZone.",
+    }),
+    timeZone: z
+      .string()
+      .max(64)
+      .optional()
+      .meta({ description: "With cron: the user's time zone, such as Europe/Berlin." }),
+  })
+  .refine(({ inMinutes, at, cron }) => [inMinutes, at, cron].filter((each) => each !== undefined).length === 1, {
+    message: "Exactly one of inMinutes, at, cron is required.",
+  })
+  .refine(({ cron, timeZone }) => (cron === undefined) === (timeZone === undefined), {
+    message: "timeZone is required with cron, and only with it.",
+  });
+export type ScheduleArguments = z.infer<typeof ScheduleArguments>;
+export const Scheduled = z.object({ name: z.string(), nextRunAt: z.string() });
+export const OwnScheduleList = z.object({
+  now: z.string(),
+  schedules: z.array(
+    z.object({
+      name: z.string(),
+      message: z.string(),
+      cron: z.string().nullable(),
+      timeZone: z.string().nullable(),
+      at: z.string().nullable(),
+      paused: z.boolean(),
+      nextRunAt: z.string().nullable().meta({ description: "Null: it is paused, or over." }),
+    }),
+  ),
+});
+export const CancelScheduleArguments = z.strictObject({ name: z.string().max(100) });
+
 export const AskAgentArguments = StartTurnArguments.extend({ waitSeconds });
 export const GetTurnArguments = z.strictObject({ agent, turnId, waitSeconds });
 export const CancelTurnArguments = z.strictObject({ agent, turnId });

@@ -42,6 +42,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
             instructions: null,
             mcpServers: {},
             agents: [],
+            schedules: null,
             autoSnapshot: 0,
             permissions: allAllowed,
             ...noLimits,
@@ -118,6 +119,7 @@ const agentOf = (id: string) => ({
   conversation: 1,
   instructions: null,
   agents: [] as string[],
+  schedules: null,
   permissions: allAllowed,
   ...noLimits,
 });

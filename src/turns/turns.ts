@@ -27,7 +27,7 @@ import { AgentChanged, noTurn, type TurnState, turnInProgress } from "./turn.ts"
 /** A turn's fields of its agent. */
 export type TurnAgent = Pick<
   AgentState,
-  "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "permissions" | keyof Limits
+  "instructions" | "mcpServers" | "agents" | "schedules" | "autoSnapshot" | "permissions" | keyof Limits
 >;
 
 /** Optional settings of a turn, from its client or another agent. */
@@ -372,7 +372,7 @@ export class Turns {
       model: turn.model,
       instructions: instructions || null,
       mcpServers: agent.mcpServers,
-      asksAgents: agent.agents.length > 0,
+      asksAgents: agent.agents.length > 0 || agent.schedules !== null,
       autoSnapshot: agent.autoSnapshot,
       resumesConversation: conversation.isResumed,
       permissions: turn.onAsk === "wait" ? agent.permissions : withoutAsking(agent.permissions),

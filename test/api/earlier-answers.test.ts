@@ -33,6 +33,8 @@ const added = [
   [/\/agents(\?|$)/, "data.*.maxCredits"],
   [/\/agents(\?|$)/, "data.*.maxMinutes"],
   [/\/agents(\?|$)/, "data.*.maxToolCalls"],
+  [/\/agents(\?|$)/, "data.*.schedules"],
+  [/\/agents\/(ada|bob|hal)$/, "schedules"],
   [/\/agents\/(ada|bob|hal)$/, "maxCredits"],
   [/\/agents\/(ada|bob|hal)$/, "maxMinutes"],
   [/\/agents\/(ada|bob|hal)$/, "maxToolCalls"],

@@ -130,6 +130,26 @@ test("one that has paused because its agent was deleted is on the home page, wit
   await page.getByRole("alert").filter({ hasText: "It has paused" }).waitFor();
 });
 
+test("an agent may schedule messages to itself, and what it made is marked", async () => {
+  await client.createAgent("eve");
+  await page.goto(`${dashboard.url}/-/agents/eve/settings`);
+  const section = page.getByRole("region", { name: "Own schedules" });
+  await section.getByLabel("May schedule messages").check();
+  await section.getByLabel("Minutes between two").fill("30");
+  await section.getByRole("button", { name: "Save" }).click();
+  await expect
+    .poll(async () => (await client.call("GET", "/agents/eve")).body.schedules)
+    .toMatchObject({
+      max: 5,
+      everyMinutes: 30,
+    });
+  await client.ask("eve", 'own schedule {"message":"Call the bank.","inMinutes":90}');
+  await page.goto(`${dashboard.url}/-/automations`);
+  await row("made by the agent").getByRole("link").click();
+  await page.getByText("The agent made it, for a message of").waitFor();
+  await page.getByText("Call the bank.").waitFor();
+});
+
 test("it is deleted with its runs", async () => {
   await page.goto(`${dashboard.url}/-/automations/nightly`);
   await button("Delete").click();

@@ -241,6 +241,7 @@ function newAgent(): AgentState {
     instructions: null,
     mcpServers: {},
     agents: [],
+    schedules: null,
     autoSnapshot: 0,
     permissions: allAllowed,
     ...noLimits,

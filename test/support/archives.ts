@@ -59,6 +59,7 @@ const settings: ArchivedSettings = {
   mcpServers: {},
   agents: [],
   resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
+  schedules: null,
   autoSnapshot: 0,
   permissions: allAllowed,
   ...noLimits,

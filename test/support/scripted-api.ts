@@ -103,6 +103,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     instructions: null,
     mcpServers: {},
     agents: [],
+    schedules: null,
     autoSnapshot: 0,
     permissions: allAllowed,
     ...noLimits,

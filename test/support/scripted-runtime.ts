@@ -240,6 +240,11 @@ class ScriptedSession implements Session {
           .then((answer) => appendFile(this.#file, `${answer}\n`));
         break;
       }
+      case "own": {
+        const [tool = "", ...rest] = words;
+        say(await this.#call("agents", tool, JSON.parse(rest.join(" ") || "{}"), emit, signal));
+        break;
+      }
       case "list-agents":
         say(await this.#call("agents", "list_agents", {}, emit, signal));
         break;

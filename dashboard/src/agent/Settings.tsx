@@ -17,6 +17,7 @@ import { Limits } from "./Limits.tsx";
 import { Machine } from "./Machine.tsx";
 import { McpServers } from "./McpServers.tsx";
 import { OtherAgents } from "./OtherAgents.tsx";
+import { OwnSchedules } from "./OwnSchedules.tsx";
 import { Permissions } from "./Permissions.tsx";
 import { SettingRow } from "./SettingRow.tsx";
 import { Tab } from "./Tab.tsx";
@@ -32,6 +33,7 @@ export function Settings() {
             <Permissions key={`may ${agent.name}`} agent={agent} />
             <Limits key={`limits ${agent.name}`} agent={agent} />
             <OtherAgents key={`asks ${agent.name}`} agent={agent} />
+            <OwnSchedules key={`schedules ${agent.name}`} agent={agent} />
             <McpServers name={agent.name} servers={agent.mcpServers} />
             <Machine agent={agent} />
             <Visibility agent={agent} />

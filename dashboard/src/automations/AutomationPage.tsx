@@ -105,7 +105,8 @@ function Settings({ of: automation }: { of: Automation }) {
           {maxCredits === null ? "No limit of credits" : `At most ${credits(maxCredits)} credits`} for a run, which is
           cancelled after {timeout} minutes.
         </li>
-        {createdBy && <li>Created by {createdBy.name}.</li>}
+        {automation.byAgent && <li>The agent made it{createdBy && `, for a message of ${createdBy.name}`}.</li>}
+        {!automation.byAgent && createdBy && <li>Created by {createdBy.name}.</li>}
       </ul>
     </Section>
   );

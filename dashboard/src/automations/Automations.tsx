@@ -43,13 +43,15 @@ export function Automations() {
   );
 }
 
-function Row({ of: { name, agent, from, trigger, paused, pausedReason, nextRunAt, lastRun } }: { of: Automation }) {
+function Row({ of: automation }: { of: Automation }) {
+  const { name, agent, from, trigger, paused, pausedReason, nextRunAt, lastRun, byAgent } = automation;
   return (
     <tr>
       <td className="wrap-anywhere">
         <Link to="/automations/$name" params={{ name }} className="font-medium hover:underline">
           {name}
         </Link>
+        {byAgent && <span className="block text-muted">made by the agent</span>}
       </td>
       <td className="text-muted">{from ? `copies of ${from.agent}` : (agent ?? "deleted")}</td>
       <td className="text-muted">{scheduleWords(trigger)}</td>
@@ -84,7 +86,10 @@ function CreateAutomation() {
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Create an automation" isWide>
         <AutomationForm
           of={null}
-          onDone={({ name }) => void navigate({ to: "/automations/$name", params: { name } })}
+          onDone={({ name }) => {
+            setOpen(false);
+            void navigate({ to: "/automations/$name", params: { name } });
+          }}
           onCancel={() => setOpen(false)}
         />
       </Dialog>

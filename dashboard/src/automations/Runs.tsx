@@ -40,7 +40,7 @@ export function Runs({ name }: { name: string }) {
       </Loaded>
       <Older query={query} />
       <Dialog isOpen={shown !== null} onClose={() => show(null)} title="Run" isWide>
-        {shown && <Run of={shown} />}
+        {shown && <Run of={shown} onLeave={() => show(null)} />}
       </Dialog>
     </>
   );
@@ -74,7 +74,8 @@ function Row({ run, onShow }: { run: AutomationRun; onShow: () => void }) {
 }
 
 /** The record of a run, also when its agent is gone. */
-function Run({ of: { status, reason, agent, turnId, message, reply, replyTruncated, dueAt } }: { of: AutomationRun }) {
+function Run({ of: run, onLeave }: { of: AutomationRun; onLeave: () => void }) {
+  const { status, reason, agent, turnId, message, reply, replyTruncated, dueAt } = run;
   return (
     <div className="grid gap-4 text-sm">
       <p className="text-muted">
@@ -85,6 +86,7 @@ function Run({ of: { status, reason, agent, turnId, message, reply, replyTruncat
             <Link
               to="/agents/$name/turns/$turnId"
               params={{ name: agent, turnId }}
+              onClick={onLeave}
               className="text-accent hover:underline"
             >
               The turn of {agent}

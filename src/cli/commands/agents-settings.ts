@@ -10,6 +10,7 @@ import { printable, writeJson } from "../terminal.ts";
 
 type McpServers = Agent["mcpServers"];
 type Permissions = NonNullable<ChangeAgent["permissions"]>;
+type Schedules = NonNullable<ChangeAgent["schedules"]>;
 type Limits = Pick<Agent, "maxCredits" | "maxMinutes" | "maxToolCalls">;
 
 export interface LimitOptions {
@@ -27,6 +28,7 @@ interface SettingOptions extends InstallOptions, LimitOptions {
   agents?: string[];
   autoSnapshot?: number;
   permissions?: Permissions;
+  schedules?: Schedules | "none";
   private?: boolean;
 }
 
@@ -55,6 +57,7 @@ export function addCreate(agents: ToolCommand): void {
     .option(...agentsOption)
     .option(...autoSnapshotOption)
     .option(...permissionsOption)
+    .option(...schedulesOption)
     .option(...limitOptions[0])
     .option(...limitOptions[1])
     .option(...limitOptions[2])
@@ -83,6 +86,7 @@ export function addUpdate(agents: ToolCommand): void {
     .option(...agentsOption)
     .option(...autoSnapshotOption)
     .option(...permissionsOption)
+    .option(...schedulesOption)
     .option(...limitOptions[0])
     .option(...limitOptions[1])
     .option(...limitOptions[2])
@@ -107,7 +111,7 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --max-credits, --max-minutes, --max-tool-calls, --private or --no-private.",
+      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --schedules, --max-credits, --max-minutes, --max-tool-calls, --private or --no-private.",
       2,
     );
   }
@@ -133,9 +137,10 @@ async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
 
 async function settingsOf(options: SettingOptions) {
   const { runtime, model, instructions, mcpServers, agents, autoSnapshot, permissions, private: isPrivate } = options;
+  const schedules = options.schedules === undefined ? undefined : limitOf(options.schedules);
   const text = instructions === undefined ? undefined : await textOf(instructions);
   const all = { runtime, model, instructions: text, mcpServers, agents, autoSnapshot, permissions, private: isPrivate };
-  return { ...all, ...limitsOf(options) };
+  return { ...all, ...(schedules !== undefined && { schedules }), ...limitsOf(options) };
 }
 
 /** The changed fields with the agent's current values. */
@@ -149,6 +154,7 @@ function changedText(change: ChangeAgent, agent: Agent): string {
     autoSnapshot:
       autoSnapshot === 0 ? "no snapshots from before turns" : `snapshots from before its last ${autoSnapshot} turns`,
     permissions: `the permissions ${permissionsText(permissions)}`,
+    schedules: agent.schedules ? `up to ${agent.schedules.max} schedules of its own` : "no schedules of its own",
     maxCredits: `${agent.maxCredits ?? "no limit of"} credits a turn`,
     maxMinutes: `${agent.maxMinutes ?? "no limit of"} minutes a turn`,
     maxToolCalls: `${agent.maxToolCalls ?? "no limit of"} tool calls a turn`,
@@ -187,8 +193,18 @@ const permissionsOption = [
 ] as const;
 
 function parsePermissions(text: string): Permissions {
+  return parseJson(text) as Permissions;
+}
+
+const schedulesOption = [
+  "--schedules <json>",
+  'let it schedule messages to itself, as JSON: {"max": 5, "everyMinutes": 60, "maxCredits": "10"}; {}: these limits; none: do not',
+  (text: string) => (text === "none" ? text : (parseJson(text) as Schedules)),
+] as const;
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as Permissions;
+    return JSON.parse(text);
   } catch {
     throw new InvalidArgumentError("Not valid JSON.");
   }
@@ -211,7 +227,7 @@ export function limitsOf({ maxCredits, maxMinutes, maxToolCalls }: LimitOptions)
 }
 
 /** Commander takes a null for an empty text, so it becomes one here. */
-function limitOf<Value extends string | number>(given: Value | "none"): Value | null {
+function limitOf<Value extends string | number | object>(given: Value | "none"): Value | null {
   return given === "none" ? null : (given as Value);
 }
 

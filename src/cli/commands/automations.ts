@@ -107,7 +107,7 @@ function addList(automations: ToolCommand): void {
       empty: () => "There are no automations.",
       columns: {
         NAME: ({ name }: Automation) => name,
-        AGENT: targetText,
+        AGENT: (automation) => targetText(automation) + (automation.byAgent ? " (its own)" : ""),
         WHEN: ({ trigger }) => triggerText(trigger),
         NEXT: ({ paused, hook, nextRunAt }) => (paused ? "paused" : localTime(nextRunAt, hook ? "" : "never")),
         "LAST RUN": ({ lastRun }) => (lastRun ? `${lastRun.status} ${localTime(lastRun.dueAt)}` : ""),
@@ -258,6 +258,7 @@ function automationText(automation: Automation): string {
     ["credits", maxCredits ?? "no limit"],
     ["timeout", `${timeout} minutes`],
     ...(automation.from ? [["keep", `${keep} hours`] as [string, string]] : []),
+    ...(automation.byAgent ? [["made by", "the agent"] as [string, string]] : []),
     ["message", message],
   ];
   return lines.map(([label, value]) => `${label.padEnd(12)}  ${printable(value)}`).join("\n");

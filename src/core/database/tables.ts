@@ -27,6 +27,7 @@ import type { AskedLimits } from "../../contract/limits.ts";
 import type { McpServers } from "../../contract/mcp-servers.ts";
 import type { OutputSchema } from "../../contract/output.ts";
 import type { Permissions } from "../../contract/permissions.ts";
+import type { Schedules } from "../../contract/schedules.ts";
 import type { Attachment } from "../../contract/uploads.ts";
 import type { DeliveryStatus, DisabledReason } from "../../contract/webhooks.ts";
 import type { Role } from "../../contract/workspaces.ts";
@@ -145,6 +146,7 @@ export interface Tables {
     agents: ColumnType<string[], string | undefined, string>;
     auto_snapshot: Generated<number>;
     permissions: ColumnType<Permissions, string | undefined, string>;
+    schedules: JSONColumnType<Schedules> | null;
     max_credits: string | null;
     max_minutes: number | null;
     max_tool_calls: number | null;
@@ -351,6 +353,7 @@ export interface Tables {
     scheduled_at: Generated<Date>;
     failures: Generated<number>;
     conversation_number: number | null;
+    by_agent: Generated<boolean>;
     key_id: string | null;
     person_id: string | null;
     created_at: Generated<Date>;

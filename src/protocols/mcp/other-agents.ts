@@ -19,6 +19,7 @@ import type { TurnState } from "../../turns/turn.ts";
 import { argumentsOf } from "./arguments.ts";
 import { Progress } from "./progress.ts";
 import { requestHeaders } from "./request-headers.ts";
+import { addScheduleTools } from "./schedule-tools.ts";
 import { authInfoOf } from "./server.ts";
 import { toFailure } from "./tool.ts";
 import { longerNote } from "./turn-tools.ts";
@@ -36,7 +37,7 @@ const askArguments = argumentsOf(StartTurnArguments);
 const shownInstructions = 300;
 
 /**
- * The MCP server with which agents call other agents of their account. It is reachable only through the uplink of the
+ * The MCP server with which agents call other agents of their account, and schedule messages to themselves. It is reachable only through the uplink of the
  * calling agent's machine, which identifies the agent.
  */
 export class OtherAgentsServer {
@@ -76,9 +77,19 @@ export class OtherAgentsServer {
   }
 
   async #serverFor(agentId: string): Promise<McpServer> {
-    const { asking } = this.#context;
-    const others = await asking.choice(agentId);
+    const { stores, ownSchedules } = this.#context;
     const server = new McpServer({ name: agentsServer, version: "1" });
+    const agent = await stores.agents.byId(agentId);
+    if (!agent?.schedules || agent.agents.length > 0) await this.#addAgents(server, agentId);
+    if (agent?.schedules) {
+      const { schedules: limits } = agent;
+      addScheduleTools(server, { agentId, limits, schedules: ownSchedules, toFailure: this.#toFailure });
+    }
+    return server;
+  }
+
+  async #addAgents(server: McpServer, agentId: string): Promise<void> {
+    const others = await this.#context.asking.choice(agentId);
     const names = others.map(({ name }) => name).join(", ") || "none at present";
     server.registerTool(
       "list_agents",
@@ -103,7 +114,6 @@ export class OtherAgentsServer {
       },
       ({ agent, message }, context) => this.#ask(agentId, agent, message, context).catch(this.#toFailure),
     );
-    return server;
   }
 
   async #ask(agentId: string, name: string, message: string, { mcpReq }: ServerContext): Promise<CallToolResult> {
@@ -141,7 +151,7 @@ export class OtherAgentsServer {
 
   readonly #toFailure = (thrown: unknown): CallToolResult => {
     const error = asBerthError(thrown, "internal", "An internal error occurred.");
-    if (error.status >= 500) this.#context.log("a call of another agent failed", { error: thrown });
+    if (error.status >= 500) this.#context.log("a call of an agent's own tools failed", { error: thrown });
     return toFailure(error);
   };
 }
