@@ -135,6 +135,20 @@ export function runsQuery(name: string) {
   });
 }
 
+/** The deliveries to an automation's hook, the newest first. */
+export function hookDeliveriesQuery(name: string) {
+  return infiniteQueryOptions({
+    queryKey: [...automationsKey, name, "deliveries"],
+    queryFn: ({ pageParam }) =>
+      berth.connection.call("listHookDeliveries", {
+        path: { name },
+        query: { limit: runPage, ...(pageParam !== null && { cursor: pageParam }) },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+}
+
 export function scheduleTimesQuery(cron: string, timeZone: string) {
   return queryOptions({
     queryKey: ["schedule times", cron, timeZone],

@@ -1,4 +1,4 @@
-import type { Automation } from "@berth/client";
+import type { Automation, AutomationWithSecret } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useIsClosed } from "../agents/Private.tsx";
@@ -9,12 +9,15 @@ import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { changeOf, creationOf, type Fields, fieldsOf } from "./automation-fields.ts";
+import { HookFields } from "./HookFields.tsx";
 import { ScheduleFields } from "./ScheduleFields.tsx";
+
+const hookHint = "The text for the agent. {{body.title}} and {{headers.x-github-event}} are values of the delivery.";
 
 interface AutomationFormProps {
   /** The one that is changed; null: a new one. */
   of: Automation | null;
-  onDone: (automation: Automation) => void;
+  onDone: (automation: Automation | AutomationWithSecret) => void;
   onCancel: () => void;
 }
 
@@ -56,7 +59,26 @@ export function AutomationForm({ of: automation, onDone, onCancel }: AutomationF
         </Field>
       )}
       <Target fields={fields} change={change} />
-      <Field label="Message" hint="The text for the agent.">
+      {automation === null && (
+        <Field label="Starts">
+          {(props) => (
+            <Select
+              {...props}
+              value={String(fields.isHook)}
+              onChange={({ target }) => change({ isHook: target.value === "true" })}
+            >
+              <option value="false">at times</option>
+              <option value="true">when another service calls its address</option>
+            </Select>
+          )}
+        </Field>
+      )}
+      {fields.isHook ? (
+        <HookFields value={fields.hook} isNew={automation === null} onChange={(hook) => change({ hook })} />
+      ) : (
+        <ScheduleFields value={fields.schedule} onChange={(schedule) => change({ schedule })} />
+      )}
+      <Field label="Message" hint={fields.isHook ? hookHint : "The text for the agent."}>
         {(props) => (
           <TextArea
             {...props}
@@ -67,9 +89,6 @@ export function AutomationForm({ of: automation, onDone, onCancel }: AutomationF
           />
         )}
       </Field>
-      {automation?.trigger.type !== "hook" && (
-        <ScheduleFields value={fields.schedule} onChange={(schedule) => change({ schedule })} />
-      )}
       <More fields={fields} change={change} />
       <DialogEnd of={save} action={automation ? "Save" : "Create it"} onCancel={onCancel} />
     </Form>
@@ -186,18 +205,20 @@ function More({ fields, change }: PartProps) {
             </Select>
           )}
         </Field>
-        <Field label="If no server ran at its time">
-          {(props) => (
-            <Select
-              {...props}
-              value={missed}
-              onChange={({ target }) => change({ missed: target.value as Fields["missed"] })}
-            >
-              <option value="once">run once afterwards</option>
-              <option value="skip">leave it out</option>
-            </Select>
-          )}
-        </Field>
+        {!fields.isHook && (
+          <Field label="If no server ran at its time">
+            {(props) => (
+              <Select
+                {...props}
+                value={missed}
+                onChange={({ target }) => change({ missed: target.value as Fields["missed"] })}
+              >
+                <option value="once">run once afterwards</option>
+                <option value="skip">leave it out</option>
+              </Select>
+            )}
+          </Field>
+        )}
         <Field label="Credits of a run">
           {(props) => (
             <Input
@@ -224,7 +245,7 @@ function More({ fields, change }: PartProps) {
             />
           )}
         </Field>
-        {schedule.repeat !== "once" && (
+        {!fields.isHook && schedule.repeat !== "once" && (
           <Field label="Seconds that it may be late" hint="Spreads automations of the same time.">
             {(props) => (
               <Input

@@ -15,6 +15,8 @@ import { useAction } from "../ui/use-action.ts";
 import { Section, View } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { AutomationForm } from "./AutomationForm.tsx";
+import { Deliveries } from "./Deliveries.tsx";
+import { HookSection } from "./HookSection.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { Runs } from "./Runs.tsx";
 import { scheduleWords } from "./schedule.ts";
@@ -39,6 +41,11 @@ export function AutomationPage() {
             <Section title="Runs">
               <Runs name={name} />
             </Section>
+            {automation.hook && (
+              <Section title="Deliveries">
+                <Deliveries name={name} />
+              </Section>
+            )}
           </>
         )}
       </Loaded>
@@ -46,16 +53,9 @@ export function AutomationPage() {
   );
 }
 
-function Schedule({ of: { trigger, hook, paused, nextRunAt } }: { of: Automation }) {
-  if (trigger.type === "hook") {
-    return (
-      <Section title="Hook">
-        <p className="text-sm wrap-anywhere">{scheduleWords(trigger)}</p>
-        <p className="text-sm wrap-anywhere">{hook?.url}</p>
-        {paused && <p className="text-sm text-muted">It is paused.</p>}
-      </Section>
-    );
-  }
+function Schedule({ of: automation }: { of: Automation }) {
+  const { trigger, paused, nextRunAt } = automation;
+  if (trigger.type === "hook") return <HookSection of={automation} trigger={trigger} />;
   const { cron, timeZone } = trigger;
   return (
     <Section title="Schedule">
@@ -99,7 +99,8 @@ function Settings({ of: automation }: { of: Automation }) {
         </li>
         <li>
           A run {overlaps[overlap]}.{" "}
-          {missed === "once" ? "A missed one is made up for once." : "Missed ones are left out."}
+          {automation.hook === null &&
+            (missed === "once" ? "A missed one is made up for once." : "Missed ones are left out.")}
         </li>
         <li>
           {maxCredits === null ? "No limit of credits" : `At most ${credits(maxCredits)} credits`} for a run, which is

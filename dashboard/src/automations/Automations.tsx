@@ -1,4 +1,4 @@
-import type { Automation } from "@berth/client";
+import type { Automation, AutomationWithSecret } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -13,6 +13,7 @@ import { Time } from "../ui/Time.tsx";
 import { View } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { AutomationForm } from "./AutomationForm.tsx";
+import { HookSecret } from "./HookSection.tsx";
 import { RunBadge } from "./RunBadge.tsx";
 import { scheduleWords } from "./schedule.ts";
 
@@ -25,7 +26,9 @@ export function Automations() {
       <Loaded query={query}>
         {(automations) =>
           automations.length === 0 ? (
-            <Empty title="No automations yet">An automation sends a message to an agent on a schedule.</Empty>
+            <Empty title="No automations yet">
+              An automation sends a message to an agent on a schedule, or when another service calls it.
+            </Empty>
           ) : (
             <Table
               label="Automations"
@@ -59,7 +62,7 @@ function Row({ of: automation }: { of: Automation }) {
         {paused ? (
           <Badge tone={pausedReason ? "bad" : "neutral"}>paused</Badge>
         ) : nextRunAt === null ? (
-          "none"
+          trigger.type === "schedule" && "none"
         ) : (
           <Time at={nextRunAt} />
         )}
@@ -77,21 +80,35 @@ function Row({ of: automation }: { of: Automation }) {
 
 function CreateAutomation() {
   const [isOpen, setOpen] = useState(false);
+  /** With a hook, whose secret is shown once. */
+  const [made, setMade] = useState<AutomationWithSecret | null>(null);
   const navigate = useNavigate();
+  const show = (name: string) => {
+    setOpen(false);
+    void navigate({ to: "/automations/$name", params: { name } });
+  };
   return (
     <>
       <Button kind="primary" onClick={() => setOpen(true)}>
         Create an automation
       </Button>
-      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Create an automation" isWide>
-        <AutomationForm
-          of={null}
-          onDone={({ name }) => {
-            setOpen(false);
-            void navigate({ to: "/automations/$name", params: { name } });
-          }}
-          onCancel={() => setOpen(false)}
-        />
+      <Dialog
+        isOpen={isOpen}
+        onClose={() => (made ? show(made.name) : setOpen(false))}
+        title={made ? "Copy the secret now" : "Create an automation"}
+        isWide
+      >
+        {made ? (
+          <HookSecret of={made} onDone={() => show(made.name)} />
+        ) : (
+          <AutomationForm
+            of={null}
+            onDone={(automation) =>
+              "secret" in automation && automation.secret !== null ? setMade(automation) : show(automation.name)
+            }
+            onCancel={() => setOpen(false)}
+          />
+        )}
       </Dialog>
     </>
   );

@@ -1,4 +1,5 @@
 import type { Automation } from "@berth/client";
+import { senders } from "./hook.ts";
 
 export type Trigger = Extract<Automation["trigger"], { type: "schedule" }>;
 
@@ -81,9 +82,9 @@ export function triggerOf(schedule: Schedule): Trigger {
   return { type: "schedule", cron, timeZone: timeZone.trim(), ...(jitter !== "" && { jitter: Number(jitter) }) };
 }
 
-/** `Monday to Friday at 03:00, Europe/Berlin`, or `For each delivery (github)`. */
+/** `Monday to Friday at 03:00, Europe/Berlin`, or `Deliveries of GitHub`. */
 export function scheduleWords(trigger: Automation["trigger"]): string {
-  if (trigger.type === "hook") return `For each delivery (${trigger.verify})`;
+  if (trigger.type === "hook") return `Deliveries of ${senders[trigger.verify]}`;
   const { repeat, time, day, line, timeZone } = scheduleOf(trigger, "UTC");
   if (trigger.at !== undefined) return `Once: ${timeIn(trigger.at)}`;
   if (repeat === "line") return `${line}, ${timeZone}`;
