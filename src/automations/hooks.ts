@@ -116,8 +116,7 @@ export class Hooks {
 type Sent = Pick<NewDelivery, "deliveryId" | "event" | "headers" | "receivedAt">;
 
 function messageOf(template: string, { deliveryId, event, headers, receivedAt }: Sent, body: unknown): string {
-  const delivery = { id: deliveryId, event, receivedAt: receivedAt.toISOString() };
-  return render(template, { body, headers, delivery });
+  return render(template, { body, headers, delivery: { id: deliveryId, event, receivedAt } });
 }
 
 function triggerOf({ trigger }: ListedAutomation) {

@@ -121,7 +121,7 @@ function textOf(value: unknown): string | null {
 }
 
 /** Names of headers that may carry a credential or a proof of one. */
-const secretNames = /authorization|cookie|signature|token|secret|password|credential|api-?key/;
+const secretNames = /auth|cookie|signature|hmac|jwt|token|secret|password|credential|api-?key/;
 
 /** A delivery's headers without credentials. */
 export function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { noValues, render, requireTemplate } from "./template.ts";
 
-const delivery = { id: "1", event: "push", receivedAt: "2030-01-31T12:00:00.000Z" };
+const delivery = { id: "1", event: "push", receivedAt: new Date("2030-01-31T12:00:00Z") };
 
 function rendered(template: string, body: unknown, headers = {}): string {
   return render(template, { body, headers, delivery });
@@ -38,7 +38,7 @@ describe("a message", () => {
       [data('{"list":[{"a":"x"}]}'), data('[{"a":"x"}]'), data("x")].join(" "),
     );
     expect(fenced("{{headers.x-event}} {{delivery.event}} {{delivery.receivedAt}}", {}, { "x-event": "e" })).toBe(
-      [data("e"), data("push"), data("2030-01-31T12:00:00.000Z")].join(" "),
+      [data("e"), data("push"), "2030-01-31T12:00:00.000Z"].join(" "),
     );
     expect(render("Nothing {{body.a}}{{headers.b}}{{delivery.id}}.", noValues)).toBe("Nothing .");
   });
@@ -93,6 +93,8 @@ describe("a delivery is refused whose message", () => {
     const nested = { list: Array.from({ length: 200 }, () => 0) };
     const [open, close] = ["{{#body.list}}", "{{/body.list}}"];
     expect(() => rendered(open.repeat(4) + close.repeat(4), nested)).toThrow("too many values");
+    const deep = `{{${"body.a".repeat(30)}}}`;
+    expect(() => rendered(`${open.repeat(2)}${deep.repeat(90)}${close.repeat(2)}`, nested)).toThrow("too many values");
     expect(() => rendered(`${open.repeat(4)}{{missing}}${close.repeat(4)}`, nested)).toThrow("too many values");
   });
 });
@@ -106,6 +108,8 @@ test.each([
   ["x".repeat(32 * 1024 + 1), "limited to 32 KiB"],
   ["{{a}}".repeat(201), "limited to 200 tags"],
   [`{{${" ".repeat(201)}`, "limited to 200 spaces"],
+  [`{{${"a.".repeat(101)}}}`, "limited to 200 characters"],
+  [`{{#${"a".repeat(201)}}}{{/${"a".repeat(201)}}}`, "limited to 200 characters"],
   ["{{#a}}".repeat(12) + "{{/a}}".repeat(12), "limited to 10 sections"],
 ])("a template %.20s… is refused", (template, message) => {
   expect(() => requireTemplate(template)).toThrow(message);

@@ -9,6 +9,7 @@ const maximumTemplateBytes = 32 * 1024;
 const maximumTags = 200;
 const maximumSpaces = 200;
 const maximumDepth = 10;
+const maximumName = 200;
 /** The most look-ups of values, and the longest value, in UTF-16 units. */
 const maximumSteps = 20_000;
 const maximumValue = 64 * 1024;
@@ -17,7 +18,7 @@ const maximumValue = 64 * 1024;
 export interface TemplateValues {
   body: unknown;
   headers: Readonly<Record<string, string>>;
-  delivery: { id: string | null; event: string | null; receivedAt: string };
+  delivery: { id: string | null; event: string | null; receivedAt: Date };
 }
 
 /** The values without a delivery: all are empty. */
@@ -62,16 +63,18 @@ function parse(template: string): Token[] {
   } catch (error) {
     throw failed(`The template is not mustache: ${(error as Error).message}.`);
   }
-  requireShallow(tokens, maximumDepth);
+  requireSmall(tokens, maximumDepth);
   return tokens;
 }
 
-function requireShallow(tokens: readonly Token[], depth: number): void {
-  for (const [kind, , , , inside] of tokens) {
+function requireSmall(tokens: readonly Token[], depth: number): void {
+  for (const [kind, name, , , inside] of tokens) {
+    if (kind === "text" || kind === "!") continue;
     if (kind === ">") throw failed("A template cannot have partials.");
+    if (name.length > maximumName) throw failed(`The name of a value is limited to ${maximumName} characters.`);
     if (!inside) continue;
     if (depth === 0) throw failed(`A template is limited to ${maximumDepth} sections within each other.`);
-    requireShallow(inside, depth - 1);
+    requireSmall(inside, depth - 1);
   }
 }
 
@@ -98,7 +101,10 @@ class OwnContext extends mustache.Context {
       this.#count();
       if (!isOwn(context.view, first)) continue;
       let value: unknown = context.view[first];
-      for (const each of rest) value = isOwn(value, each) ? value[each] : undefined;
+      for (const each of rest) {
+        this.#count();
+        value = isOwn(value, each) ? value[each] : undefined;
+      }
       return value;
     }
     return undefined;
@@ -139,6 +145,7 @@ class FencingWriter extends mustache.Writer {
   #fenced(value: unknown): string {
     if (value === undefined || value === null || value === "") return "";
     if (typeof value === "number" || typeof value === "boolean") return String(value);
+    if (value instanceof Date) return value.toISOString();
     const text = typeof value === "string" ? value : JSON.stringify(value);
     this.isUsed = true;
     return `<data-${this.#mark}>${shortened(text)}</data-${this.#mark}>`;

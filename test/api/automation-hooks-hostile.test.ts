@@ -308,6 +308,7 @@ describe("a sender with the secret", () => {
       cookie: "a=b",
       "x-api-key": "k",
       "x-forwarded-access-token": "t",
+      "x-shopify-hmac-sha256": "h",
       "x-plain": "plain",
     };
     expect((await send(url, { ...sent, headers: { ...sent.headers, ...others } })).status).toBe(202);
