@@ -149,6 +149,18 @@ const automation = createRoute({
   component: lazyRouteComponent(() => import("./automations/AutomationPage.tsx"), "AutomationPage"),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: "/webhooks",
+  component: lazyRouteComponent(() => import("./webhooks/Webhooks.tsx"), "Webhooks"),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => shell,
+  path: "/webhooks/$id",
+  component: lazyRouteComponent(() => import("./webhooks/WebhookPage.tsx"), "WebhookPage"),
+});
+
 const keys = createRoute({
   getParentRoute: () => shell,
   path: "/keys",
@@ -206,6 +218,8 @@ const inShell = shell.addChildren([
   ofAgent,
   automations,
   automation,
+  webhooks,
+  webhook,
   keys,
   credits,
   audit,

@@ -96,6 +96,8 @@ export function viewsOf(agent: string): string[] {
     "/create-agent",
     "/automations",
     "/automations/none",
+    "/webhooks",
+    "/webhooks/none",
     "/keys",
     "/credits",
     "/audit",

@@ -8,6 +8,7 @@ import { berth } from "./client.ts";
 /** More agents than anybody looks through. */
 const mostAgents = 1_000;
 const mostAutomations = 500;
+const mostWebhooks = 100;
 const mostKeys = 500;
 const mostConnections = 200;
 /** The queue for slots is in the memory of the server, so no event tells of it. */
@@ -153,6 +154,32 @@ export function scheduleTimesQuery(cron: string, timeZone: string) {
   return queryOptions({
     queryKey: ["schedule times", cron, timeZone],
     queryFn: () => berth.automations.times({ cron, timeZone }),
+  });
+}
+
+/** The key of all queries of webhooks. */
+export const webhooksKey = ["webhooks"];
+
+export const webhooksQuery = queryOptions({
+  queryKey: webhooksKey,
+  queryFn: async () => (await berth.webhooks.list().take(mostWebhooks)).data,
+});
+
+export function webhookQuery(id: string) {
+  return queryOptions({ queryKey: [...webhooksKey, id], queryFn: () => berth.webhooks.get(id) });
+}
+
+/** A webhook's deliveries, the newest first. */
+export function webhookDeliveriesQuery(id: string) {
+  return infiniteQueryOptions({
+    queryKey: [...webhooksKey, id, "deliveries"],
+    queryFn: ({ pageParam }) =>
+      berth.connection.call("listWebhookDeliveries", {
+        path: { id },
+        query: { limit: runPage, ...(pageParam !== null && { cursor: pageParam }) },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 }
 

@@ -12,6 +12,7 @@ const ofAccount: readonly unknown[] = [
   "members",
   "recent turns",
   "refused",
+  "webhooks",
 ];
 
 /** Whether an event has changed the data of a query. The keys are in `queries.ts`. */
@@ -49,6 +50,8 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "run.failed":
     case "automation.paused":
       return first === "automations";
+    case "webhook.disabled":
+      return first === "webhooks";
     case "key.created":
     case "key.revoked":
       return first === "keys";

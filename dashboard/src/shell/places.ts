@@ -1,9 +1,20 @@
 import type { Role } from "@berth/client";
-import { Bot, CalendarClock, Coins, House, KeyRound, type LucideIcon, ScrollText, Users, Wrench } from "lucide-react";
+import {
+  Bot,
+  CalendarClock,
+  Coins,
+  House,
+  KeyRound,
+  type LucideIcon,
+  ScrollText,
+  Users,
+  Webhook,
+  Wrench,
+} from "lucide-react";
 import { may, type Need } from "../workspace/roles.ts";
 
 export interface Place {
-  to: "/" | "/agents" | "/automations" | "/keys" | "/credits" | "/audit" | "/members" | "/operator";
+  to: "/" | "/agents" | "/automations" | "/webhooks" | "/keys" | "/credits" | "/audit" | "/members" | "/operator";
   name: string;
   icon: LucideIcon;
   /** Goes there after `g`. */
@@ -16,6 +27,7 @@ const all: readonly Place[] = [
   { to: "/", name: "Home", icon: House, key: "h" },
   { to: "/agents", name: "Agents", icon: Bot, key: "a" },
   { to: "/automations", name: "Automations", icon: CalendarClock, key: "t" },
+  { to: "/webhooks", name: "Webhooks", icon: Webhook, key: "w", need: "manage" },
   { to: "/keys", name: "Keys", icon: KeyRound, key: "k", need: "use" },
   { to: "/credits", name: "Credits", icon: Coins, key: "m", need: "use" },
   { to: "/audit", name: "Audit", icon: ScrollText, key: "l", need: "use" },
