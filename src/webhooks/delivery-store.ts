@@ -10,6 +10,8 @@ import type { DeliveryState } from "./webhook.ts";
 
 /** The most deliveries of a webhook that one look begins. */
 const ofWebhook = 4;
+/** How many of a webhook's due deliveries one look reads. */
+const searched = 500;
 /** After this time, another server tries what one has begun: longer than a call takes. */
 const leaseSeconds = 60;
 
@@ -106,12 +108,15 @@ export class DeliveryStore {
       from due join webhooks on webhooks.id = due.webhook_id
       join accounts on accounts.id = webhooks.account_id and accounts.disabled_at is null
       cross join lateral (
-        select id, number from webhook_deliveries delivery
-        where webhook_id = webhooks.id and status = 'pending' and next_try_at <= clock_timestamp()
-          and not exists (
-            select from webhook_deliveries earlier
-            where earlier.webhook_id = delivery.webhook_id and earlier.lane = delivery.lane
-              and earlier.number < delivery.number and earlier.status = 'pending' and earlier.attempts = 0)
+        select id, number from (
+          select id, number, lane from webhook_deliveries
+          where webhook_id = webhooks.id and status = 'pending' and next_try_at <= clock_timestamp()
+          order by number limit ${searched}
+        ) delivery
+        where not exists (
+          select from webhook_deliveries earlier
+          where earlier.webhook_id = webhooks.id and earlier.lane = delivery.lane
+            and earlier.number < delivery.number and earlier.status = 'pending' and earlier.attempts = 0)
         order by number limit ${ofWebhook}
       ) next
       order by next.number`.execute(this.#database);
