@@ -23,10 +23,18 @@ export function hookRoutes(context: AppContext): FastifyPluginAsync {
         await limitAddress(context, request, reply);
         return noHook();
       }
+      const sender = `${hook.automation.id} ${clientOf(request.ip)}`;
+      if (isCompressed(request)) {
+        await limit(reply, stores.limiters.address, sender);
+        throw new BerthError(
+          "content_type_unsupported",
+          "A compressed body is not accepted: leave out content-encoding.",
+        );
+      }
       const delivered = deliveredBy(request);
       const reason = hooks.refusal(hook, delivered);
       if (reason !== null) {
-        await limit(reply, stores.limiters.address, `${hook.automation.id} ${clientOf(request.ip)}`);
+        await limit(reply, stores.limiters.address, sender);
         await hooks.refuse(hook, id, delivered, reason);
         throw new BerthError("credentials_invalid", `The delivery is not verified. ${reason}`);
       }
@@ -39,12 +47,12 @@ export function hookRoutes(context: AppContext): FastifyPluginAsync {
   };
 }
 
-/** Throws `content_type_unsupported` for a compressed body: it could become larger than what is allowed. */
+/** Such a body could become larger than what is allowed. */
+function isCompressed({ headers }: FastifyRequest): boolean {
+  return (headers["content-encoding"] ?? "identity") !== "identity";
+}
+
 function deliveredBy({ headers, body }: FastifyRequest): Delivered {
-  const encoding = headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") {
-    throw new BerthError("content_type_unsupported", "A compressed body is not accepted: leave out content-encoding.");
-  }
   return { headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0), now: new Date() };
 }
 

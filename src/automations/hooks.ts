@@ -41,6 +41,7 @@ export class Hooks {
 
   /** Null: the delivery is verified. Otherwise the reason why it is refused. */
   refusal({ automation, secrets }: Hook, delivered: Delivered): string | null {
+    if (secrets.length === 0) return "The hook's secret is encrypted with another secret key: rotate it.";
     return refusalOf(triggerOf(automation).verify, delivered, secrets);
   }
 

@@ -195,6 +195,11 @@ describe("limits", () => {
     const { url, secret } = await made("bearer", {}, small.client);
     const wrong = () => send(url, bearer("wrong-secret-of-a-stranger", {}));
     for (let time = 0; time < 5; time++) expect((await wrong()).status).toBe(401);
+    const compressed = await send(url, {
+      headers: { ...bearer(secret, {}).headers, "content-encoding": "gzip" },
+      body: "",
+    });
+    expect(compressed.status).toBe(429);
     const refused = await wrong();
     expect([refused.status, Number(refused.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
     for (let time = 0; time < 3; time++) expect((await send(url, bearer(secret, {}))).status).toBe(202);

@@ -361,6 +361,19 @@ describe("a rotation", () => {
     expect((await client.call("POST", "/automations/hook/rotate-secret", { secret: "x" })).status).toBe(400);
   });
 
+  test("replaces a secret that cannot be decrypted any more", async () => {
+    const { url, secret } = await made("bearer");
+    await sql`update automation_hooks set secret = '\\x00' where hint = ${secret.slice(-4)}`.execute(database);
+    const refused = await send(url, bearer(secret, {}));
+    expect([refused.status, refused.body.message]).toEqual([
+      401,
+      expect.stringContaining("another secret key: rotate it."),
+    ]);
+    const { body } = await client.call("POST", "/automations/hook/rotate-secret", {});
+    await taken(url, bearer(body.secret, {}));
+    await ended(1);
+  });
+
   test("needs a hook", async () => {
     const trigger = { type: "schedule", at: "2100-01-01T00:00:00Z" };
     await client.call("POST", "/automations", { name: "hook", agent: "ada", message: "hello", trigger });
