@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
+import { messageNumberIn } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { HttpMcpServer } from "../support/mcp-server.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -74,5 +75,23 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
     expect(reply).toContain("Your message 1 of this conversation");
     const { body } = await client.call("GET", `/agents/${friend}/turns`);
     expect(body.data).toMatchObject([{ message: "The word is ibis.", askedBy: { agent: runtime } }]);
+  });
+
+  test("schedules a message to itself, and gets it in the same conversation", async () => {
+    const { client } = service;
+    expect((await client.call("PATCH", `/agents/${runtime}`, { agents: [], schedules: {} })).status).toBe(200);
+    const tool = `${runtime === "claude-code" ? "mcp__" : ""}agents${runtime === "opencode" ? "_" : "__"}schedule`;
+    const asked = JSON.stringify({ message: "Remind me of the ibis.", inMinutes: 1 });
+    if (runtime === "claude-code") await client.ask(runtime, `use: ToolSearch {"query":"select:${tool}"}`);
+    const before = messageNumberIn(await client.ask(runtime, "Where are we?"));
+    await client.ask(runtime, `use: ${tool} ${asked}`);
+    const made = async () => (await client.call("GET", `/automations?agent=${runtime}`)).body.data;
+    expect(await made()).toMatchObject([{ message: "Remind me of the ibis.", byAgent: true }]);
+    await expect
+      .poll(made, { timeout: 240_000, interval: 1_000 })
+      .toMatchObject([{ lastRun: { status: "completed" } }]);
+    const [{ name }] = await made();
+    const [{ reply }] = (await client.call("GET", `/automations/${name}/runs`)).body.data;
+    expect(messageNumberIn(reply)).toBeGreaterThan(before);
   });
 });
