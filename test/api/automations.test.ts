@@ -550,6 +550,7 @@ describe("without a free slot, a run", () => {
   test("waits longer than a turn would, and begins when a slot is free", async () => {
     await using small = await ScriptedService.start({ maximumAwake: 1, waitMs: 100 });
     await small.client.createAgent("bea");
+    expect((await small.client.call("POST", "/agents/bea/suspend")).status).toBe(200);
     await small.client.createAgent("ada");
     const busy = await small.client.fetch("POST", "/agents/ada/chat", { message: "hang" });
     expect(busy.status).toBe(200);
