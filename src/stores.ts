@@ -115,7 +115,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     search: new SearchStore(database),
     secrets: secretStore,
     shares: new ShareStore(database),
-    snapshots: new SnapshotStore(database),
+    snapshots: new SnapshotStore(database, host),
     tickets: new TicketStore(database),
     turns: turnStore,
     pastTurns: new PastTurnStore(database),

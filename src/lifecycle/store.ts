@@ -232,7 +232,7 @@ export class LifecycleStore {
       id,
       (update) => update.set(booted).where("desired", "!=", "deleted"),
       async (transaction) => {
-        if (before) await new SnapshotStore(transaction).insert(before);
+        if (before) await new SnapshotStore(transaction, this.#host).insert(before);
       },
     );
   }
@@ -287,7 +287,7 @@ export class LifecycleStore {
           .where("desired", "!=", "deleted"),
       async (transaction) => {
         // In this order: the snapshot contains the turns that had been undone before.
-        if (before) await new SnapshotStore(transaction).insert(before);
+        if (before) await new SnapshotStore(transaction, this.#host).insert(before);
         await markUndone(transaction, id, snapshot);
         await restoreConversations(transaction, id, snapshot);
         await markBegun(transaction, id, by);

@@ -13,6 +13,8 @@ const keptBeforeRollbacks = 5;
 
 /** The same for snapshots before upgrades. */
 const keptBeforeUpgrades = 2;
+/** How many automatic snapshots one sweep removes while the disk is nearly full. */
+const removedForRoom = 5;
 
 /** A snapshot that is kept until it is disposed. */
 export interface HeldSnapshot extends Disposable {
@@ -255,8 +257,8 @@ export class Snapshots {
   }
 
   /**
-   * Removes the files of removed snapshots, moves unknown snapshots to the quarantine, and stores the sizes of the
-   * others. Called by the timer and at the start.
+   * Removes the files of removed snapshots, moves unknown snapshots to the quarantine, stores the sizes of the others, and
+   * removes automatic ones while the disk is nearly full. Called by the timer and at the start.
    */
   async sweep(): Promise<void> {
     const { hostFiles, machines, log } = this.#context;
@@ -275,6 +277,20 @@ export class Snapshots {
       }
     }
     await this.#rows.resize(found);
+    await this.#makeRoom();
+  }
+
+  /**
+   * Removes some of the oldest snapshots from before turns while the disk is nearly full. The space may be free some time
+   * later, so few are removed at a time. Each agent keeps its newest one.
+   */
+  async #makeRoom(): Promise<void> {
+    const { reserve, log } = this.#context;
+    if (!(await reserve.isShort())) return;
+    for (const { id, agentId, name } of await this.#rows.oldestOfTurns(removedForRoom)) {
+      await this.#discard(id);
+      log("a snapshot from before a turn was removed, since the disk is nearly full", { agentId, snapshot: name });
+    }
   }
 
   async #keep(agent: AgentState, id: string, asked: Asked): Promise<SnapshotState> {

@@ -9,9 +9,12 @@ import type { SnapshotState, StoredSnapshot } from "./snapshot.ts";
 
 export class SnapshotStore {
   readonly #database: Database;
+  readonly #host: string;
 
-  constructor(database: Database) {
+  /** `host`: this server's. */
+  constructor(database: Database, host: string) {
     this.#database = database;
+    this.#host = host;
   }
 
   /** The current time, and the agent's running turn. */
@@ -72,6 +75,18 @@ export class SnapshotStore {
   async remove(id: string): Promise<boolean> {
     const { numDeletedRows } = await this.#database.deleteFrom("snapshots").where("id", "=", id).executeTakeFirst();
     return numDeletedRows > 0n;
+  }
+
+  /** The oldest of this host from before turns, without the newest of each agent. */
+  async oldestOfTurns(limit: number): Promise<Pick<SnapshotState, "id" | "agentId" | "name">[]> {
+    const { rows } = await sql<Pick<SnapshotState, "id" | "agentId" | "name">>`
+      select snapshots.id, agent_id as "agentId", snapshots.name
+      from snapshots join agents on agents.id = snapshots.agent_id and agents.host = ${this.#host}
+      where reason = 'turn' and exists (
+        select from snapshots newer
+        where newer.agent_id = snapshots.agent_id and newer.reason = 'turn' and newer.created_at > snapshots.created_at)
+      order by snapshots.created_at limit ${limit}`.execute(this.#database);
+    return rows;
   }
 
   /** Updates the stored sizes. */

@@ -344,6 +344,24 @@ test("a snapshot is taken before each turn if that is set, and the oldest of the
   });
 });
 
+test("while the disk is nearly full, the oldest snapshots from before turns are removed", async () => {
+  await start();
+  for (const name of ["ada", "bob"]) {
+    await client.createAgent(name, { autoSnapshot: 5 });
+    for (const message of ["one", "two", "three"]) await client.chat(name, message);
+  }
+  await keep({ name: "mine" });
+  const last = (await kept())[2];
+  const left = async () => [...(await kept()), ...(await kept("bob"))].length;
+  expect(await left()).toBe(7);
+  service.config.diskReserveBytes = 2 ** 60;
+  await service.restart();
+  client = service.client;
+  await expect.poll(left).toBe(3);
+  expect((await kept()).map(({ name }: { name: string }) => name)).toEqual([last.name, "mine"]);
+  await expect.poll(files).toHaveLength(3);
+});
+
 test("a turn is answered also where no snapshot can be made before it", async () => {
   await start();
   await client.call("POST", "/agents", { name: "ada", autoSnapshot: 1 });
