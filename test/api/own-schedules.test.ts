@@ -136,6 +136,14 @@ test("a message of an external agent key causes no schedule", async () => {
   expect(await automations()).toEqual([]);
 });
 
+test("its schedules go with it, and those that people made for it do not", async () => {
+  await schedule();
+  const trigger = { type: "schedule", cron: "0 3 * * *", timeZone: "UTC" };
+  await client.call("POST", "/automations", { name: "nightly", agent: "ada", message: "hello", trigger });
+  expect((await client.call("DELETE", "/agents/ada")).status).toBe(204);
+  expect(await automations()).toMatchObject([{ name: "nightly", pausedReason: { code: "agent_deleted" } }]);
+});
+
 test("forks and archives keep the setting, and not the schedules", async () => {
   await schedule();
   const { body } = await client.createAgent("eve", { from: { agent: "ada" } });
