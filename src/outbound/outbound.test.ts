@@ -1,11 +1,14 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { NameServer } from "../../test/support/name-server.ts";
+import { certify, makeAuthority, makeKeys } from "../egress/authority.ts";
 import { resolveHere } from "../egress/names.ts";
 import { Policy } from "../egress/policy.ts";
 import { type CallFailed, Outbound } from "./outbound.ts";
@@ -204,6 +207,33 @@ test("rejects an oversized head, other protocols and closed connections", async 
   expect(await fault(outbound([`127.0.0.1:${plain}`]).post({ accountId, url, headers: {}, body: "" }))).toBe(
     "unreachable",
   );
+});
+
+test("verifies the receiver's certificate and its name", async () => {
+  const trusted = getCACertificates("default");
+  const authority = await makeAuthority("test");
+  const { certificate: cert, key } = await certify(authority, { kind: "name", text: "localhost" }, await makeKeys());
+  const server = createHttpsServer({ cert, key }, (_, response) => response.writeHead(204).end());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  closing.push(() => server.close().closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  const calls = outbound([`localhost:${port}`, `127.0.0.1:${port}`]);
+  const post = (host: string) => calls.post({ accountId, url: `https://${host}:${port}/`, headers: {}, body: "" });
+  await expect(post("localhost")).rejects.toThrow("The TLS connection failed: UNABLE_TO_VERIFY_LEAF_SIGNATURE.");
+  setDefaultCACertificates([...trusted, authority.certificate]);
+  closing.push(() => setDefaultCACertificates(trusted));
+  expect(await post("localhost")).toMatchObject({ status: 204 });
+  await expect(post("127.0.0.1")).rejects.toThrow("The TLS connection failed: ERR_TLS_CERT_ALTNAME_INVALID.");
+});
+
+test("a call whose name is not resolved ends when the calls are closed", async () => {
+  const calls = new Outbound(
+    new Policy({ operator: { allow: ["*"], deny: [] }, inside: [], own: () => [], lookUp: resolveHere }),
+    () => new Promise(() => {}),
+  );
+  const failed = fault(calls.post({ accountId, url: "https://silent.example/", headers: {}, body: "" }));
+  calls.close();
+  expect(await failed).toBe("unreachable");
 });
 
 test("gives up on a head that comes byte by byte", async () => {

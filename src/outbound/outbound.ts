@@ -219,7 +219,8 @@ function asFault(error: unknown, isLate: boolean): CallFailed {
   if (error instanceof CallFailed) return error;
   const cause = { cause: error };
   if (isLate) return new CallFailed("timeout", `There was no answer within ${callMs / 1000} s.`, cause);
-  const { code = "" } = error as NodeJS.ErrnoException;
+  // An abort has a number.
+  const code = String((error as NodeJS.ErrnoException).code ?? "");
   if (code.startsWith("HPE_")) return new CallFailed("answer_invalid", "The receiver's answer is not HTTP.", cause);
   if (/CERT|SELF_SIGNED|TLS|SSL|UNABLE_TO/.test(code)) {
     return new CallFailed("unreachable", `The TLS connection failed: ${code}.`, cause);

@@ -109,6 +109,20 @@ test("the event of a turn", { timeout: 600_000 }, async () => {
   expect(steps).toBeGreaterThan(6);
 });
 
+test("a result is stored once the database is back", async () => {
+  await remove();
+  const answers: (() => void)[] = [];
+  receiver.answer = (_, response) => answers.push(() => response.writeHead(204).end());
+  await client.call("POST", `/webhooks/${webhook}/test`);
+  await expect.poll(() => answers.length, patient).toBe(1);
+  await service.killDatabase();
+  answers[0]!();
+  const stored = async () => (await client.call("GET", `/webhooks/${webhook}/deliveries`)).body.data?.[0];
+  await expect.poll(stored, patient).toMatchObject({ status: "delivered", attempts: 1 });
+  expect(receiver.asked).toHaveLength(1);
+  await remove();
+});
+
 test("deliveries continue after the database was killed", async () => {
   receiver.answer = (_, response) => response.writeHead(500).end();
   await client.call("POST", `/webhooks/${webhook}/test`);
