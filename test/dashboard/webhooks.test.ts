@@ -41,6 +41,7 @@ test("a webhook is created, and an address that may not be called is refused in 
   secret = (await dialog().getByTestId("once").textContent())!;
   expect(secret).toMatch(/^whsec_/);
   await dialog().getByRole("button", { name: "Done" }).click();
+  await page.getByRole("link", { name: receiver.url("/first") }).click();
   await page.getByText("Events: A turn completed, A run of an automation completed, of all agents").waitFor();
   await page.getByText("No deliveries yet").waitFor();
 });

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
+import { CountField } from "../ui/CountField.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Submit } from "../ui/Submit.tsx";
@@ -69,32 +70,6 @@ export function OwnSchedules({ agent }: { agent: Agent }) {
         </Submit>
       </Form>
     </Section>
-  );
-}
-
-interface CountFieldProps {
-  label: string;
-  value: string;
-  min: number;
-  max: number;
-  onChange: (value: string) => void;
-}
-
-function CountField({ label, value, min, max, onChange }: CountFieldProps) {
-  return (
-    <Field label={label}>
-      {(props) => (
-        <Input
-          {...props}
-          type="number"
-          required
-          min={min}
-          max={max}
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      )}
-    </Field>
   );
 }
 

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useIsClosed } from "../agents/Private.tsx";
 import { berth } from "../api/client.ts";
 import { agentsQuery, automationsKey, snapshotsQuery } from "../api/queries.ts";
+import { CountField } from "../ui/CountField.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
@@ -152,19 +153,14 @@ function Copy({ fields: { agent, snapshot, keep, secrets }, change }: PartProps)
           </Select>
         )}
       </Field>
-      <Field label="Hours that the copy is kept" hint="For inspection, up to 168.">
-        {(props) => (
-          <Input
-            {...props}
-            type="number"
-            required
-            min={0}
-            max={168}
-            value={keep}
-            onChange={({ target }) => change({ keep: target.value })}
-          />
-        )}
-      </Field>
+      <CountField
+        label="Hours that the copy is kept"
+        hint="For inspection, up to 168."
+        min={0}
+        max={168}
+        value={keep}
+        onChange={(keep) => change({ keep })}
+      />
       <label className="flex items-center gap-2 text-sm">
         <input type="checkbox" checked={secrets} onChange={({ target }) => change({ secrets: target.checked })} />
         Copy the agent's secrets
@@ -232,33 +228,23 @@ function More({ fields, change }: PartProps) {
             />
           )}
         </Field>
-        <Field label="Minutes after which it is cancelled">
-          {(props) => (
-            <Input
-              {...props}
-              type="number"
-              required
-              min={1}
-              max={10_080}
-              value={timeout}
-              onChange={({ target }) => change({ timeout: target.value })}
-            />
-          )}
-        </Field>
+        <CountField
+          label="Minutes after which it is cancelled"
+          min={1}
+          max={10_080}
+          value={timeout}
+          onChange={(timeout) => change({ timeout })}
+        />
         {!fields.isHook && schedule.repeat !== "once" && (
-          <Field label="Seconds that it may be late" hint="Spreads automations of the same time.">
-            {(props) => (
-              <Input
-                {...props}
-                type="number"
-                min={0}
-                max={3_600}
-                placeholder="0"
-                value={schedule.jitter}
-                onChange={({ target }) => change({ schedule: { ...schedule, jitter: target.value } })}
-              />
-            )}
-          </Field>
+          <CountField
+            label="Seconds that it may be late"
+            hint="Spreads automations of the same time."
+            min={0}
+            max={3_600}
+            placeholder="0"
+            value={schedule.jitter}
+            onChange={(jitter) => change({ schedule: { ...schedule, jitter } })}
+          />
         )}
       </div>
     </details>

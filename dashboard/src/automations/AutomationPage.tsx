@@ -1,14 +1,14 @@
 import type { Automation } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { automationQuery, automationsKey, runsQuery } from "../api/queries.ts";
+import { Actions } from "../ui/Actions.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
-import { Failure } from "../ui/Failure.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -27,7 +27,7 @@ export function AutomationPage() {
   const query = useQuery(automationQuery(name));
   const mayUse = useMay("use");
   return (
-    <View title={name} actions={query.data && mayUse && <Actions of={query.data} />}>
+    <View title={name} actions={query.data && mayUse && <AutomationActions of={query.data} />}>
       <Loaded query={query}>
         {(automation) => (
           <>
@@ -121,7 +121,7 @@ function AgentLink({ name }: { name: string }) {
   );
 }
 
-function Actions({ of: automation }: { of: Automation }) {
+function AutomationActions({ of: automation }: { of: Automation }) {
   const { name, paused } = automation;
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: automationsKey });
@@ -134,7 +134,7 @@ function Actions({ of: automation }: { of: Automation }) {
     await refresh();
   });
   return (
-    <Shown errors={[run.error, pause.error]}>
+    <Actions errors={[run.error, pause.error]}>
       <Button isBusy={run.isBusy} onClick={() => run.run()}>
         Run now
       </Button>
@@ -143,17 +143,7 @@ function Actions({ of: automation }: { of: Automation }) {
       </Button>
       <Edit of={automation} />
       <Delete name={name} onDeleted={refresh} />
-    </Shown>
-  );
-}
-
-/** Buttons, and why one of them failed. */
-function Shown({ errors, children }: { errors: readonly unknown[]; children: ReactNode }) {
-  return (
-    <div className="grid gap-2">
-      <div className="flex flex-wrap gap-2">{children}</div>
-      <Failure of={errors.find((error) => error !== null) ?? null} />
-    </div>
+    </Actions>
   );
 }
 

@@ -1,4 +1,5 @@
 import { useId } from "react";
+import { CountField } from "../ui/CountField.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
 import { useSettled } from "../ui/use-settled.ts";
 import { NextTimes } from "./NextTimes.tsx";
@@ -86,19 +87,13 @@ function TimeOfDay({ value, onChange }: { value: Schedule; onChange: (fields: Pa
   if (repeat === "once" || repeat === "line") return null;
   if (repeat === "hourly") {
     return (
-      <Field label="Minute">
-        {(props) => (
-          <Input
-            {...props}
-            type="number"
-            required
-            min={0}
-            max={59}
-            value={Number(time.slice(3))}
-            onChange={({ target }) => onChange({ time: `00:${target.value.slice(0, 2).padStart(2, "0")}` })}
-          />
-        )}
-      </Field>
+      <CountField
+        label="Minute"
+        min={0}
+        max={59}
+        value={String(Number(time.slice(3)))}
+        onChange={(minute) => onChange({ time: `00:${minute.slice(0, 2).padStart(2, "0")}` })}
+      />
     );
   }
   return (

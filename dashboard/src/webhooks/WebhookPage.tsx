@@ -4,10 +4,10 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { webhookQuery, webhooksKey } from "../api/queries.ts";
+import { Actions } from "../ui/Actions.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
-import { Failure } from "../ui/Failure.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { Time } from "../ui/Time.tsx";
@@ -23,7 +23,7 @@ export function WebhookPage() {
   const { id } = useParams({ from: "/shell/webhooks/$id" });
   const query = useQuery(webhookQuery(id));
   return (
-    <View title="Webhook" actions={query.data && <Actions of={query.data} />}>
+    <View title="Webhook" actions={query.data && <WebhookActions of={query.data} />}>
       <Loaded query={query}>
         {(webhook) => (
           <>
@@ -70,7 +70,7 @@ function wordsOf(type: string): string {
   return (eventWords as Readonly<Record<string, string>>)[type] ?? type;
 }
 
-function Actions({ of: webhook }: { of: Webhook }) {
+function WebhookActions({ of: webhook }: { of: Webhook }) {
   const { id, disabled } = webhook;
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: webhooksKey });
@@ -83,19 +83,16 @@ function Actions({ of: webhook }: { of: Webhook }) {
     await refresh();
   });
   return (
-    <div className="grid gap-2">
-      <div className="flex flex-wrap gap-2">
-        <Button isBusy={test.isBusy} onClick={() => test.run()}>
-          Send a test
-        </Button>
-        <Button isBusy={toggle.isBusy} onClick={() => toggle.run()}>
-          {disabled ? "Enable" : "Disable"}
-        </Button>
-        <Edit of={webhook} />
-        <Delete of={webhook} onDeleted={refresh} />
-      </div>
-      <Failure of={test.error ?? toggle.error} />
-    </div>
+    <Actions errors={[test.error, toggle.error]}>
+      <Button isBusy={test.isBusy} onClick={() => test.run()}>
+        Send a test
+      </Button>
+      <Button isBusy={toggle.isBusy} onClick={() => toggle.run()}>
+        {disabled ? "Enable" : "Disable"}
+      </Button>
+      <Edit of={webhook} />
+      <Delete of={webhook} onDeleted={refresh} />
+    </Actions>
   );
 }
 

@@ -1,18 +1,19 @@
 import type { WebhookWithSecret } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { Link } from "@tanstack/react-router";
 import { webhooksQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Once } from "../ui/CopyButton.tsx";
-import { Dialog } from "../ui/Dialog.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
+import { MakeOnce } from "../ui/MakeOnce.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { View } from "../ui/View.tsx";
 import { WebhookBadge } from "./WebhookBadge.tsx";
 import { WebhookForm } from "./WebhookForm.tsx";
+
+const secretNote = "Its receiver verifies signatures with it. It is shown only once.";
 
 /** The addresses that are called when something happens. */
 export function Webhooks() {
@@ -59,31 +60,20 @@ export function Webhooks() {
 }
 
 function CreateWebhook() {
-  const [isOpen, setOpen] = useState(false);
-  const [made, setMade] = useState<WebhookWithSecret | null>(null);
-  const navigate = useNavigate();
-  const close = () => {
-    setOpen(false);
-    if (made) void navigate({ to: "/webhooks/$id", params: { id: made.id } });
-  };
   return (
-    <>
-      <Button kind="primary" onClick={() => setOpen(true)}>
-        Create a webhook
-      </Button>
-      <Dialog
-        isOpen={isOpen}
-        onClose={close}
-        title={made ? "Copy the secret now" : "Create a webhook"}
-        isWide={made === null}
-      >
-        {made ? (
-          <WebhookSecret secret={made.secret} onDone={close} />
-        ) : (
-          <WebhookForm of={null} onDone={(webhook) => setMade(webhook as WebhookWithSecret)} onCancel={close} />
-        )}
-      </Dialog>
-    </>
+    <MakeOnce
+      action="Create a webhook"
+      title="Create a webhook"
+      what="secret"
+      note={secretNote}
+      form={(onMade, onCancel) => (
+        <WebhookForm
+          of={null}
+          onDone={(webhook) => onMade((webhook as WebhookWithSecret).secret)}
+          onCancel={onCancel}
+        />
+      )}
+    />
   );
 }
 
@@ -91,7 +81,7 @@ function CreateWebhook() {
 export function WebhookSecret({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <div className="grid gap-4">
-      <p className="text-sm text-muted">Its receiver verifies signatures with it. It is shown only once.</p>
+      <p className="text-sm text-muted">{secretNote}</p>
       <Once text={secret} label="Copy the secret" />
       <Button kind="primary" onClick={onDone}>
         Done
