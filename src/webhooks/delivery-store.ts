@@ -214,15 +214,18 @@ export class DeliveryStore {
     return Number(rows[0]!.dropped);
   }
 
-  /** Removes deliveries that ended, beyond those that each webhook keeps. */
+  /**
+   * Removes deliveries that ended, beyond those that each webhook keeps. Reads only webhooks for which some may have ended
+   * since the last time.
+   */
   async removeOld(): Promise<void> {
     await sql`
       delete from webhook_deliveries where id in (
-        select id from (
-          select id, row_number() over (partition by webhook_id order by created_at desc, id desc) as place
-          from webhook_deliveries where status <> 'pending'
-        ) placed
-        where place > ${keptDeliveries}::integer)`.execute(this.#database);
+        select old.id from webhooks cross join lateral (
+          select id from webhook_deliveries where webhook_id = webhooks.id and status <> 'pending'
+          order by created_at desc, id desc offset ${keptDeliveries}::integer
+        ) old
+        where disabled or delivered_at > now() - interval '1 hour')`.execute(this.#database);
   }
 
   /** The reply of an event about a turn or a run, unless its agent is private by now. */

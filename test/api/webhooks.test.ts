@@ -411,6 +411,7 @@ describe("deliveries", () => {
       select ${webhook.id}, 'turn.completed', 'bea', '{}', 'delivered', now() from generate_series(1, 150)`.execute(
       database,
     );
+    await sql`update webhooks set delivered_at = now() where id = ${webhook.id}`.execute(database);
     await sql`
       insert into webhook_deliveries (webhook_id, type, lane, data, next_try_at)
       select ${webhook.id}, 'turn.completed', n::text, jsonb_build_object('n', n), now() + interval '1 day'
