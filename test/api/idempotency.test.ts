@@ -261,8 +261,8 @@ test("a key of 255 characters is taken; with another method than POST it means n
 
 test("the interface's document names the header of each POST", async () => {
   const { paths } = (await client.call("GET", "/openapi.json")).body;
-  // Of those that carry operations of other protocols, which repeat requests in their own way, none has it.
-  const carriers = ["/mcp", "/agents/{name}/a2a"];
+  // Other protocols, and senders of deliveries, repeat requests in their own way.
+  const carriers = ["/mcp", "/agents/{name}/a2a", "/hooks/{hookId}"];
   const posts = Object.entries<Record<string, { parameters?: { name: string; in: string; required: boolean }[] }>>(
     paths,
   )
