@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { bytesBeforeDownload } from "../../src/contract/guest.ts";
 import { openChannel } from "../../src/machines/connect.ts";
+import type { Answer } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { movers } from "../support/splice-program.ts";
 
@@ -129,8 +130,10 @@ test("a program that leaves ends its download, and the source's connection", asy
 });
 
 test("a machine that is suspended loses its downloads, and has new ones when it wakes", async () => {
-  halfWay(() => service.client.call("POST", "/agents/ada/suspend"));
+  const suspended = Promise.withResolvers<Answer>();
+  halfWay(() => suspended.resolve(service.client.call("POST", "/agents/ada/suspend")));
   expect((await received(await tunnel())).end).toBe("ECONNRESET");
+  expect((await suspended.promise).status).toBe(200);
   expect((await service.client.call("POST", "/agents/ada/resume?wait=ready")).body.status).toBe("ready");
   serve = (socket) => socket.end(sent);
   proxy = service.driver.proxyOf(service.driver.running[0]!);
