@@ -20,7 +20,6 @@ interface HookFieldsProps {
 export function HookFields({ value, isNew, onChange }: HookFieldsProps) {
   const { sender, secret, filters } = value;
   const change = (fields: Partial<Hook>) => onChange({ ...value, ...fields });
-  const mayChoose = sender === "slack" || sender === "standard-webhooks";
   return (
     <div className="grid gap-4">
       <div className="grid items-start gap-4 sm:grid-cols-2">
@@ -35,30 +34,44 @@ export function HookFields({ value, isNew, onChange }: HookFieldsProps) {
             </Select>
           )}
         </Field>
-        {isNew && mayChoose && (
-          <Field
-            label="Secret"
-            hint={
-              sender === "slack" ? "The signing secret of the app." : "If the sender shows one. Default: a random one."
-            }
-          >
-            {(props) => (
-              <Input
-                {...props}
-                type="password"
-                required={sender === "slack"}
-                minLength={16}
-                maxLength={200}
-                autoComplete="off"
-                value={secret}
-                onChange={({ target }) => change({ secret: target.value.trim() })}
-              />
-            )}
-          </Field>
+        {isNew && (
+          <SecretField label="Secret" sender={sender} value={secret} onChange={(secret) => change({ secret })} />
         )}
       </div>
       <Filters value={filters} onChange={(filters) => change({ filters })} />
     </div>
+  );
+}
+
+interface SecretFieldProps {
+  label: string;
+  sender: Sender;
+  value: string;
+  onChange: (secret: string) => void;
+}
+
+/** The secret of a sender that shows one of its own; nothing for the others. */
+export function SecretField({ label, sender, value, onChange }: SecretFieldProps) {
+  const isSlack = sender === "slack";
+  if (!isSlack && sender !== "standard-webhooks") return null;
+  return (
+    <Field
+      label={label}
+      hint={isSlack ? "The signing secret of the app." : "If the sender shows one. Default: a random one."}
+    >
+      {(props) => (
+        <Input
+          {...props}
+          type="password"
+          required={isSlack}
+          minLength={16}
+          maxLength={200}
+          autoComplete="off"
+          value={value}
+          onChange={({ target }) => onChange(target.value.trim())}
+        />
+      )}
+    </Field>
   );
 }
 

@@ -7,12 +7,12 @@ import { Button } from "../ui/Button.tsx";
 import { CopyButton, Once } from "../ui/CopyButton.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
-import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
+import { SecretField } from "./HookFields.tsx";
 import { filterWords, type HookTrigger, senders } from "./hook.ts";
 
 /** The address of an automation's hook, its sender and its filters. */
@@ -103,22 +103,7 @@ function Rotate({ of: { name }, trigger }: { of: Automation; trigger: HookTrigge
         ) : (
           <Form onSubmit={() => rotate.run()}>
             <p className="text-sm text-muted">The secret before it stays valid for 24 hours.</p>
-            {(trigger.verify === "slack" || trigger.verify === "standard-webhooks") && (
-              <Field label="New secret" hint={trigger.verify === "slack" ? undefined : "Default: a random one."}>
-                {(props) => (
-                  <Input
-                    {...props}
-                    type="password"
-                    required={trigger.verify === "slack"}
-                    minLength={16}
-                    maxLength={200}
-                    autoComplete="off"
-                    value={secret}
-                    onChange={({ target }) => setSecret(target.value.trim())}
-                  />
-                )}
-              </Field>
-            )}
+            <SecretField label="New secret" sender={trigger.verify} value={secret} onChange={setSecret} />
             <DialogEnd of={rotate} action="Replace it" onCancel={close} />
           </Form>
         )}

@@ -21,7 +21,7 @@ import { Progress } from "./progress.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { addScheduleTools } from "./schedule-tools.ts";
 import { authInfoOf } from "./server.ts";
-import { toFailure } from "./tool.ts";
+import { toFailure, toResult } from "./tool.ts";
 import { longerNote } from "./turn-tools.ts";
 
 /** A message has 256 KiB; in JSON, each byte may take six. */
@@ -100,7 +100,7 @@ export class OtherAgentsServer {
         annotations: { readOnlyHint: true, openWorldHint: false },
         _meta: alwaysOffered,
       },
-      async () => resultOf({ agents: others.map(toChoice) }),
+      async () => toResult({ result: { agents: others.map(toChoice) } }),
     );
     server.registerTool(
       "ask_agent",
@@ -125,7 +125,7 @@ export class OtherAgentsServer {
     if (error) throw new BerthError(error.code, error.message);
     if (status === "cancelled") throw new BerthError("turn_cancelled", `The turn of ${name} was cancelled.`);
     const text = replyTruncated ? `${reply}\n\n${longerNote}` : reply;
-    return { ...resultOf({ agent: name, turnId, reply, replyTruncated }), content: [{ type: "text", text }] };
+    return toResult({ result: { agent: name, turnId, reply, replyTruncated }, text });
   }
 
   /** Waits until the turn has ended or no caller waits. Throws `no_capacity` if its agent gets no slot. */
@@ -158,10 +158,6 @@ export class OtherAgentsServer {
 
 function toChoice({ name, runtime, model, status, instructions }: AgentState) {
   return { name, runtime, model, status, about: instructions?.slice(0, shownInstructions).toWellFormed() ?? null };
-}
-
-function resultOf(structuredContent: Record<string, unknown>): CallToolResult {
-  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
 /** The request's JSON; null if it is invalid or too large. */

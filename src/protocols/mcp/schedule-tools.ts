@@ -5,6 +5,7 @@ import { CancelScheduleArguments, OwnScheduleList, ScheduleArguments, Scheduled 
 import { alwaysOffered } from "../../contract/mcp-servers.ts";
 import type { Schedules } from "../../contract/schedules.ts";
 import { argumentsOf } from "./arguments.ts";
+import { toResult } from "./tool.ts";
 
 const scheduleArguments = argumentsOf(ScheduleArguments);
 const cancelArguments = argumentsOf(CancelScheduleArguments);
@@ -32,7 +33,7 @@ export function addScheduleTools(server: McpServer, { agentId, limits, schedules
     async (asked) => {
       try {
         const { name, next } = await schedules.schedule(agentId, asked);
-        return resultOf({ name, nextRunAt: next!.at.toISOString() });
+        return toResult({ result: { name, nextRunAt: next!.at.toISOString() } });
       } catch (error) {
         return toFailure(error);
       }
@@ -47,7 +48,10 @@ export function addScheduleTools(server: McpServer, { agentId, limits, schedules
       annotations: { readOnlyHint: true, openWorldHint: false },
       _meta: alwaysOffered,
     },
-    async () => resultOf({ now: new Date().toISOString(), schedules: (await schedules.list(agentId)).map(toView) }),
+    async () => {
+      const own = await schedules.list(agentId);
+      return toResult({ result: { now: new Date().toISOString(), schedules: own.map(toView) } });
+    },
   );
   server.registerTool(
     "cancel_schedule",
@@ -71,8 +75,4 @@ export function addScheduleTools(server: McpServer, { agentId, limits, schedules
 
 function toView({ name, message, cron, timeZone, at, nextRunAt, paused }: OwnSchedule) {
   return { name, message, cron, timeZone, at, paused, nextRunAt: nextRunAt?.toISOString() ?? null };
-}
-
-function resultOf(structuredContent: Record<string, unknown>): CallToolResult {
-  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
 }

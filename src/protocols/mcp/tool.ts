@@ -70,7 +70,8 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
   };
 }
 
-function toResult({ result, text, failed }: ToolAnswer<unknown>): CallToolResult {
+/** Converts an answer to a result for programs and for the model. */
+export function toResult({ result, text, failed }: ToolAnswer<unknown>): CallToolResult {
   return {
     content: [{ type: "text", text: text ?? JSON.stringify(result) }],
     structuredContent: result as Record<string, unknown>,
