@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { HookDelivery } from "../../src/contract/automation-hooks.ts";
@@ -41,16 +40,11 @@ test("a delivery", { timeout: 1_200_000 }, async () => {
       return send(url, github(body.secret, "push", "the-delivery", { ref: "main" }));
     };
     const isOver = async () => (await list<AutomationRun>(name, "runs"))[0]?.finishedAt != null;
-    await service.killServerAt(step);
-    const died = once(service.server.child, "exit").then(() => true);
-    const ended = (async () => {
+    const outcome = await service.untilStep(step, async () => {
       expect((await deliver()).status).toBe(202);
       await expect.poll(isOver, patient).toBe(true);
-      return false;
-    })().catch(() => died);
-    const isDead = await Promise.race([died, ended]);
-    if (isDead) await service.startServer();
-    else await service.killServerAt(null);
+    });
+    if (outcome === "died") await service.startServer();
     const { runId } = (await deliver()).body;
     await expect.poll(isOver, patient).toBe(true);
     const runs = await list<AutomationRun>(name, "runs");
@@ -59,6 +53,6 @@ test("a delivery", { timeout: 1_200_000 }, async () => {
     const { rows } = await sql`select from turns where message = ${`message of ${name}.`}`.execute(database);
     expect(rows).toHaveLength(1);
     expect((await service.client.call("DELETE", `/automations/${name}`)).status).toBe(204);
-    if (!isDead) return expect(step).toBeGreaterThan(5);
+    if (outcome !== "died") return expect(step).toBeGreaterThan(5);
   }
 });

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AutomationRun } from "../../src/contract/automations.ts";
@@ -51,24 +50,18 @@ async function killAtEachStep(prefix: string, fields: object, done: (name: strin
     const name = `${prefix}-${step}`;
     const asked = { name, message: `message of ${name}`, trigger, ...fields };
     expect((await client.call("POST", "/automations", asked)).status).toBe(201);
-    await service.killServerAt(step);
-    const died = once(service.server.child, "exit").then(() => true);
     const isOver = async () => (await runsOf(name))[0]?.finishedAt != null;
-    const ended = (async () => {
+    const outcome = await service.untilStep(step, async () => {
       await comes(name);
       await expect.poll(isOver, patient).toBe(true);
-      return false;
-    })().catch(() => died);
-    const isDead = await Promise.race([died, ended]);
-    if (isDead) {
+    });
+    if (outcome === "died") {
       await service.startServer();
-      // Unless the server was killed before the time was stored.
-      if ((await runsOf(name)).length === 0) await comes(name);
       await expect.poll(isOver, patient).toBe(true);
-    } else await service.killServerAt(null);
+    }
     await done(name);
     expect((await client.call("DELETE", `/automations/${name}`)).status).toBe(204);
-    if (!isDead) return step;
+    if (outcome !== "died") return step;
   }
 }
 

@@ -54,12 +54,26 @@ export class KillableService implements AsyncDisposable {
     await this.server.end("SIGKILL");
   }
 
-  /** Has the server end at its n-th step from now (`steps.ts`); null: not at all. */
-  async killServerAt(step: number | null): Promise<void> {
+  /**
+   * Does something with a server that ends at its n-th step from now (`steps.ts`). Returns what `act` does, or "died" if
+   * the server ended first or right after it. Rejects if `act` fails while the server lives.
+   */
+  async untilStep<Result>(step: number, act: () => Promise<Result>): Promise<Result | "died"> {
     const { child } = this.server;
-    const armed = once(child, "message");
-    child.send(step ?? "never");
-    await armed;
+    const died = once(child, "exit").then(() => "died" as const);
+    await this.#arm(step);
+    const acted = act();
+    const first = await Promise.race([Promise.allSettled([acted]), died]);
+    // A broken connection is noticed before the process's end, and a step can follow the last one that `act` waits for.
+    const disarmed = first === "died" ? died : await Promise.race([this.#arm("never"), died]);
+    return disarmed ?? acted;
+  }
+
+  /** Does not resolve if the server has ended. */
+  async #arm(step: number | "never"): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.server.child.once("message", () => resolve()).send(step, () => {});
+    await promise;
   }
 
   /** Keeps the machine's disk. */

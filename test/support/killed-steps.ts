@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { sql } from "kysely";
 import type { Database } from "../../src/core/database/database.ts";
 import type { Answer } from "./client.ts";
@@ -31,16 +30,8 @@ export async function killEachStep(
     const name = `${prefix}${step}`;
     const headers = { "idempotency-key": name };
     await prepare?.();
-    await service.killServerAt(step);
-    const died = once(service.server.child, "exit").then(() => "died" as const);
-    const acted = act(name, headers).then(
-      (answer) => answer,
-      // The connection breaks, which comes before the process's end is seen.
-      () => died,
-    );
-    const outcome = await Promise.race([acted, died]);
+    const outcome = await service.untilStep(step, () => act(name, headers));
     if (outcome !== "died") {
-      await service.killServerAt(null);
       await done(name, outcome);
       await remove?.(name);
       return step;
