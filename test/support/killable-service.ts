@@ -1,13 +1,15 @@
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { Config } from "../../src/config/config.ts";
 import { clearRemains, postmaster } from "../../src/core/database/postmaster.ts";
 import { freePort } from "../../src/core/ports.ts";
+import { processTable } from "../../src/core/process-table.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
 import { ProcessDriver } from "./process-driver.ts";
-import { kill } from "./process-table.ts";
+import { isAlive, kill } from "./process-table.ts";
 import { ServerProcess } from "./server-process.ts";
 
 /**
@@ -86,10 +88,16 @@ export class KillableService implements AsyncDisposable {
     return (await this.machines.list()).filter(({ phase }) => phase === "running").map(({ id }) => id);
   }
 
-  /** Kills only its first process, as the kernel does when memory is short. The others notice and exit. */
+  /**
+   * Kills only its first process, as the kernel does when memory is short. The others notice and exit, which is awaited:
+   * they answer until then.
+   */
   async killDatabase(): Promise<void> {
     const running = await postmaster(this.#cluster);
-    if (running) kill(running.pid);
+    if (!running) return;
+    const others = processTable().filter(({ parent }) => parent === running.pid);
+    kill(running.pid);
+    while (others.some(isAlive)) await setTimeout(20);
   }
 
   /** Simulates a power cut. */
