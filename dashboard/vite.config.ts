@@ -22,6 +22,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
+    rolldownOptions: {
+      input: { index: join(folder, "index.html"), push: join(folder, "worker/push.ts") },
+      // A service worker keeps its address, and controls the pages below it.
+      output: { entryFileNames: ({ name }) => (name === "push" ? "push.js" : "assets/[name]-[hash].js") },
+    },
   },
   server: { proxy: { "^/(?!-/|src/|node_modules/|@|assets/|$)": { target: server, ws: true } } },
 });

@@ -191,6 +191,11 @@ const classes: readonly ClassRow[] = [
       redeliver: "redeliver",
     },
   },
+  {
+    name: "PushSubscriptions",
+    doc: "Browsers that show the person's notifications.",
+    methods: { list: "listPushSubscriptions", create: "createPushSubscription", delete: "deletePushSubscription" },
+  },
   { name: "Approvals", doc: "Uses of tools that wait for an answer.", methods: { list: "listOpenApprovals" } },
   {
     name: "AgentApprovals",

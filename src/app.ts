@@ -57,6 +57,7 @@ import { openAiConversationRoutes } from "./protocols/openai/conversations.ts";
 import { openAiModelRoutes } from "./protocols/openai/models.ts";
 import { responseSocketRoutes } from "./protocols/openai/response-socket.ts";
 import { responseRoutes } from "./protocols/openai/responses.ts";
+import { pushRoutes } from "./push/routes.ts";
 import { queueRoutes } from "./queue/routes.ts";
 import { reachabilityRoutes } from "./reachability/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
@@ -111,6 +112,7 @@ const plugins = [
   secretRoutes,
   keyRoutes,
   workspaceRoutes,
+  pushRoutes,
   memberRoutes,
   invitationRoutes,
   topUpRoutes,

@@ -62,6 +62,7 @@ import { OtherAgentsServer } from "./protocols/mcp/other-agents.ts";
 import { OpenAiConversations } from "./protocols/openai/bound-conversations.ts";
 import { ClientChats } from "./protocols/openai/chats.ts";
 import { Responses } from "./protocols/openai/stored-responses.ts";
+import { Push } from "./push/push.ts";
 import { SearchIndexer } from "./search/indexer.ts";
 import { Search } from "./search/search.ts";
 import { Secrets } from "./secrets/secrets.ts";
@@ -155,6 +156,7 @@ export class AppContext extends Foundation {
   readonly hooks = new Hooks(this);
   readonly scheduler = new Scheduler(this);
   readonly webhooks = new Webhooks(this);
+  readonly push = new Push(this);
   readonly deliverer = new Deliverer(this);
   readonly ownSchedules = new OwnSchedules(this);
   readonly exports = new Exports(this);

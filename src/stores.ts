@@ -36,6 +36,7 @@ import { ShareStore } from "./previews/share-store.ts";
 import { ChatStore } from "./protocols/openai/chat-store.ts";
 import { OpenAiConversationStore } from "./protocols/openai/conversation-store.ts";
 import { ResponseStore } from "./protocols/openai/store.ts";
+import { PushStore } from "./push/store.ts";
 import { QueueStore } from "./queue/store.ts";
 import { SearchStore } from "./search/store.ts";
 import { SecretStore } from "./secrets/store.ts";
@@ -106,6 +107,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     machineTime: new MachineTime(database, host, machinePrice),
     payments: new Payments(database),
     people: new PeopleStore(database, startingCredits),
+    push: new PushStore(database),
     programs: new ProgramStore(database),
     queues: new QueueStore(database, host),
     chats: new ChatStore(database),

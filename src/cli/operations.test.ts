@@ -25,6 +25,10 @@ const withoutCommand = [
   "DELETE /admin/backups/{id}",
   // Its list has the same.
   "GET /agents/{name}/conversations/{conversation}",
+  // For browsers.
+  "GET /me/push-subscriptions",
+  "POST /me/push-subscriptions",
+  "DELETE /me/push-subscriptions/{id}",
   // For senders of deliveries.
   "POST /hooks/{hookId}",
   "GET /healthz",

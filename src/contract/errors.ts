@@ -31,6 +31,7 @@ export const errorStatuses = {
   webhook_not_found: 404,
   hook_not_found: 404,
   delivery_not_found: 404,
+  push_subscription_not_found: 404,
   response_not_found: 404,
   user_not_found: 404,
   workspace_not_found: 404,

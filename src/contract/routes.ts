@@ -15,6 +15,7 @@ import { fileRoutes } from "./routes/files.ts";
 import { openAiRoutes } from "./routes/openai.ts";
 import { portRoutes } from "./routes/ports.ts";
 import { publicRoutes } from "./routes/public.ts";
+import { pushRoutes } from "./routes/push.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
@@ -53,6 +54,7 @@ export const routes = {
   ...egressRoutes,
   ...accountRoutes,
   ...workspaceRoutes,
+  ...pushRoutes,
   ...billingRoutes,
   ...adminRoutes,
   ...wireRoutes,

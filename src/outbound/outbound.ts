@@ -37,7 +37,7 @@ export interface Call {
   accountId: string;
   url: string;
   headers: Readonly<Record<string, string>>;
-  body: string;
+  body: string | Buffer;
 }
 
 export interface CallAnswer {
@@ -72,13 +72,16 @@ export class Outbound {
     return Math.min(maximumCalls - this.#open, maximumOfAccount - (this.#calls.get(accountId) ?? 0));
   }
 
-  /** Throws `request_invalid` for an address that is never called. A name is checked again at each call. */
-  async requireAllowed(text: string): Promise<void> {
+  /**
+   * Throws `request_invalid` for an address that is never called. A name is checked again at each call. `field`: where the
+   * request has it.
+   */
+  async requireAllowed(text: string, field = "url"): Promise<void> {
     const target = this.#targetOf(text);
-    if (typeof target === "string") throw new BerthError("request_invalid", `url: ${target}`);
+    if (typeof target === "string") throw new BerthError("request_invalid", `${field}: ${target}`);
     const addresses = target.host.kind === "address" ? [target.host.text] : [];
     const refusal = await this.#refusalOf(target, addresses);
-    if (refusal !== null) throw new BerthError("request_invalid", `url: ${refusal}`);
+    if (refusal !== null) throw new BerthError("request_invalid", `${field}: ${refusal}`);
   }
 
   /** Rejects with `CallFailed` if there is no answer. */
@@ -156,7 +159,7 @@ function sentenceOf(refusal: string): string {
 interface Sending {
   addresses: readonly string[];
   headers: Readonly<Record<string, string>>;
-  body: string;
+  body: string | Buffer;
   signal: AbortSignal;
 }
 

@@ -37,7 +37,8 @@ const policy = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  // The address of its service worker, which is constant.
+  "trusted-types berth-worker",
 ].join("; ");
 
 /** The built dashboard. */
@@ -60,6 +61,7 @@ export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
       return signedIn(request, reply, sessions, cookies);
     });
     handle(app, routes.openDashboardPage, async (_request, reply) => sendDocument(reply, folder));
+    handle(app, routes.getDashboardWorker, async (_request, reply) => reply.sendFile("push.js", folder, { maxAge: 0 }));
     handle(app, routes.getDashboardFile, async ({ params }, reply) =>
       // Their names contain a hash of their content.
       reply.sendFile(params.file, join(folder, "assets"), { immutable: true, maxAge: "365d" }),

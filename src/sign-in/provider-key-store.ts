@@ -3,8 +3,8 @@ import { sql } from "kysely";
 import type { Database } from "../core/database/database.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
 
-/** The purposes of the identity provider's keys. */
-export type KeyPurpose = "tokens" | "cookies";
+/** `tokens` and `cookies` are the identity provider's; `push` signs messages to push services. */
+export type KeyPurpose = "tokens" | "cookies" | "push";
 
 /**
  * The keys for a purpose, newest first. If `sealing` can open none, `make` creates one; of several servers that start
@@ -36,11 +36,11 @@ export async function providerKeys<Key extends object>(
   });
 }
 
-/** Replaces all keys of both purposes. The older ones are valid until `retiresAt`. */
+/** Replaces the identity provider's keys. The older ones are valid until `retiresAt`. */
 export async function replaceProviderKeys(
   database: Database,
   sealing: Sealing,
-  made: Record<KeyPurpose, object>,
+  made: Record<"tokens" | "cookies", object>,
   retiresAt: Date,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
@@ -49,6 +49,7 @@ export async function replaceProviderKeys(
     await transaction
       .updateTable("provider_keys")
       .set({ retires_at: sql`least(retires_at, ${retiresAt})` })
+      .where("purpose", "in", ["tokens", "cookies"])
       .execute();
     const rows = [sealedKey(sealing, "tokens", made.tokens), sealedKey(sealing, "cookies", made.cookies)];
     await transaction.insertInto("provider_keys").values(rows).execute();

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createECDH, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createKey } from "../../src/accounts/key-format.ts";
 import { ErrorBody } from "../../src/contract/agents.ts";
@@ -99,6 +99,9 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /workspaces/{name}/invitations": workspace(200),
   "DELETE /workspaces/{name}/invitations/{id}": workspace(404),
   "POST /invitations/{token}/accept": people(404),
+  "GET /me/push-subscriptions": people(200),
+  "POST /me/push-subscriptions": people(201),
+  "DELETE /me/push-subscriptions/{id}": people(404),
   "GET /deleted-workspaces": people(200),
   "POST /deleted-workspaces/{id}/restore": people(404),
   // It is personal.
@@ -271,6 +274,9 @@ const viewersMay = [
   "DELETE /workspaces/{name}/members/{id}",
   "POST /invitations/{token}/accept",
   "GET /deleted-workspaces",
+  "GET /me/push-subscriptions",
+  "POST /me/push-subscriptions",
+  "DELETE /me/push-subscriptions/{id}",
   "POST /deleted-workspaces/{id}/restore",
   "GET /events",
   "GET /turns",
@@ -388,6 +394,10 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/a2a": ({ turnId }) => ({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: turnId } }),
   "POST /mcp": () => ({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
   "POST /keys": () => ({}),
+  "POST /me/push-subscriptions": () => ({
+    endpoint: "https://example.com/push",
+    keys: { p256dh: createECDH("prime256v1").generateKeys("base64url"), auth: "A".repeat(22) },
+  }),
   "POST /workspaces": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
   "PATCH /workspaces/{name}": () => ({ name: "operator" }),
   "PATCH /workspaces/{name}/members/{id}": () => ({ role: "viewer" }),

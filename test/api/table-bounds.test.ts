@@ -56,6 +56,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   port_shares: ["agents", "100"],
   private_names: "clean-up",
   provider_keys: "the service's own",
+  push_subscriptions: ["people", "20"],
   rate_limits: "clean-up",
   removals: "clean-up",
   responses: "clean-up",

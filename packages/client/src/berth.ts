@@ -9,6 +9,7 @@ import {
   BillingAccount,
   Keys,
   Programs,
+  PushSubscriptions,
   Webhooks,
   Workspaces,
 } from "./generated/methods.gen.ts";
@@ -24,6 +25,7 @@ export class Berth extends BerthMethods {
   readonly keys: Keys;
   readonly programs: Programs;
   readonly webhooks: Webhooks;
+  readonly pushSubscriptions: PushSubscriptions;
   readonly workspaces: Workspaces;
   readonly billing: BillingAccount;
   readonly admin: Admin;
@@ -36,6 +38,7 @@ export class Berth extends BerthMethods {
     this.keys = new Keys(this.connection);
     this.programs = new Programs(this.connection);
     this.webhooks = new Webhooks(this.connection);
+    this.pushSubscriptions = new PushSubscriptions(this.connection);
     this.workspaces = new Workspaces(this.connection);
     this.billing = new BillingAccount(this.connection);
     this.admin = new Admin(this.connection);

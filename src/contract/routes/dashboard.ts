@@ -15,6 +15,13 @@ export const dashboardRoutes = {
     responses: {},
     permission: "public",
   }),
+  getDashboardWorker: route({
+    method: "GET",
+    path: `${dashboardPrefix}/push.js`,
+    summary: null,
+    responses: {},
+    permission: "public",
+  }),
   getDashboardFile: route({
     method: "GET",
     path: "/assets/{file}",

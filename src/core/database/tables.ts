@@ -70,6 +70,18 @@ export interface Tables {
     created_at: Generated<Date>;
     last_seen_at: Date | null;
   };
+  push_subscriptions: {
+    id: string;
+    person_id: string;
+    endpoint: string;
+    p256dh: string;
+    auth: string;
+    server_key: string;
+    name: string | null;
+    created_at: Generated<Date>;
+    sent_at: Date | null;
+    error: string | null;
+  };
   memberships: { person_id: string; account_id: string; role: Role; created_at: Generated<Date> };
   invitations: {
     id: string;
@@ -545,7 +557,7 @@ export interface Tables {
   };
   provider_keys: {
     id: string;
-    purpose: "tokens" | "cookies";
+    purpose: "tokens" | "cookies" | "push";
     value: JSONColumnType<object>;
     created_at: Generated<Date>;
     retires_at: Generated<Date | null>;

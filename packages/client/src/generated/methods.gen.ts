@@ -634,6 +634,30 @@ export class Webhooks {
   }
 }
 
+/** Browsers that show the person's notifications. Every method throws as `Connection.call`. */
+export class PushSubscriptions {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the browsers that show the person's notifications. */
+  list(options: RequestOptions = {}): Promise<types.PushSubscriptionList> {
+    return this.connection.call("listPushSubscriptions", options);
+  }
+
+  /** Have a browser show the person's notifications. */
+  create(body: Sendable<types.CreatePushSubscription>, options: RequestOptions = {}): Promise<types.PushSubscription> {
+    return this.connection.call("createPushSubscription", { body, ...options });
+  }
+
+  /** Stop notifications in a browser. */
+  async delete(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("deletePushSubscription", { path: { id }, ...options });
+  }
+}
+
 /** Uses of tools that wait for an answer. Every method throws as `Connection.call`. */
 export class Approvals {
   protected readonly connection: Connection;

@@ -140,6 +140,9 @@ export const operations = {
   createInvitation: { method: "POST", path: "/workspaces/{name}/invitations" },
   revokeInvitation: { method: "DELETE", path: "/workspaces/{name}/invitations/{id}" },
   acceptInvitation: { method: "POST", path: "/invitations/{token}/accept" },
+  listPushSubscriptions: { method: "GET", path: "/me/push-subscriptions" },
+  createPushSubscription: { method: "POST", path: "/me/push-subscriptions" },
+  deletePushSubscription: { method: "DELETE", path: "/me/push-subscriptions/{id}" },
   getBilling: { method: "GET", path: "/billing" },
   changeBilling: { method: "PATCH", path: "/billing" },
   listEntries: { method: "GET", path: "/billing/entries" },
@@ -306,6 +309,9 @@ export interface Operations {
   createInvitation: { data: types.CreateInvitationData; answer: types.CreatedInvitation; event: null };
   revokeInvitation: { data: types.RevokeInvitationData; answer: null; event: null };
   acceptInvitation: { data: types.AcceptInvitationData; answer: types.Workspace; event: null };
+  listPushSubscriptions: { data: types.ListPushSubscriptionsData; answer: types.PushSubscriptionList; event: null };
+  createPushSubscription: { data: types.CreatePushSubscriptionData; answer: types.PushSubscription; event: null };
+  deletePushSubscription: { data: types.DeletePushSubscriptionData; answer: null; event: null };
   getBilling: { data: types.GetBillingData; answer: types.Billing; event: null };
   changeBilling: { data: types.ChangeBillingData; answer: types.Billing; event: null };
   listEntries: { data: types.ListEntriesData; answer: types.CreditEntryList; event: null };
