@@ -196,6 +196,19 @@ const classes: readonly ClassRow[] = [
     doc: "Browsers that show the person's notifications.",
     methods: { list: "listPushSubscriptions", create: "createPushSubscription", delete: "deletePushSubscription" },
   },
+  {
+    name: "ProfileMethods",
+    doc: "How the signed-in person is notified.",
+    methods: {
+      get: "getProfile",
+      change: "changeProfile",
+      verifyEmail: "verifyEmail",
+      test: "testNotifications",
+      agents: "listAgentNotify",
+      setAgent: "setAgentNotify",
+      removeAgent: "deleteAgentNotify",
+    },
+  },
   { name: "Approvals", doc: "Uses of tools that wait for an answer.", methods: { list: "listOpenApprovals" } },
   {
     name: "AgentApprovals",

@@ -47,6 +47,7 @@ import { healthRoutes } from "./hosts/health-routes.ts";
 import { orphanRoutes } from "./hosts/orphan-routes.ts";
 import { tlsOptions } from "./https/secure-listener.ts";
 import { catalogRoutes } from "./models/routes.ts";
+import { profileRoutes, unsubscribeRoutes } from "./notifications/routes.ts";
 import { portRoutes } from "./ports/routes.ts";
 import { PreviewServer } from "./previews/preview-server.ts";
 import { a2aRoutes } from "./protocols/a2a/routes.ts";
@@ -85,6 +86,7 @@ const plugins = [
   protectedResourceRoutes,
   paymentEventRoutes,
   hookRoutes,
+  unsubscribeRoutes,
   signInRoutes,
   providerMetadataRoutes,
   dashboardRoutes,
@@ -113,6 +115,7 @@ const plugins = [
   keyRoutes,
   workspaceRoutes,
   pushRoutes,
+  profileRoutes,
   memberRoutes,
   invitationRoutes,
   topUpRoutes,

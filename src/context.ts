@@ -52,6 +52,8 @@ import { openMachines } from "./machines/open.ts";
 import { ModelAccess, openProviders } from "./models/access.ts";
 import { ModelChoice } from "./models/choice.ts";
 import { Prices } from "./models/prices.ts";
+import { Notifier } from "./notifications/notifier.ts";
+import { Profiles } from "./notifications/profiles.ts";
 import { openOutbound } from "./outbound/open.ts";
 import { Ports } from "./ports/ports.ts";
 import { PreviewHosts } from "./previews/hosts.ts";
@@ -157,6 +159,8 @@ export class AppContext extends Foundation {
   readonly scheduler = new Scheduler(this);
   readonly webhooks = new Webhooks(this);
   readonly push = new Push(this);
+  readonly profiles = new Profiles(this);
+  readonly notifier = new Notifier(this);
   readonly deliverer = new Deliverer(this);
   readonly ownSchedules = new OwnSchedules(this);
   readonly exports = new Exports(this);
@@ -261,6 +265,7 @@ export class AppContext extends Foundation {
       ["turns", () => this.turns.stop()],
       ["automations", () => this.scheduler.stop()],
       ["webhooks", () => this.deliverer.stop()],
+      ["notifications", () => this.notifier.stop()],
     ];
     for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));
   }

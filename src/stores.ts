@@ -32,6 +32,8 @@ import { EgressRuleStore } from "./egress/rule-store.ts";
 import { AccountEventStore } from "./events/store.ts";
 import { HostFileStore } from "./hosts/host-file-store.ts";
 import { LifecycleStore } from "./lifecycle/store.ts";
+import { ProfileStore } from "./notifications/profile-store.ts";
+import { NotificationQueueStore } from "./notifications/queue-store.ts";
 import { ShareStore } from "./previews/share-store.ts";
 import { ChatStore } from "./protocols/openai/chat-store.ts";
 import { OpenAiConversationStore } from "./protocols/openai/conversation-store.ts";
@@ -109,6 +111,8 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     people: new PeopleStore(database, startingCredits),
     push: new PushStore(database),
     programs: new ProgramStore(database),
+    notificationQueue: new NotificationQueueStore(database),
+    profiles: new ProfileStore(database, sealer),
     queues: new QueueStore(database, host),
     chats: new ChatStore(database),
     openAiConversations: new OpenAiConversationStore(database),

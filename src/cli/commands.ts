@@ -30,6 +30,7 @@ const files: readonly [words: string, load: Load][] = [
   ["profiles", () => import("./commands/profiles.ts")],
   ["whoami runtimes models", () => import("./commands/catalog.ts")],
   ["workspaces", () => import("./commands/workspaces.ts")],
+  ["notifications", () => import("./commands/notifications.ts")],
   ["keys", () => import("./commands/keys.ts")],
   ["programs", () => import("./commands/programs.ts")],
   ["billing", () => import("./commands/billing.ts")],

@@ -1,4 +1,5 @@
 import type { ModelPrice } from "../contract/models.ts";
+import type { MailConfig } from "./mail.ts";
 /** The validated configuration. */
 export interface Config {
   host: string;
@@ -98,6 +99,8 @@ export interface Config {
   egressInside: readonly string[];
   /** `HOST:PORT` that webhooks may call although their addresses are private, also by http. */
   webhooksInside: readonly string[];
+  /** Null: the server sends no mail. */
+  mail: MailConfig | null;
   /** How long the log of agents' connections is kept. */
   networkLogDays: number;
   /** How long the audit log is kept. */

@@ -5,6 +5,7 @@ import { maximumMemoryMiB } from "../contract/agents.ts";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
 import type { ClusterConfig, Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
 import { https, httpsVariables } from "./https.ts";
+import { mail, mailVariables } from "./mail.ts";
 import { readPrices } from "./prices.ts";
 import { fileVariables, secretVariables, withFiles } from "./secret-variables.ts";
 import { ConfigError, parse, path, port, present } from "./variables.ts";
@@ -157,6 +158,7 @@ const variables = z.object({
   BERTH_WEB_DENY: list.pipe(z.array(rule)).default([]),
   BERTH_WEB_INSIDE: list.pipe(z.array(authority)).default([]),
   BERTH_WEBHOOKS_INSIDE: list.pipe(z.array(authority)).default([]),
+  ...mailVariables,
   BERTH_NETWORK_LOG_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
   BERTH_AUDIT_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
   BERTH_LOG_FORMAT: z.enum(["json", "text"]).optional(),
@@ -230,6 +232,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     egress: { allow: values.BERTH_WEB_ALLOW, deny: values.BERTH_WEB_DENY },
     egressInside: values.BERTH_WEB_INSIDE,
     webhooksInside: values.BERTH_WEBHOOKS_INSIDE,
+    mail: mail(values),
     networkLogDays: values.BERTH_NETWORK_LOG_DAYS,
     auditDays: values.BERTH_AUDIT_DAYS,
     logFormat: values.BERTH_LOG_FORMAT ?? null,

@@ -9,6 +9,7 @@ export const secretVariables = [
   "STRIPE_WEBHOOK_SECRET",
   "BERTH_SECRET_KEY",
   "BERTH_DATABASE_URL",
+  "BERTH_SMTP_URL",
 ] as const;
 
 /** The names of the variables that name files. */

@@ -12,6 +12,7 @@ import { conversationRoutes } from "./routes/conversations.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { egressRoutes } from "./routes/egress.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { notificationRoutes } from "./routes/notifications.ts";
 import { openAiRoutes } from "./routes/openai.ts";
 import { portRoutes } from "./routes/ports.ts";
 import { publicRoutes } from "./routes/public.ts";
@@ -55,6 +56,7 @@ export const routes = {
   ...accountRoutes,
   ...workspaceRoutes,
   ...pushRoutes,
+  ...notificationRoutes,
   ...billingRoutes,
   ...adminRoutes,
   ...wireRoutes,

@@ -38,6 +38,8 @@ export interface Call {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string | Buffer;
+  /** Ends the call early. */
+  signal?: AbortSignal;
 }
 
 export interface CallAnswer {
@@ -92,7 +94,10 @@ export class Outbound {
     this.#open++;
     const late = AbortSignal.timeout(callMs);
     try {
-      return await this.#post(call, AbortSignal.any([late, this.#closed.signal]));
+      return await this.#post(
+        call,
+        AbortSignal.any([late, this.#closed.signal, ...(call.signal ? [call.signal] : [])]),
+      );
     } catch (error) {
       throw asFault(error, late.aborted);
     } finally {

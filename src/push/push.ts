@@ -48,6 +48,11 @@ export class Push {
     return this.#context.stores.push.list(personId!, await this.publicKey());
   }
 
+  /** Whether a browser shows the person's notifications. */
+  async reaches(personId: string): Promise<boolean> {
+    return (await this.#context.stores.push.list(personId, await this.publicKey())).length > 0;
+  }
+
   /** Throws `request_invalid`. */
   async subscribe(
     { personId }: Caller,

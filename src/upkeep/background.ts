@@ -11,6 +11,7 @@ const retryMs = 1_000;
 export function startBackground(context: AppContext): Disposable {
   const stopped = new AbortController();
   context.deliverer.begin();
+  context.notifier.begin();
   void recover(context, stopped.signal);
   return { [Symbol.dispose]: () => stopped.abort() };
 }

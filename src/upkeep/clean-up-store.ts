@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { notificationHours } from "../contract/notifications.ts";
 import { unboundDays } from "../contract/openai-conversations.ts";
 import type { Database } from "../core/database/database.ts";
 import { numberAccountEvents } from "../events/store.ts";
@@ -178,6 +179,10 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
     ["uploads", removal("uploads", sql`expires_at < now() and not ${isInUse}`)],
     // Machines keep the last 100 commands that have ended, and few that run.
     ["authors of commands and files", machineAuthorsBeyond],
+    [
+      "notifications",
+      removal("notifications", sql`created_at < now() - make_interval(hours => ${notificationHours}::integer)`),
+    ],
     ["names of private agents", goneNames],
     ["runs of automations", runsBeyond],
     [

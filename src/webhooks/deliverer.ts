@@ -1,5 +1,6 @@
 import type { AppContext } from "../context.ts";
 import type { DisabledReason } from "../contract/webhooks.ts";
+import { LookLoop } from "../core/look-loop.ts";
 import { Backoff, pause } from "../core/retry.ts";
 import { CallFailed } from "../outbound/outbound.ts";
 import type { ClaimedDelivery, DueDelivery, Outcome } from "./delivery-store.ts";
@@ -25,23 +26,26 @@ interface Answer extends Outcome {
  */
 export class Deliverer {
   readonly #context: AppContext;
-  readonly #stopped = new AbortController();
+  readonly #loop: LookLoop;
   readonly #trying = new Map<string, Promise<void>>();
   readonly #ofWebhook = new Map<string, number>();
-  #wakes = new AbortController();
-  #work: Promise<void> = Promise.resolve();
 
   constructor(context: AppContext) {
     this.#context = context;
+    this.#loop = new LookLoop(
+      lookEveryMs,
+      () => this.#look(),
+      (error) => context.log("the webhooks could not be read; it is tried again", { error }),
+    );
   }
 
   begin(): void {
-    this.#work = this.#run();
+    this.#loop.begin();
   }
 
   /** Looks at once. */
   wake(): void {
-    this.#wakes.abort();
+    this.#loop.wake();
   }
 
   /** Bounds the deliveries. Called periodically. */
@@ -53,31 +57,11 @@ export class Deliverer {
   }
 
   async stop(): Promise<void> {
-    this.#stopped.abort();
-    this.wake();
-    await this.#work;
+    await this.#loop.stop();
     const ids = [...this.#trying.keys()];
     this.#context.outbound.close();
     await Promise.all(this.#trying.values());
     if (ids.length > 0) await this.#context.stores.deliveries.release(ids).catch(() => {});
-  }
-
-  async #run(): Promise<void> {
-    const backoff = new Backoff(lookEveryMs, mostRetryMs);
-    while (!this.#stopped.signal.aborted) {
-      this.#wakes = new AbortController();
-      const { signal } = this.#wakes;
-      let waitMs = lookEveryMs;
-      try {
-        await this.#look();
-        backoff.reset();
-      } catch (error) {
-        if (this.#stopped.signal.aborted) return;
-        this.#context.log("the webhooks could not be read; it is tried again", { error });
-        waitMs = backoff.next();
-      }
-      if (!this.#stopped.signal.aborted) await pause(waitMs, signal);
-    }
   }
 
   async #look(): Promise<void> {
@@ -110,7 +94,7 @@ export class Deliverer {
     this.#ofWebhook.set(webhookId, (this.#ofWebhook.get(webhookId) ?? 0) + 1);
     const trying = this.#try(delivery)
       .catch((error: unknown) => {
-        if (!this.#stopped.signal.aborted) this.#context.log("a webhook's delivery is repeated", { error });
+        if (!this.#loop.stopped.aborted) this.#context.log("a webhook's delivery is repeated", { error });
       })
       .finally(() => {
         this.#trying.delete(id);
@@ -134,7 +118,7 @@ export class Deliverer {
     const body = await this.#bodyOf(delivery);
     const answer = await this.#post(delivery, body, secrets);
     // The server stops: another one, or the next, tries it.
-    if (this.#stopped.signal.aborted && answer.answerStatus === null) return;
+    if (this.#loop.stopped.aborted && answer.answerStatus === null) return;
     await this.#store(() => this.#settle(delivery, answer));
   }
 
@@ -190,8 +174,8 @@ export class Deliverer {
       try {
         return await write();
       } catch (error) {
-        if (left === 0 || this.#stopped.signal.aborted) throw error;
-        await pause(backoff.next(), this.#stopped.signal);
+        if (left === 0 || this.#loop.stopped.aborted) throw error;
+        await pause(backoff.next(), this.#loop.stopped);
       }
     }
   }

@@ -100,6 +100,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     maximumTurnBytes: 64 * 1024 ** 2,
     anthropic: null,
     openai: null,
+    mail: null,
     stripe: null,
     ...changes,
   };

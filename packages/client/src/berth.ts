@@ -8,6 +8,7 @@ import {
   BerthMethods,
   BillingAccount,
   Keys,
+  ProfileMethods,
   Programs,
   PushSubscriptions,
   Webhooks,
@@ -23,6 +24,8 @@ export class Berth extends BerthMethods {
   readonly approvals: Approvals;
   readonly automations: Automations;
   readonly keys: Keys;
+  /** How the signed-in person is notified. */
+  readonly profile: ProfileMethods;
   readonly programs: Programs;
   readonly webhooks: Webhooks;
   readonly pushSubscriptions: PushSubscriptions;
@@ -36,6 +39,7 @@ export class Berth extends BerthMethods {
     this.approvals = new Approvals(this.connection);
     this.automations = new Automations(this.connection);
     this.keys = new Keys(this.connection);
+    this.profile = new ProfileMethods(this.connection);
     this.programs = new Programs(this.connection);
     this.webhooks = new Webhooks(this.connection);
     this.pushSubscriptions = new PushSubscriptions(this.connection);

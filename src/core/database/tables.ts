@@ -25,12 +25,14 @@ import type { ClientFunction } from "../../contract/functions.ts";
 import type { Credential } from "../../contract/keys.ts";
 import type { AskedLimits } from "../../contract/limits.ts";
 import type { McpServers } from "../../contract/mcp-servers.ts";
+import type { ChannelFailures, ChannelName, Notify } from "../../contract/notifications.ts";
 import type { OutputSchema } from "../../contract/output.ts";
 import type { Permissions } from "../../contract/permissions.ts";
 import type { Schedules } from "../../contract/schedules.ts";
 import type { Attachment } from "../../contract/uploads.ts";
 import type { DeliveryStatus, DisabledReason } from "../../contract/webhooks.ts";
 import type { Role } from "../../contract/workspaces.ts";
+import type { EventFacts, NotifiedEvent } from "../../notifications/events.ts";
 import type { KeptItem } from "../../protocols/openai/conversation-items.ts";
 import type { ResponseRequest } from "../../protocols/openai/stored-responses.ts";
 
@@ -82,6 +84,23 @@ export interface Tables {
     sent_at: Date | null;
     error: string | null;
   };
+  /** How people are notified. */
+  profiles: {
+    person_id: string;
+    email: string | null;
+    pending_email: string | null;
+    pending_token_hash: Buffer | null;
+    pending_until: Date | null;
+    email_notifications: Generated<boolean>;
+    time_zone: string | null;
+    quiet_from: string | null;
+    quiet_to: string | null;
+    notify: Generated<Notify>;
+    ntfy_url: string | null;
+    ntfy_token: Buffer | null;
+    failures: ColumnType<ChannelFailures, string | undefined, string>;
+  };
+  agent_notify: { person_id: string; account_id: string; agent_id: string; notify: Notify };
   memberships: { person_id: string; account_id: string; role: Role; created_at: Generated<Date> };
   invitations: {
     id: string;
@@ -326,6 +345,27 @@ export interface Tables {
     key_id: string | null;
     person_id: string | null;
     created_at: Generated<Date>;
+  };
+  notifications: {
+    id: Generated<string>;
+    number: Generated<string>;
+    person_id: string;
+    account_id: string;
+    agent_id: string | null;
+    event: JSONColumnType<EventFacts>;
+    created_at: Generated<Date>;
+    due_at: Generated<Date>;
+    held: Generated<boolean>;
+  };
+  notification_sends: {
+    id: Generated<string>;
+    number: Generated<string>;
+    person_id: string;
+    channel: ChannelName;
+    events: JSONColumnType<NotifiedEvent[]>;
+    created_at: Generated<Date>;
+    attempts: Generated<number>;
+    next_try_at: Generated<Date>;
   };
   webhook_deliveries: {
     id: Generated<string>;

@@ -658,6 +658,50 @@ export class PushSubscriptions {
   }
 }
 
+/** How the signed-in person is notified. Every method throws as `Connection.call`. */
+export class ProfileMethods {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** Show how the person is notified. */
+  get(options: RequestOptions = {}): Promise<types.Profile> {
+    return this.connection.call("getProfile", options);
+  }
+
+  /** Change how the person is notified. */
+  change(body: Sendable<types.ChangeProfile>, options: RequestOptions = {}): Promise<types.Profile> {
+    return this.connection.call("changeProfile", { body, ...options });
+  }
+
+  /** Confirm an e-mail address with the token of its link. */
+  verifyEmail(body: Sendable<types.VerifyEmail>, options: RequestOptions = {}): Promise<types.Profile> {
+    return this.connection.call("verifyEmail", { body, ...options });
+  }
+
+  /** Send a test notification over all channels. */
+  test(options: RequestOptions = {}): Promise<types.NotificationTest> {
+    return this.connection.call("testNotifications", options);
+  }
+
+  /** List the person's choices for single agents of the workspace. */
+  agents(options: RequestOptions = {}): Pages<types.AgentNotify> {
+    return this.connection.pages("listAgentNotify", options);
+  }
+
+  /** Choose what the person hears of an agent. */
+  setAgent(name: string, body: Sendable<types.SetAgentNotify>, options: RequestOptions = {}): Promise<types.AgentNotify> {
+    return this.connection.call("setAgentNotify", { path: { name }, body, ...options });
+  }
+
+  /** Return to the person's default for an agent. */
+  async removeAgent(name: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("deleteAgentNotify", { path: { name }, ...options });
+  }
+}
+
 /** Uses of tools that wait for an answer. Every method throws as `Connection.call`. */
 export class Approvals {
   protected readonly connection: Connection;

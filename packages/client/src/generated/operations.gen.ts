@@ -143,6 +143,13 @@ export const operations = {
   listPushSubscriptions: { method: "GET", path: "/me/push-subscriptions" },
   createPushSubscription: { method: "POST", path: "/me/push-subscriptions" },
   deletePushSubscription: { method: "DELETE", path: "/me/push-subscriptions/{id}" },
+  getProfile: { method: "GET", path: "/me/profile" },
+  changeProfile: { method: "PATCH", path: "/me/profile" },
+  verifyEmail: { method: "POST", path: "/me/profile/verify-email" },
+  testNotifications: { method: "POST", path: "/me/profile/test" },
+  listAgentNotify: { method: "GET", path: "/me/profile/agents" },
+  setAgentNotify: { method: "PUT", path: "/me/profile/agents/{name}" },
+  deleteAgentNotify: { method: "DELETE", path: "/me/profile/agents/{name}" },
   getBilling: { method: "GET", path: "/billing" },
   changeBilling: { method: "PATCH", path: "/billing" },
   listEntries: { method: "GET", path: "/billing/entries" },
@@ -312,6 +319,13 @@ export interface Operations {
   listPushSubscriptions: { data: types.ListPushSubscriptionsData; answer: types.PushSubscriptionList; event: null };
   createPushSubscription: { data: types.CreatePushSubscriptionData; answer: types.PushSubscription; event: null };
   deletePushSubscription: { data: types.DeletePushSubscriptionData; answer: null; event: null };
+  getProfile: { data: types.GetProfileData; answer: types.Profile; event: null };
+  changeProfile: { data: types.ChangeProfileData; answer: types.Profile; event: null };
+  verifyEmail: { data: types.VerifyEmailData; answer: types.Profile; event: null };
+  testNotifications: { data: types.TestNotificationsData; answer: types.NotificationTest; event: null };
+  listAgentNotify: { data: types.ListAgentNotifyData; answer: types.AgentNotifyList; event: null };
+  setAgentNotify: { data: types.SetAgentNotifyData; answer: types.AgentNotify; event: null };
+  deleteAgentNotify: { data: types.DeleteAgentNotifyData; answer: null; event: null };
   getBilling: { data: types.GetBillingData; answer: types.Billing; event: null };
   changeBilling: { data: types.ChangeBillingData; answer: types.Billing; event: null };
   listEntries: { data: types.ListEntriesData; answer: types.CreditEntryList; event: null };

@@ -729,6 +729,22 @@ export type AgentLog = {
     lines: Array<string>;
 };
 
+export type AgentNotify = {
+    /**
+     * The agent's name in its account, 3 to 30 characters: lowercase letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen.
+     */
+    agent: string;
+    notify: Notify;
+};
+
+/**
+ * By the agent's name.
+ */
+export type AgentNotifyList = {
+    data: Array<AgentNotify>;
+    nextCursor: string | null;
+};
+
 /**
  * An agent's machine runs. On /events: `agent.changed`.
  */
@@ -1464,6 +1480,36 @@ export type ChangeNetwork = {
 export type ChangeOpenAiConversation = {
     metadata: {
         [key: string]: string;
+    } | null;
+};
+
+export type ChangeProfile = {
+    /**
+     * The address for mail. Another one than the verified one gets a link that confirms it. Null: the address of the sign-in.
+     */
+    email?: string | null;
+    /**
+     * Whether notifications are sent by mail.
+     */
+    emailNotifications?: boolean;
+    /**
+     * Null: the one of the sign-in.
+     */
+    timeZone?: string | null;
+    quietHours?: QuietHours | null;
+    /**
+     * For agents without a choice of their own, and for the workspace.
+     */
+    notify?: Notify;
+    /**
+     * A topic of an ntfy server. Null: none.
+     */
+    ntfy?: {
+        url: string;
+        /**
+         * An access token. Null: none. Without it, the token of the same address stays.
+         */
+        token?: string | null;
     } | null;
 };
 
@@ -2503,7 +2549,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -2511,7 +2557,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -3102,6 +3148,41 @@ export type NetworkRefusedEvent = {
     };
 };
 
+export type NotificationChannel = {
+    channel: 'push' | 'email' | 'ntfy';
+    /**
+     * Whether notifications are sent over it.
+     */
+    ready: boolean;
+    /**
+     * Why it is not ready, and what to do. Null: it is.
+     */
+    missing: string | null;
+    /**
+     * Why the last notification was refused for good. Null: none was, or a later one arrived.
+     */
+    failure: {
+        message: string;
+        at: string;
+    } | null;
+};
+
+export type NotificationTest = {
+    channels: Array<{
+        channel: 'push' | 'email' | 'ntfy';
+        sent: boolean;
+        /**
+         * Why it was not sent. Null: it was.
+         */
+        error: string | null;
+    }>;
+};
+
+/**
+ * `needs-me`: what waits for the person or failed. `all`: also what completed, and what waits for others. `none`: nothing.
+ */
+export type Notify = 'all' | 'needs-me' | 'none';
+
 /**
  * A conversation of OpenAI's Conversations API.
  */
@@ -3215,6 +3296,37 @@ export type PortList = {
     data: Array<ListeningPort>;
 };
 
+/**
+ * How a person is notified.
+ */
+export type Profile = {
+    /**
+     * The address for mail. Null: unknown.
+     */
+    email: string | null;
+    /**
+     * By a link, or by the identity provider.
+     */
+    emailVerified: boolean;
+    /**
+     * An address that replaces `email` once its link was opened. Null: none.
+     */
+    pendingEmail: string | null;
+    emailNotifications: boolean;
+    timeZone: string | null;
+    /**
+     * `timeZone`, or that of the sign-in, or UTC.
+     */
+    effectiveTimeZone: string;
+    quietHours: QuietHours | null;
+    notify: Notify;
+    ntfy: {
+        url: string;
+        hasToken: boolean;
+    } | null;
+    channels: Array<NotificationChannel>;
+};
+
 export type Program = {
     /**
      * The program's id, the same for all its sign-ins.
@@ -3322,6 +3434,14 @@ export type QueuedTurn = {
     attachments: Array<Attachment>;
     createdBy: Author | null;
     queuedAt: string;
+};
+
+/**
+ * Notifications wait from `from` to `to`, by the clock of the person's time zone, also over midnight.
+ */
+export type QuietHours = {
+    from: string;
+    to: string;
 };
 
 /**
@@ -3734,6 +3854,10 @@ export type Secret = {
 export type SecretList = {
     data: Array<Secret>;
     nextCursor: string | null;
+};
+
+export type SetAgentNotify = {
+    notify: Notify;
 };
 
 export type SetSecret = {
@@ -4539,6 +4663,13 @@ export type UserWithLink = {
      * A link to set the password, once, within 72 hours. It is shown once.
      */
     link: string;
+};
+
+export type VerifyEmail = {
+    /**
+     * From the link, behind `#`.
+     */
+    token: string;
 };
 
 export type Webhook = {
@@ -9816,6 +9947,212 @@ export type DeletePushSubscriptionResponses = {
 };
 
 export type DeletePushSubscriptionResponse = DeletePushSubscriptionResponses[keyof DeletePushSubscriptionResponses];
+
+export type GetProfileData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/me/profile';
+};
+
+export type GetProfileErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetProfileError = GetProfileErrors[keyof GetProfileErrors];
+
+export type GetProfileResponses = {
+    /**
+     * Default Response
+     */
+    200: Profile;
+};
+
+export type GetProfileResponse = GetProfileResponses[keyof GetProfileResponses];
+
+export type ChangeProfileData = {
+    body: ChangeProfile;
+    path?: never;
+    query?: never;
+    url: '/me/profile';
+};
+
+export type ChangeProfileErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChangeProfileError = ChangeProfileErrors[keyof ChangeProfileErrors];
+
+export type ChangeProfileResponses = {
+    /**
+     * Default Response
+     */
+    200: Profile;
+};
+
+export type ChangeProfileResponse = ChangeProfileResponses[keyof ChangeProfileResponses];
+
+export type VerifyEmailData = {
+    body: VerifyEmail;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/me/profile/verify-email';
+};
+
+export type VerifyEmailErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type VerifyEmailError = VerifyEmailErrors[keyof VerifyEmailErrors];
+
+export type VerifyEmailResponses = {
+    /**
+     * Default Response
+     */
+    200: Profile;
+};
+
+export type VerifyEmailResponse = VerifyEmailResponses[keyof VerifyEmailResponses];
+
+export type TestNotificationsData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/me/profile/test';
+};
+
+export type TestNotificationsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type TestNotificationsError = TestNotificationsErrors[keyof TestNotificationsErrors];
+
+export type TestNotificationsResponses = {
+    /**
+     * Default Response
+     */
+    200: NotificationTest;
+};
+
+export type TestNotificationsResponse = TestNotificationsResponses[keyof TestNotificationsResponses];
+
+export type ListAgentNotifyData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The page size, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The previous page's `nextCursor`.
+         */
+        cursor?: string;
+    };
+    url: '/me/profile/agents';
+};
+
+export type ListAgentNotifyErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListAgentNotifyError = ListAgentNotifyErrors[keyof ListAgentNotifyErrors];
+
+export type ListAgentNotifyResponses = {
+    /**
+     * Default Response
+     */
+    200: AgentNotifyList;
+};
+
+export type ListAgentNotifyResponse = ListAgentNotifyResponses[keyof ListAgentNotifyResponses];
+
+export type DeleteAgentNotifyData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/me/profile/agents/{name}';
+};
+
+export type DeleteAgentNotifyErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DeleteAgentNotifyError = DeleteAgentNotifyErrors[keyof DeleteAgentNotifyErrors];
+
+export type DeleteAgentNotifyResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type DeleteAgentNotifyResponse = DeleteAgentNotifyResponses[keyof DeleteAgentNotifyResponses];
+
+export type SetAgentNotifyData = {
+    body: SetAgentNotify;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/me/profile/agents/{name}';
+};
+
+export type SetAgentNotifyErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type SetAgentNotifyError = SetAgentNotifyErrors[keyof SetAgentNotifyErrors];
+
+export type SetAgentNotifyResponses = {
+    /**
+     * Default Response
+     */
+    200: AgentNotify;
+};
+
+export type SetAgentNotifyResponse = SetAgentNotifyResponses[keyof SetAgentNotifyResponses];
 
 export type GetBillingData = {
     body?: never;
