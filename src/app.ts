@@ -262,6 +262,7 @@ const securityHeaders: FastifyHelmetOptions = {
 const exposedHeaders = [
   "x-request-id",
   "x-turn-id",
+  "x-berth-ignored-parameters",
   "x-command-id",
   "location",
   "etag",

@@ -13,6 +13,7 @@ export const errorStatuses = {
   credentials_invalid: 401,
   file_name_too_long: 400,
   archive_invalid: 400,
+  previous_response_not_found: 400,
   archive_unsupported: 400,
   insufficient_credits: 402,
   forbidden: 403,

@@ -5,9 +5,9 @@ import { OutputSchema } from "./output.ts";
 import { limitedRecord } from "./validation.ts";
 
 // The supported requests of OpenAI's APIs: Responses, after the Open Responses specification
-// (https://www.openresponses.org), and Chat Completions (https://platform.openai.com/docs/api-reference). An
-// unsupported field is rejected by name. A field that is only a hint to a model's provider is accepted and has no
-// effect.
+// (https://www.openresponses.org), and Chat Completions (https://platform.openai.com/docs/api-reference). A field that
+// promises what an agent cannot do is rejected by name. Any other that has no effect is accepted, and named in a header
+// of the response.
 
 /** The largest request, in bytes: clients send the complete history of a conversation with it. */
 export const maximumOpenAiBytes = 8 * 1024 * 1024;
@@ -55,7 +55,7 @@ export const Metadata = limitedRecord(z.string().max(64), z.string().max(512), 1
 function onlyDefault<const Value extends string | number | boolean>(name: string, ...values: Value[]) {
   const allowed = values.map((value) => JSON.stringify(value)).join(" or ");
   const others = values.length === 0 ? "Leave it out." : `Allowed: ${allowed}, or leave it out.`;
-  const reason = `${name} is not supported: the agent's runtime chooses it. ${others}`;
+  const reason = `${name} is not supported. ${others}`;
   return z
     .unknown()
     .refine((value) => value === undefined || value === null || values.includes(value as Value), reason)
@@ -65,35 +65,54 @@ function onlyDefault<const Value extends string | number | boolean>(name: string
 
 /** A field that accepts only an empty value. */
 function onlyEmpty(name: string) {
-  const reason = `${name} is not supported: the agent's runtime chooses it. Leave it out, or empty.`;
+  const reason = `${name} is not supported. Leave it out, or empty.`;
   const isEmpty = (value: unknown) => (typeof value === "object" ? Object.keys(value ?? {}).length === 0 : !value);
   return z.unknown().refine(isEmpty, reason).optional().meta({ description: "Only empty." });
 }
 
-/** A limit that front ends send with requests for titles. */
-const tokenLimit = z
+/** The header that names the parameters of a request that have no effect. */
+export const ignoredHeader = "x-berth-ignored-parameters";
+
+/** A parameter that only tunes how a model answers, or advises its provider. */
+const ignored = z
   .unknown()
   .optional()
-  .meta({ description: "Not supported; accepted without effect from a front end that names its chat." });
+  .meta({ description: `Accepted, without effect, and named in ${ignoredHeader}.` });
 
-/** A hint for a model's provider: accepted, without effect. */
-const advice = z.unknown().optional().meta({ description: "Accepted, without effect." });
+/** Accepted, and not named. */
+const noEffect = z.unknown().optional().meta({ description: "Accepted, without effect." });
 
 /** Model settings of both APIs that an agent's runtime chooses itself. */
 const settings = {
   tool_choice: onlyDefault("tool_choice", "auto", "none"),
-  temperature: onlyDefault("temperature", 1),
-  top_p: onlyDefault("top_p", 1),
-  presence_penalty: onlyDefault("presence_penalty", 0),
-  frequency_penalty: onlyDefault("frequency_penalty", 0),
   top_logprobs: onlyDefault("top_logprobs", 0),
-  service_tier: onlyDefault("service_tier", "auto", "default"),
-  parallel_tool_calls: advice,
-  prompt_cache_key: advice,
-  prompt_cache_retention: advice,
-  safety_identifier: advice,
-  user: advice,
+  temperature: ignored,
+  top_p: ignored,
+  presence_penalty: ignored,
+  frequency_penalty: ignored,
+  service_tier: ignored,
+  parallel_tool_calls: ignored,
+  prompt_cache_key: ignored,
+  prompt_cache_retention: ignored,
+  safety_identifier: ignored,
+  user: ignored,
 };
+
+/** The most ignored parameters that the header names. */
+const maximumIgnored = 50;
+
+/**
+ * The names of a request's parameters that have no effect, for `ignoredHeader`: those that its schema does not know, too.
+ * Empty if there are none. A name that a header cannot have is left out.
+ */
+export function ignoredParameters({ shape }: z.ZodObject, request: object): string {
+  const isIgnored = (name: string) => !Object.hasOwn(shape, name) || shape[name] === ignored;
+  return Object.entries(request)
+    .filter(([name, value]) => value !== null && value !== undefined && isIgnored(name) && /^[\w.-]{1,64}$/.test(name))
+    .slice(0, maximumIgnored)
+    .map(([name]) => name)
+    .join(", ");
+}
 
 /** The kinds of text that an answer can have. */
 function formatType(field: string) {
@@ -144,9 +163,11 @@ export function toolsOf<Tool>({
   return choice === "none" ? [] : (tools ?? []);
 }
 
+const othersText = `Other parameters are accepted, without effect, and named in the header ${ignoredHeader}.`;
+
 /** `POST /v1/responses` */
 export const CreateResponse = z
-  .strictObject({
+  .looseObject({
     model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
     input: z.union([z.string(), z.array(Item).max(10_000)]).meta({
       description:
@@ -172,15 +193,11 @@ export const CreateResponse = z
     metadata: Metadata.nullish(),
     ...settings,
     tools: z.array(FunctionTool).max(maximumTools, `tools is limited to ${maximumTools}.`).nullish(),
-    max_output_tokens: onlyDefault("max_output_tokens"),
+    max_output_tokens: ignored,
     max_tool_calls: onlyDefault("max_tool_calls"),
-    truncation: onlyDefault("truncation", "disabled", "auto"),
-    reasoning: z
-      .looseObject({
-        effort: onlyDefault("reasoning.effort"),
-        summary: advice,
-      })
-      .nullish(),
+    prompt: onlyDefault("prompt"),
+    truncation: ignored,
+    reasoning: ignored,
     text: z
       .looseObject({
         format: z
@@ -190,14 +207,14 @@ export const CreateResponse = z
             message: "text.format.schema is required.",
           })
           .nullish(),
-        verbosity: advice,
+        verbosity: noEffect,
       })
       .nullish(),
-    include: z.array(z.string().max(100)).max(20).nullish().meta({ description: "Accepted, without effect." }),
-    prompt_cache_options: advice,
-    client_metadata: advice,
+    include: ignored,
+    prompt_cache_options: ignored,
+    client_metadata: ignored,
   })
-  .meta({ id: "CreateResponse", description: "A request of OpenAI's Responses API." });
+  .meta({ id: "CreateResponse", description: `A request of OpenAI's Responses API. ${othersText}` });
 export type CreateResponse = z.infer<typeof CreateResponse>;
 
 export const ResponseParams = z.object({
@@ -216,16 +233,16 @@ export const ResponseQuery = z.strictObject({
     .optional()
     .meta({ description: "Only events after the event with this number." }),
   include_obfuscation: flag.meta({ description: "Accepted, without effect." }),
-  "include[]": advice,
-  include: advice,
+  "include[]": noEffect,
+  include: noEffect,
 });
 
 export const InputItemsQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
   order: z.enum(["asc", "desc"]).default("desc"),
   after: z.string().max(200).optional().meta({ description: "The id of the previous page's last item." }),
-  "include[]": advice,
-  include: advice,
+  "include[]": noEffect,
+  include: noEffect,
 });
 
 const ToolCall = z.looseObject({
@@ -243,7 +260,7 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 
 /** `POST /v1/chat/completions` */
 export const CreateChatCompletion = z
-  .strictObject({
+  .looseObject({
     model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
     messages: z.array(ChatMessage).min(1, "messages must not be empty.").max(10_000).meta({
       description:
@@ -265,12 +282,17 @@ export const CreateChatCompletion = z
       .max(maximumTools, `tools is limited to ${maximumTools}.`)
       .nullish(),
     n: onlyDefault("n", 1),
-    max_tokens: tokenLimit,
-    max_completion_tokens: tokenLimit,
+    max_tokens: ignored,
+    max_completion_tokens: ignored,
     logprobs: onlyDefault("logprobs", false),
-    logit_bias: onlyEmpty("logit_bias"),
-    stop: onlyEmpty("stop"),
-    seed: onlyDefault("seed"),
+    logit_bias: ignored,
+    stop: ignored,
+    seed: ignored,
+    modalities: z.array(z.literal("text", 'modalities: only "text" is supported.')).nullish(),
+    audio: onlyDefault("audio"),
+    functions: onlyEmpty("functions"),
+    function_call: onlyDefault("function_call", "auto", "none"),
+    web_search_options: onlyDefault("web_search_options"),
     response_format: z
       .looseObject({ type: formatType("response_format"), json_schema: JsonSchemaFormat.optional() })
       .refine(({ type, json_schema: format }) => type === "text" || format?.schema !== undefined, {
@@ -278,11 +300,11 @@ export const CreateChatCompletion = z
         message: "response_format.json_schema.schema is required.",
       })
       .nullish(),
-    reasoning_effort: onlyDefault("reasoning_effort"),
-    store: onlyDefault("store", false, true),
-    verbosity: advice,
+    reasoning_effort: ignored,
+    store: ignored,
+    verbosity: ignored,
   })
-  .meta({ id: "CreateChatCompletion", description: "A request of OpenAI's Chat Completions API." });
+  .meta({ id: "CreateChatCompletion", description: `A request of OpenAI's Chat Completions API. ${othersText}` });
 export type CreateChatCompletion = z.infer<typeof CreateChatCompletion>;
 
 /** An object of OpenAI's API, as documented in its reference. */

@@ -28,7 +28,7 @@ const maximumKept = 256 * 1024 * 1024;
 const windowMs = 3_600_000;
 /** The size of a row without its response. */
 const rowBytes = 1_024;
-const keptHeaders = ["location", "content-type", "cache-control", "x-turn-id"];
+const keptHeaders = ["location", "content-type", "cache-control", "x-turn-id", "x-berth-ignored-parameters"];
 
 interface Held {
   claim: Claim;

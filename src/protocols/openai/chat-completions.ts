@@ -3,7 +3,7 @@ import type { AgentState } from "../../agents/agent.ts";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { type CreateChatCompletion, schemaOf, toolsOf } from "../../contract/openai.ts";
+import { CreateChatCompletion, ignoredHeader, ignoredParameters, schemaOf, toolsOf } from "../../contract/openai.ts";
 import { routes } from "../../contract/routes.ts";
 import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";
@@ -27,7 +27,6 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.createChatCompletion, async (request, reply) => {
       const { model, messages, stream, stream_options: options, response_format: format } = request.body;
       const chat = chatOf(request.headers);
-      if (chat === null) requireNoTokenLimit(request.body);
       const agent = await findAgent(agents, request, model);
       using _ = streams.enter(request);
       const { response, turn } = await beginAsked(context, request, agent, {
@@ -39,14 +38,16 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
         conversation: null,
         request: null,
       });
+      const ignored = ignoredParameters(CreateChatCompletion, request.body);
+      const headers = { "x-turn-id": turn.id, ...(ignored !== "" && { [ignoredHeader]: ignored }) };
       const answer = new ChatStream({ response, turn }, agent.name, options?.include_usage ?? false);
       if (stream) {
         await begun(context, request, reply);
-        await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, { response, turn }, answer, gone));
+        await sendEvents(reply, headers, (gone) => chunks(turns, { response, turn }, answer, gone));
         if (chat) await stopIfLeft(context, agent, turn, answer);
         return reply;
       }
-      reply.header("x-turn-id", turn.id).header(...notAgain);
+      reply.headers(headers).header(...notAgain);
       for await (const batch of turns.events.follow(turn, readFrom(response), goneOf(reply))) {
         answer.take(batch);
         if (answer.ended) break;
@@ -57,15 +58,6 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
       return answer.object;
     });
   };
-}
-
-/** Throws `request_invalid` for a limit that would have no effect. */
-function requireNoTokenLimit(body: CreateChatCompletion): void {
-  for (const field of ["max_tokens", "max_completion_tokens"] as const) {
-    if (body[field] === undefined || body[field] === null) continue;
-    const message = `${field} is not supported: the agent's runtime chooses it. Leave it out.`;
-    throw new BerthError("request_invalid", message, { details: { issues: [{ field, message }] } });
-  }
 }
 
 /** Stops the turn of a front end that has left: this is how its user stops a reply. Others' messages are not held. */

@@ -5,7 +5,7 @@ import { type CreateResponse, fromResponseId, schemaOf, toolsOf } from "../../co
 import { type Asking, beginAsked } from "./begin.ts";
 import type { ConversationForResponse } from "./bound-conversations.ts";
 import { askedOfInput } from "./input.ts";
-import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
+import { type BegunResponse, noPrevious, type ResponseRequest } from "./stored-responses.ts";
 
 /** Starts the requested turn, or finds what an earlier attempt has started. */
 export async function createResponse(
@@ -18,7 +18,7 @@ export async function createResponse(
   const { format } = body.text ?? {};
   const asked = askedOfInput(body.input);
   const previousId = previous ? fromResponseId(previous) : null;
-  if (previousId === "") throw new BerthError("response_not_found", "previous_response_id is not a valid response id.");
+  if (previousId === "") throw noPrevious();
   if (previous && named) {
     throw new BerthError("request_invalid", "conversation: use it or previous_response_id, not both.");
   }

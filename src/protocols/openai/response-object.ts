@@ -82,10 +82,10 @@ function secondsOf(time: Date): number {
   return Math.floor(time.getTime() / 1000);
 }
 
-function usageOf({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage) {
+function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens }: Usage) {
   return {
     input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: cacheReadTokens },
+    input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
     output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: inputTokens + outputTokens,

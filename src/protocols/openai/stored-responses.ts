@@ -174,7 +174,9 @@ export class Responses {
 
   /** The number of a response's conversation. Throws unless the response ends it. */
   async #continued(agent: AgentState, id: string): Promise<number> {
-    const { response } = await this.find(agent.accountId, id);
+    const found = isUuid(id) ? await this.#rows.find(agent.accountId, id) : null;
+    if (!found) throw noPrevious();
+    const { response } = found;
     if (response.agentId !== agent.id) throw notLast("The previous response belongs to another agent.");
     const turn = await this.#turns.find(agent.id, response.turnId);
     const [last] = await this.#turns.past.list(agent.id, 1, null, turn.conversation);
@@ -221,4 +223,11 @@ function isRefusal(error: unknown): boolean {
 
 export function noResponse(): BerthError {
   return new BerthError("response_not_found", "There is no such response; it may have been deleted.");
+}
+
+/** Clients repeat their request without the id after this code. */
+export function noPrevious(): BerthError {
+  const message = "previous_response_id: there is no such response; it may have been deleted, or was not stored.";
+  const details = { issues: [{ field: "previous_response_id", message }] };
+  return new BerthError("previous_response_not_found", message, { details });
 }

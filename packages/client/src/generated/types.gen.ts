@@ -1898,7 +1898,7 @@ export type CreateAutomation = {
 };
 
 /**
- * A request of OpenAI's Chat Completions API.
+ * A request of OpenAI's Chat Completions API. Other parameters are accepted, without effect, and named in the header x-berth-ignored-parameters.
  */
 export type CreateChatCompletion = {
     /**
@@ -1940,47 +1940,47 @@ export type CreateChatCompletion = {
      */
     tool_choice?: unknown;
     /**
-     * Only 1.
-     */
-    temperature?: unknown;
-    /**
-     * Only 1.
-     */
-    top_p?: unknown;
-    /**
-     * Only 0.
-     */
-    presence_penalty?: unknown;
-    /**
-     * Only 0.
-     */
-    frequency_penalty?: unknown;
-    /**
      * Only 0.
      */
     top_logprobs?: unknown;
     /**
-     * Only "auto" or "default".
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    temperature?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    top_p?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    presence_penalty?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    frequency_penalty?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     service_tier?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     parallel_tool_calls?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     prompt_cache_key?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     prompt_cache_retention?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     safety_identifier?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     user?: unknown;
     tools?: Array<{
@@ -2003,11 +2003,11 @@ export type CreateChatCompletion = {
      */
     n?: unknown;
     /**
-     * Not supported; accepted without effect from a front end that names its chat.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     max_tokens?: unknown;
     /**
-     * Not supported; accepted without effect from a front end that names its chat.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     max_completion_tokens?: unknown;
     /**
@@ -2015,17 +2015,34 @@ export type CreateChatCompletion = {
      */
     logprobs?: unknown;
     /**
-     * Only empty.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     logit_bias?: unknown;
     /**
-     * Only empty.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     stop?: unknown;
     /**
-     * Not supported.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     seed?: unknown;
+    modalities?: Array<'text'> | null;
+    /**
+     * Not supported.
+     */
+    audio?: unknown;
+    /**
+     * Only empty.
+     */
+    functions?: unknown;
+    /**
+     * Only "auto" or "none".
+     */
+    function_call?: unknown;
+    /**
+     * Not supported.
+     */
+    web_search_options?: unknown;
     response_format?: {
         type: 'text' | 'json_schema';
         json_schema?: {
@@ -2046,17 +2063,18 @@ export type CreateChatCompletion = {
         [key: string]: unknown;
     } | null;
     /**
-     * Not supported.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     reasoning_effort?: unknown;
     /**
-     * Only false or true.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     store?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     verbosity?: unknown;
+    [key: string]: unknown;
 };
 
 export type CreateConversation = {
@@ -2149,7 +2167,7 @@ export type CreatePushSubscription = {
 };
 
 /**
- * A request of OpenAI's Responses API.
+ * A request of OpenAI's Responses API. Other parameters are accepted, without effect, and named in the header x-berth-ignored-parameters.
  */
 export type CreateResponse = {
     /**
@@ -2192,47 +2210,47 @@ export type CreateResponse = {
      */
     tool_choice?: unknown;
     /**
-     * Only 1.
-     */
-    temperature?: unknown;
-    /**
-     * Only 1.
-     */
-    top_p?: unknown;
-    /**
-     * Only 0.
-     */
-    presence_penalty?: unknown;
-    /**
-     * Only 0.
-     */
-    frequency_penalty?: unknown;
-    /**
      * Only 0.
      */
     top_logprobs?: unknown;
     /**
-     * Only "auto" or "default".
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    temperature?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    top_p?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    presence_penalty?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    frequency_penalty?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     service_tier?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     parallel_tool_calls?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     prompt_cache_key?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     prompt_cache_retention?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     safety_identifier?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     user?: unknown;
     tools?: Array<{
@@ -2248,7 +2266,7 @@ export type CreateResponse = {
         [key: string]: unknown;
     }> | null;
     /**
-     * Not supported.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     max_output_tokens?: unknown;
     /**
@@ -2256,20 +2274,17 @@ export type CreateResponse = {
      */
     max_tool_calls?: unknown;
     /**
-     * Only "disabled" or "auto".
+     * Not supported.
+     */
+    prompt?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     truncation?: unknown;
-    reasoning?: {
-        /**
-         * Not supported.
-         */
-        effort?: unknown;
-        /**
-         * Accepted, without effect.
-         */
-        summary?: unknown;
-        [key: string]: unknown;
-    } | null;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    reasoning?: unknown;
     text?: {
         format?: {
             type: 'text' | 'json_schema';
@@ -2294,17 +2309,18 @@ export type CreateResponse = {
         [key: string]: unknown;
     } | null;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
-    include?: Array<string> | null;
+    include?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     prompt_cache_options?: unknown;
     /**
-     * Accepted, without effect.
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     client_metadata?: unknown;
+    [key: string]: unknown;
 };
 
 export type CreateShare = {
@@ -2549,7 +2565,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -2557,7 +2573,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
