@@ -6,8 +6,8 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { invitationToken, mailToken } from "./api/link-token.ts";
 import { accountQuery, meQuery, queries } from "./api/queries.ts";
-import { keepInvitation, keptInvitation } from "./join/invitation.ts";
 import { Failed } from "./shell/Failed.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
 import { Shell } from "./shell/Shell.tsx";
@@ -37,10 +37,10 @@ const join = createRoute({
   path: "/join",
   beforeLoad: ({ location: { hash } }) => {
     if (hash === "") return;
-    keepInvitation(hash);
+    invitationToken.keep(hash);
     throw redirect({ to: "/join", replace: true });
   },
-  loader: () => keptInvitation(),
+  loader: () => invitationToken.kept(),
   component: lazyRouteComponent(() => import("./join/Join.tsx"), "Join"),
 });
 
@@ -186,6 +186,24 @@ const members = createRoute({
   component: lazyRouteComponent(() => import("./members/Members.tsx"), "Members"),
 });
 
+const notifications = createRoute({
+  getParentRoute: () => shell,
+  path: "/notifications",
+  component: lazyRouteComponent(() => import("./notifications/Notifications.tsx"), "Notifications"),
+});
+
+const verifyEmail = createRoute({
+  getParentRoute: () => shell,
+  path: "/verify-email",
+  beforeLoad: ({ location: { hash } }) => {
+    if (hash === "") return;
+    mailToken.keep(hash);
+    throw redirect({ to: "/verify-email", replace: true });
+  },
+  loader: () => mailToken.kept(),
+  component: lazyRouteComponent(() => import("./notifications/VerifyEmail.tsx"), "VerifyEmail"),
+});
+
 const operator = createRoute({
   getParentRoute: () => shell,
   path: "/operator",
@@ -224,6 +242,8 @@ const inShell = shell.addChildren([
   credits,
   audit,
   members,
+  notifications,
+  verifyEmail,
   operator,
   unknown,
 ]);

@@ -26,9 +26,7 @@ const withoutCommand = [
   // Its list has the same.
   "GET /agents/{name}/conversations/{conversation}",
   // For browsers.
-  "GET /me/push-subscriptions",
   "POST /me/push-subscriptions",
-  "DELETE /me/push-subscriptions/{id}",
   // For senders of deliveries.
   "POST /hooks/{hookId}",
   "GET /healthz",
@@ -168,6 +166,8 @@ const commands: Record<string, string> = {
   "POST /admin/users/{name}/disable": "admin users disable bea",
   "POST /admin/users/{name}/enable": "admin users enable bea",
   "POST /admin/signing-keys": "admin signing-keys replace",
+  "GET /me/push-subscriptions": "notifications browsers",
+  "DELETE /me/push-subscriptions/{id}": `notifications remove-browser ${id}`,
   "GET /admin/capacity": "admin capacity",
   "GET /admin/reachability": "admin reachability",
   "POST /admin/backups": "admin backup -",

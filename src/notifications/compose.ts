@@ -91,8 +91,7 @@ function textOf(event: EventFacts): { title: string; detail: string } {
 
 /** A path of the dashboard: of the event, or of all of its kind. */
 function urlOf({ event, workspace }: ShownEvent, isSingle: boolean, isOfOne = true): string {
-  const query = workspace ? `?workspace=${workspace.id}` : "";
-  return `/-${isOfOne ? pathOf(event, isSingle) : "/"}${query}`;
+  return `/-${isOfOne ? pathOf(event, isSingle) : "/"}?workspace=${workspace?.id ?? "personal"}`;
 }
 
 function pathOf({ type, agent, turnId, automation, webhookId }: EventFacts, isSingle: boolean): string {

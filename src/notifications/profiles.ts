@@ -12,7 +12,6 @@ import { MailLimits } from "./mail-limits.ts";
 import { Ntfy } from "./ntfy.ts";
 import type { ProfileState } from "./profile.ts";
 import { zoneOf } from "./quiet-hours.ts";
-import { WebPush } from "./web-push.ts";
 
 /** For a mail while the caller waits. */
 const sendMs = 30_000;
@@ -31,7 +30,7 @@ export class Profiles {
     const { config, sealer, address, outbound, push, stores, database } = context;
     this.#limits = new MailLimits(database);
     this.#mail = new Mail(config.mail, sealer, address);
-    this.channels = [new WebPush(push), this.#mail, new Ntfy(outbound, stores.profiles, address)];
+    this.channels = [push, this.#mail, new Ntfy(outbound, stores.profiles, address)];
   }
 
   async view({ personId }: Caller): Promise<Profile> {

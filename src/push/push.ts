@@ -6,22 +6,18 @@ import { isUuid } from "../contract/ids.ts";
 import type { CreatePushSubscription } from "../contract/push.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
+import { inParallel } from "../core/in-parallel.ts";
+import type { Channel, Notification, SendFailure } from "../notifications/channel.ts";
+import type { ProfileState } from "../notifications/profile.ts";
 import { CallFailed } from "../outbound/outbound.ts";
 import { providerKeys } from "../sign-in/provider-key-store.ts";
+import { messageOf } from "./message.ts";
 import type { PushSubscriptionState } from "./store.ts";
 
 /** How long a push service keeps a message for a browser that is away, in seconds. */
 const keptSeconds = 24 * 60 * 60;
-/** The most bytes of a message: push services take 4,096 encrypted (RFC 8030, 7.2), and padding takes some. */
-const maximumBytes = 3_000;
-
-/** A notification in a browser. `url` is a path of the dashboard. A later one with the same tag replaces it. */
-export interface PushMessage {
-  title: string;
-  body: string;
-  url: string;
-  tag: string;
-}
+/** The most browsers of a person that are sent to at once: the calls of one owner are bounded. */
+const maximumAtOnce = 4;
 
 /** The server's keys for push services (VAPID, RFC 8292), in base64url. */
 interface ServerKeys {
@@ -29,8 +25,9 @@ interface ServerKeys {
   privateKey: string;
 }
 
-/** Web Push: the browsers that show people's notifications. */
-export class Push {
+/** The browsers that show people's notifications, by Web Push (RFC 8030). */
+export class Push implements Channel {
+  readonly name = "push";
   readonly #context: AppContext;
   #keys: Promise<ServerKeys> | null = null;
 
@@ -46,11 +43,6 @@ export class Push {
   /** Newest first. */
   async list({ personId }: Caller): Promise<PushSubscriptionState[]> {
     return this.#context.stores.push.list(personId!, await this.publicKey());
-  }
-
-  /** Whether a browser shows the person's notifications. */
-  async reaches(personId: string): Promise<boolean> {
-    return (await this.#context.stores.push.list(personId, await this.publicKey())).length > 0;
   }
 
   /** Throws `request_invalid`. */
@@ -71,51 +63,43 @@ export class Push {
     throw new BerthError("push_subscription_not_found", "There is no push subscription with this id.");
   }
 
-  /**
-   * Sends a message to all browsers of a person. Returns how many took it, and whether it should be sent again: none did,
-   * and for one the reason may pass.
-   */
-  async send(personId: string, message: PushMessage): Promise<{ sent: number; again: boolean }> {
+  async missing({ personId }: ProfileState): Promise<string | null> {
+    const subscriptions = await this.#context.stores.push.list(personId, await this.publicKey());
+    return subscriptions.length > 0 ? null : "No browser shows notifications. Turn them on in the dashboard.";
+  }
+
+  /** Sends to all browsers. It fails if none takes it. */
+  async send({ personId }: ProfileState, notification: Notification): Promise<SendFailure> {
     const keys = await this.#serverKeys();
     const subscriptions = await this.#context.stores.push.list(personId, keys.publicKey);
-    const results = await Promise.all(subscriptions.map((each) => this.#sendTo(each, personId, message, keys)));
-    const sent = results.filter((result) => result === "sent").length;
-    return { sent, again: sent === 0 && results.includes("later") };
+    const results = await inParallel(subscriptions, maximumAtOnce, (each) =>
+      this.#sendTo(each, personId, notification, keys),
+    );
+    if (results.includes(null)) return null;
+    return results.find((failure) => !failure!.isFinal) ?? results[0] ?? goneFailure;
   }
 
   async #sendTo(
     { id, endpoint, p256dh, auth }: PushSubscriptionState,
     personId: string,
-    message: PushMessage,
+    notification: Notification,
     { publicKey, privateKey }: ServerKeys,
-  ): Promise<"sent" | "never" | "later"> {
+  ): Promise<SendFailure> {
     const { outbound, stores, address } = this.#context;
-    try {
-      const { headers, body } = generateRequestDetails({ endpoint, keys: { p256dh, auth } }, shortened(message), {
-        vapidDetails: { subject: subjectOf(address.public), publicKey, privateKey },
-        TTL: keptSeconds,
-        urgency: "high",
-        topic: createHash("sha256").update(message.tag).digest("base64url").slice(0, 32),
-      });
-      const { status } = await outbound.post({
-        accountId: personId,
-        url: endpoint,
-        headers: textOf(headers),
-        body: body!,
-      });
-      if (status >= 200 && status < 300) {
-        await stores.push.noteSent(id);
-        return "sent";
-      }
-      // The browser has unsubscribed (RFC 8030, 7.3).
-      if (status === 404 || status === 410) await stores.push.remove(personId, id);
-      else await stores.push.noteFailed(id, `The push service answered ${status}.`);
-      return status === 429 || status >= 500 ? "later" : "never";
-    } catch (error) {
-      if (!(error instanceof CallFailed)) throw error;
-      await stores.push.noteFailed(id, error.message);
-      return error.fault === "refused" ? "never" : "later";
-    }
+    const subscription = { endpoint, keys: { p256dh, auth } };
+    const { headers, body } = generateRequestDetails(subscription, messageOf(notification), {
+      vapidDetails: { subject: subjectOf(address.public), publicKey, privateKey },
+      TTL: keptSeconds,
+      urgency: notification.isUrgent ? "high" : "normal",
+      topic: createHash("sha256").update(notification.tag).digest("base64url").slice(0, 32),
+    });
+    const call = { accountId: personId, url: endpoint, headers: textOf(headers), body: body! };
+    const failure = await outbound.post(call).then(({ status }) => failureOf(status), failureOfCall);
+    // The browser has unsubscribed (RFC 8030, 7.3).
+    if (failure === goneFailure) await stores.push.remove(personId, id);
+    else if (failure === null) await stores.push.noteSent(id);
+    else await stores.push.noteFailed(id, failure.message);
+    return failure;
   }
 
   /** A failure is forgotten: the next use reads them again. */
@@ -148,15 +132,17 @@ function subjectOf(publicUrl: string): string {
   return publicUrl.startsWith("https:") ? publicUrl : "mailto:berth@berth.invalid";
 }
 
-/** As JSON, with a shorter body if it would be too long. */
-function shortened(message: PushMessage): string {
-  const text = JSON.stringify(message);
-  const extra = Buffer.byteLength(text) - maximumBytes;
-  if (extra <= 0) return text;
-  // A character of JSON has up to six bytes, as in \u001f.
-  const characters = [...message.body];
-  const left = Math.max(0, characters.length - extra);
-  return JSON.stringify({ ...message, body: `${characters.slice(0, left).join("")}…` });
+const goneFailure: SendFailure = { message: "The browser has unsubscribed.", isFinal: true };
+
+function failureOf(status: number): SendFailure {
+  if (status >= 200 && status < 300) return null;
+  if (status === 404 || status === 410) return goneFailure;
+  return { message: `The push service answered ${status}.`, isFinal: status < 500 && status !== 429 };
+}
+
+function failureOfCall(error: unknown): SendFailure {
+  if (!(error instanceof CallFailed)) throw error;
+  return { message: error.message, isFinal: error.fault === "refused" };
 }
 
 function textOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {

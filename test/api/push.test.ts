@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { maximumPushSubscriptions, type PushSubscription } from "../../src/contract/push.ts";
-import type { TestClient } from "../support/client.ts";
+import { TestClient } from "../support/client.ts";
 import { PeoplesService } from "../support/people.ts";
 import { type BrowserSubscription, PushService } from "../support/push-service.ts";
 
@@ -95,4 +95,67 @@ test("browsers are a person's own", async () => {
   // In the same browser, the person who signed in last is notified.
   await subscribe(browser, {}, bea);
   expect([await list(), (await list(bea)).length]).toEqual([[], 1]);
+});
+
+async function sendTest(by: TestClient): Promise<{ sent: boolean; error: string | null }> {
+  const { status, body } = await by.call("POST", "/me/profile/test");
+  expect([status, body]).toEqual([200, body]);
+  return body.channels.find(({ channel }: { channel: string }) => channel === "push");
+}
+
+test("a message arrives at all of a person's browsers, and at no other", async () => {
+  const person = await people.person();
+  const browsers = Array.from({ length: 10 }, () => pushService.subscribe(publicKey));
+  for (const browser of browsers) await subscribe(browser, {}, person);
+  const other = pushService.subscribe(publicKey);
+  await subscribe(other);
+  expect(await sendTest(person)).toMatchObject({ sent: true, error: null });
+  const message = { title: "Test of Berth", body: expect.any(String), url: "/-/", tag: "test" };
+  for (const browser of browsers) expect(pushService.to(browser)).toEqual([message]);
+  expect([pushService.to(other), pushService.refusals]).toEqual([[], []]);
+  expect((await list(person)).every(({ sentAt, error }) => sentAt !== null && error === null)).toBe(true);
+});
+
+test("a browser that has unsubscribed is removed, and the others are notified", async () => {
+  const person = await people.person();
+  const [gone, kept] = [pushService.subscribe(publicKey), pushService.subscribe(publicKey)];
+  await subscribe(gone, { name: "gone" }, person);
+  await subscribe(kept, { name: "kept" }, person);
+  pushService.unsubscribe(gone);
+  expect(await sendTest(person)).toMatchObject({ sent: true });
+  expect((await list(person)).map(({ name }) => name)).toEqual(["kept"]);
+  pushService.unsubscribe(kept);
+  expect(await sendTest(person)).toMatchObject({ sent: false, error: expect.stringContaining("unsubscribed") });
+  expect(await sendTest(person)).toMatchObject({ sent: false, error: expect.stringContaining("No browser") });
+});
+
+test.each([
+  [413, "413"],
+  [429, "429"],
+  [500, "500"],
+  [302, "302"],
+])("an answer %i of the push service is the browser's error", async (status, named) => {
+  const person = await people.person();
+  await subscribe(pushService.subscribe(publicKey), {}, person);
+  pushService.status = status;
+  const failed = await sendTest(person).finally(() => {
+    pushService.status = 201;
+  });
+  expect(failed).toMatchObject({ sent: false, error: expect.stringContaining(named) });
+  expect(await list(person)).toMatchObject([{ sentAt: null, error: expect.stringContaining(named) }]);
+  expect(await sendTest(person)).toMatchObject({ sent: true });
+  expect(await list(person)).toMatchObject([{ sentAt: expect.any(String), error: null }]);
+});
+
+test("a push service that cannot be reached is the browser's error", async () => {
+  const person = await people.person();
+  const { keys } = pushService.subscribe(publicKey);
+  await subscribe({ endpoint: "https://push.invalid/1", keys }, {}, person);
+  expect(await sendTest(person)).toMatchObject({ sent: false, error: expect.stringContaining("name has no address") });
+});
+
+test("the server's key stays after a restart", async () => {
+  await people.service.restart();
+  const again = new TestClient(people.service.server.url, olga.key);
+  expect((await again.call("GET", "/me/push-subscriptions")).body.publicKey).toBe(publicKey);
 });

@@ -102,6 +102,8 @@ export function viewsOf(agent: string): string[] {
     "/credits",
     "/audit",
     "/members",
+    "/notifications",
+    "/verify-email",
     "/join",
     "/operator",
     "/signed-out?code=request_invalid",

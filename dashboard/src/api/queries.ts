@@ -44,6 +44,18 @@ export const accountQuery = queryOptions({
 /** The person, their workspaces, and their role in this one. */
 export const meQuery = queryOptions({ queryKey: ["me"], queryFn: () => berth.me() });
 
+/** How the person is notified. */
+export const profileQuery = queryOptions({ queryKey: ["profile"], queryFn: () => berth.profile.get() });
+
+/** The person's choices for single agents of this workspace. */
+export const agentNotifyQuery = queryOptions({
+  queryKey: ["profile", "agents"],
+  queryFn: async () => (await berth.profile.agents().take(mostAgents)).data,
+});
+
+/** The browsers that show the person's notifications. */
+export const pushQuery = queryOptions({ queryKey: ["push"], queryFn: () => berth.pushSubscriptions.list() });
+
 /** By the workspace's id. */
 export function membersQuery(workspace: string) {
   return queryOptions({

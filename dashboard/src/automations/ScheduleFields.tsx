@@ -1,7 +1,7 @@
-import { useId } from "react";
 import { CountField } from "../ui/CountField.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
 import { useSettled } from "../ui/use-settled.ts";
+import { ZoneField } from "../ui/ZoneField.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { days, lineOf, type Repeat, repeats, type Schedule } from "./schedule.ts";
 
@@ -106,32 +106,6 @@ function TimeOfDay({ value, onChange }: { value: Schedule; onChange: (fields: Pa
           value={time}
           onChange={({ target }) => onChange({ time: target.value })}
         />
-      )}
-    </Field>
-  );
-}
-
-function ZoneField({ value, onChange }: { value: string; onChange: (zone: string) => void }) {
-  const list = useId();
-  return (
-    <Field label="Time zone">
-      {(props) => (
-        <>
-          <Input
-            {...props}
-            list={list}
-            required
-            maxLength={64}
-            autoComplete="off"
-            value={value}
-            onChange={({ target }) => onChange(target.value)}
-          />
-          <datalist id={list}>
-            {["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => (
-              <option key={zone} value={zone} />
-            ))}
-          </datalist>
-        </>
       )}
     </Field>
   );

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLoaderData } from "@tanstack/react-router";
 import { berth, isRefusal } from "../api/client.ts";
+import { invitationToken } from "../api/link-token.ts";
 import { meQuery } from "../api/queries.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { Failure } from "../ui/Failure.tsx";
@@ -9,7 +10,6 @@ import { Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { useTitle } from "../ui/View.tsx";
 import { openWorkspace } from "../workspace/choice.ts";
-import { discardInvitation } from "./invitation.ts";
 
 /** Where an invitation's link leads. Nothing is accepted before the person says so. */
 export function Join() {
@@ -43,7 +43,7 @@ function NoInvitation() {
 function Invited({ token, name }: { token: string; name: string }) {
   const join = useAction(async () => {
     const { id } = await berth.workspaces.accept(token);
-    discardInvitation();
+    invitationToken.discard();
     openWorkspace(id);
   });
   const isEnded = isRefusal(join.error, "invitation_ended");
@@ -59,7 +59,7 @@ function Invited({ token, name }: { token: string; name: string }) {
           Join
         </Button>
       )}
-      <Link to="/" onClick={discardInvitation} className={buttonClasses()}>
+      <Link to="/" onClick={() => invitationToken.discard()} className={buttonClasses()}>
         {isEnded ? "Home" : "Not now"}
       </Link>
     </>

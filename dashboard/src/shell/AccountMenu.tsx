@@ -1,13 +1,14 @@
 import { Menu } from "@base-ui/react/menu";
+import { Link } from "@tanstack/react-router";
 import { Check, CircleUser } from "lucide-react";
 import { useState } from "react";
-import { session } from "../api/client.ts";
 import { Button } from "../ui/Button.tsx";
 import { classes } from "../ui/classes.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { menuItem } from "../ui/menu-item.ts";
 import { messageOf } from "../ui/message.ts";
 import { useAction } from "../ui/use-action.ts";
+import { signOut } from "./sign-out.ts";
 import { type Theme, useTheme } from "./theme.ts";
 
 const themes: readonly { value: Theme; name: string }[] = [
@@ -18,7 +19,7 @@ const themes: readonly { value: Theme; name: string }[] = [
 
 export function AccountMenu({ name, isSmall = false }: { name: string; isSmall?: boolean }) {
   const [theme, setTheme] = useTheme();
-  const leave = useAction((everywhere: boolean) => session.signOut(everywhere));
+  const leave = useAction(signOut);
   /** The failure that was seen. */
   const [read, setRead] = useState<unknown>(null);
   return (
@@ -50,6 +51,10 @@ export function AccountMenu({ name, isSmall = false }: { name: string; isSmall?:
                   </Menu.RadioItem>
                 ))}
               </Menu.RadioGroup>
+              <Menu.Separator className="my-1 border-t" />
+              <Menu.Item className={menuItem} render={<Link to="/notifications" />}>
+                Notifications
+              </Menu.Item>
               <Menu.Separator className="my-1 border-t" />
               <Menu.Item className={menuItem} onClick={() => leave.run(false)}>
                 Sign out

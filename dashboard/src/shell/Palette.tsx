@@ -7,13 +7,13 @@ import { useState } from "react";
 import { type AgentTab, useAgentTabs } from "../agent/tabs.ts";
 import { useIsClosed } from "../agents/Private.tsx";
 import { statuses } from "../agents/status.tsx";
-import { session } from "../api/client.ts";
 import { agentsQuery } from "../api/queries.ts";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { Excerpt } from "./Excerpt.tsx";
 import type { Place } from "./places.ts";
+import { signOut } from "./sign-out.ts";
 import { useTheme } from "./theme.ts";
 import { useFound } from "./use-found.ts";
 
@@ -133,14 +133,17 @@ function useGroups(places: readonly Place[]): Group[] {
     ...ofAgent,
     {
       value: "Go to",
-      items: places.map(({ name, key, to }) => ({ label: name, hint: `g ${key}`, go: () => void navigate({ to }) })),
+      items: [
+        ...places.map(({ name, key, to }) => ({ label: name, hint: `g ${key}`, go: () => void navigate({ to }) })),
+        { label: "Notifications", hint: "", go: () => void navigate({ to: "/notifications" }) },
+      ],
     },
     {
       value: "Do",
       items: [
         ...(mayUse ? [{ label: "Create an agent", hint: "c", go: () => void navigate({ to: "/create-agent" }) }] : []),
         ...themes,
-        { label: "Sign out", hint: "", go: () => void session.signOut(false) },
+        { label: "Sign out", hint: "", go: () => void signOut(false) },
       ],
     },
     {

@@ -5,9 +5,24 @@ const lostStored = "berth lost workspace";
 /** Whether the page is about to open another workspace: requests that are refused in the meantime mean nothing. */
 let isLeaving = false;
 
+followLink();
+
 /** The id of the chosen workspace; null for the personal one. */
 export function chosenWorkspace(): string | null {
   return localStorage.getItem(stored);
+}
+
+/** Chooses the workspace that a link names, as those of notifications do, before anything of another is read. */
+function followLink(): void {
+  const url = new URL(location.href);
+  const id = url.searchParams.get("workspace");
+  if (id === null) return;
+  if (id === "personal" || /^[0-9a-f-]{36}$/.test(id)) {
+    choose(id === "personal" ? null : id);
+    sessionStorage.removeItem(nameStored);
+  }
+  url.searchParams.delete("workspace");
+  history.replaceState(null, "", url);
 }
 
 /** Opens the home page of a workspace; null: of the personal one. Loading the page drops everything of the previous one. */

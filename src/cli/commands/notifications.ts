@@ -8,6 +8,7 @@ import { limitOption } from "../options.ts";
 import { readSecret } from "../prompt.ts";
 import { printable } from "../terminal.ts";
 import { localTime } from "../time.ts";
+import { note } from "../verbosity.ts";
 
 type Notify = Profile["notify"];
 
@@ -55,6 +56,26 @@ export function register(program: ToolCommand): void {
   notifications
     .add("agent <agent> <what>", "choose what you hear of an agent", { what: `${notifyChoices.join(", ")}, default` })
     .prints(changeAgent, (_, agent, what) => `${printable(agent)}: ${printable(what)}.`);
+  addBrowsers(notifications);
+}
+
+function addBrowsers(notifications: ToolCommand): void {
+  notifications.add("browsers", "list the browsers that show your notifications, newest first").lists({
+    list: () => connect().pushSubscriptions.list(),
+    empty: "No browser shows your notifications. Turn them on in the dashboard.",
+    columns: {
+      ID: "id",
+      BROWSER: ({ name, service }) => name ?? service,
+      ADDED: ({ createdAt }) => localTime(createdAt),
+      "LAST NOTIFICATION": ({ sentAt, error }) => error ?? localTime(sentAt, "none"),
+    },
+  });
+  notifications
+    .add("remove-browser <id>", "stop notifications in a browser", { id: "the id that the list shows" })
+    .prints(
+      (id: string) => connect().pushSubscriptions.delete(id),
+      (_, id) => note(`Removed ${printable(id)}.`),
+    );
 }
 
 async function change({ email, mail, timeZone, quietHours, notify, ntfy, ntfyToken }: SetOptions): Promise<Profile> {
