@@ -59,6 +59,7 @@ import { Ports } from "./ports/ports.ts";
 import { PreviewHosts } from "./previews/hosts.ts";
 import { Previews } from "./previews/previews.ts";
 import { Shares } from "./previews/shares.ts";
+import { TaskNotifications } from "./protocols/a2a/notifications.ts";
 import { CarriedOperations } from "./protocols/carried-operations.ts";
 import { OtherAgentsServer } from "./protocols/mcp/other-agents.ts";
 import { OpenAiConversations } from "./protocols/openai/bound-conversations.ts";
@@ -162,6 +163,7 @@ export class AppContext extends Foundation {
   readonly profiles = new Profiles(this);
   readonly notifier = new Notifier(this);
   readonly deliverer = new Deliverer(this);
+  readonly taskNotifications = new TaskNotifications(this);
   readonly ownSchedules = new OwnSchedules(this);
   readonly exports = new Exports(this);
   readonly imports = new Imports(this);

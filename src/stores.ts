@@ -35,6 +35,7 @@ import { LifecycleStore } from "./lifecycle/store.ts";
 import { ProfileStore } from "./notifications/profile-store.ts";
 import { NotificationQueueStore } from "./notifications/queue-store.ts";
 import { ShareStore } from "./previews/share-store.ts";
+import { NotificationStore } from "./protocols/a2a/notification-store.ts";
 import { ChatStore } from "./protocols/openai/chat-store.ts";
 import { OpenAiConversationStore } from "./protocols/openai/conversation-store.ts";
 import { ResponseStore } from "./protocols/openai/store.ts";
@@ -65,6 +66,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const secretStore = new SecretStore(database, sealer, makeAuthority);
   const turnStore = new TurnStore(database, host);
   const hookStore = new HookStore(database, sealer);
+  const webhookStore = new WebhookStore(database, sealer, config.maximumWebhooksPerAccount);
   return {
     accountEvents: new AccountEventStore(database),
     acme: new AcmeStore(database, sealer),
@@ -122,12 +124,13 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     secrets: secretStore,
     shares: new ShareStore(database),
     snapshots: new SnapshotStore(database, host),
+    taskNotifications: new NotificationStore(database, webhookStore),
     tickets: new TicketStore(database),
     turns: turnStore,
     pastTurns: new PastTurnStore(database),
     uploads: new UploadStore(database),
     users: new UserStore(database, startingCredits),
-    webhooks: new WebhookStore(database, sealer, config.maximumWebhooksPerAccount),
+    webhooks: webhookStore,
     workspaces: new WorkspaceStore(database),
   };
 }

@@ -71,6 +71,7 @@ function listen(context: AppContext): Promise<void> {
         context.searchIndexer.wake(),
         context.scheduler.sweep(),
         context.deliverer.sweep(),
+        context.taskNotifications.sweep(),
         ledger.sweep(),
         context.deletedWorkspaces.sweep(),
         signIn?.refreshKeys(),

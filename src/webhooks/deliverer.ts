@@ -15,6 +15,12 @@ const maximumOfWebhook = 4;
 /** A result that cannot be stored is lost after this many tries: the delivery is repeated. */
 const storeRetries = 5;
 
+/** A delivery as it is sent. */
+export interface Message {
+  headers: Record<string, string>;
+  body: string;
+}
+
 /** A try's answer, or the reason why there was none. */
 interface Answer extends Outcome {
   retryAfter: string | null;
@@ -115,14 +121,24 @@ export class Deliverer {
       await this.#giveUp(delivery, { answerStatus: null, error: message }, { code: "secret_unreadable", message });
       return;
     }
-    const body = await this.#bodyOf(delivery);
-    const answer = await this.#post(delivery, body, secrets);
+    const message = await this.#messageOf(delivery, secrets);
+    if (message === null) return;
+    const answer = await this.#post(delivery, message);
     // The server stops: another one, or the next, tries it.
     if (this.#loop.stopped.aborted && answer.answerStatus === null) return;
     await this.#store(() => this.#settle(delivery, answer));
   }
 
-  async #bodyOf(delivery: ClaimedDelivery): Promise<string> {
+  /** Null: it is not sent any more. */
+  async #messageOf(delivery: ClaimedDelivery, secrets: readonly string[]): Promise<Message | null> {
+    const { id, turnId } = delivery;
+    if (turnId !== null) return this.#context.taskNotifications.messageOf(delivery, turnId, secrets[0]!);
+    const body = await this.#eventOf(delivery);
+    const headers = { "content-type": "application/json", ...signedHeaders(id, body, secrets, new Date()) };
+    return { headers, body };
+  }
+
+  async #eventOf(delivery: ClaimedDelivery): Promise<string> {
     const { type, createdAt, data, include } = delivery;
     const isOfReply = /^(turn\.(completed|failed|cancelled)|run\.)/.test(type);
     const hasContent = include.includes("content") && isOfReply;
@@ -130,15 +146,11 @@ export class Deliverer {
     return JSON.stringify({ type, timestamp: createdAt.toISOString(), data: { ...data, ...(content && { content }) } });
   }
 
-  async #post({ id, accountId, url }: ClaimedDelivery, body: string, secrets: readonly string[]): Promise<Answer> {
+  async #post({ accountId, url }: ClaimedDelivery, message: Message): Promise<Answer> {
     const { outbound, version } = this.#context;
-    const headers = {
-      "content-type": "application/json",
-      "user-agent": `Berth/${version}`,
-      ...signedHeaders(id, body, secrets, new Date()),
-    };
+    const headers = { "user-agent": `Berth/${version}`, ...message.headers };
     try {
-      const { status, retryAfter } = await outbound.post({ accountId, url, headers, body });
+      const { status, retryAfter } = await outbound.post({ accountId, url, headers, body: message.body });
       const isTaken = status >= 200 && status < 300;
       return { answerStatus: status, error: isTaken ? null : `The receiver answered ${status}.`, retryAfter };
     } catch (error) {

@@ -34,6 +34,11 @@ export interface ClaimedDelivery extends DueDelivery {
   secret: Buffer;
   /** Null: none that still signs. */
   oldSecret: Buffer | null;
+  /** The turn that an A2A client is notified of; null: a webhook of the workspace. */
+  turnId: string | null;
+  /** Its maker. */
+  keyId: string | null;
+  personId: string | null;
 }
 
 /** A try's outcome: the answer's status, or the reason why there was none. */
@@ -135,6 +140,7 @@ export class DeliveryStore {
         for update skip locked)
       returning delivery.id, webhook_id as "webhookId", account_id as "accountId", type, data,
         delivery.created_at as "createdAt", attempts, url, include, secret,
+        turn_id as "turnId", key_id as "keyId", person_id as "personId",
         case when old_secret_until > now() then old_secret end as "oldSecret"`.execute(this.#database);
     return rows;
   }

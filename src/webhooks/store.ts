@@ -32,12 +32,13 @@ export class WebhookStore {
         .selectFrom("webhooks")
         .select(({ fn }) => fn.countAll<string>().as("count"))
         .where("account_id", "=", accountId)
+        .where("turn_id", "is", null)
         .executeTakeFirstOrThrow();
       if (Number(count) >= this.#maximum) {
         const message = `An account can have up to ${this.#maximum} webhooks; delete one first.`;
         throw new BerthError("too_many_webhooks", message);
       }
-      const sealed = this.#seal(id, secret);
+      const sealed = this.seal(id, secret);
       const columns = { id, account_id: accountId, secret: sealed, ...toColumns(settings), ...authorColumns(by) };
       await transaction
         .insertInto("webhooks")
@@ -72,8 +73,7 @@ export class WebhookStore {
       const { numUpdatedRows } = await transaction
         .updateTable("webhooks")
         .set(columns as never)
-        .where("account_id", "=", accountId)
-        .where("id", "=", id)
+        .where(isOwn(accountId, id))
         .executeTakeFirst();
       if (settings.disabled) await endWaiting(transaction, id);
       return numUpdatedRows > 0n;
@@ -84,8 +84,7 @@ export class WebhookStore {
   async remove(accountId: string, id: string): Promise<boolean> {
     const { numDeletedRows } = await this.#database
       .deleteFrom("webhooks")
-      .where("account_id", "=", accountId)
-      .where("id", "=", id)
+      .where(isOwn(accountId, id))
       .executeTakeFirst();
     return numDeletedRows > 0n;
   }
@@ -94,9 +93,8 @@ export class WebhookStore {
   async replaceSecret(accountId: string, id: string, secret: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#database
       .updateTable("webhooks")
-      .set({ secret: this.#seal(id, secret) })
-      .where("account_id", "=", accountId)
-      .where("id", "=", id)
+      .set({ secret: this.seal(id, secret) })
+      .where(isOwn(accountId, id))
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
@@ -108,10 +106,9 @@ export class WebhookStore {
       .set(({ ref }) => ({
         old_secret: ref("secret"),
         old_secret_until: sql<Date>`now() + make_interval(hours => ${oldSecretHours}::integer)`,
-        secret: this.#seal(id, secret),
+        secret: this.seal(id, secret),
       }))
-      .where("account_id", "=", accountId)
-      .where("id", "=", id)
+      .where(isOwn(accountId, id))
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
@@ -122,7 +119,8 @@ export class WebhookStore {
     return opened[0] == null ? null : opened.filter((each) => each !== null);
   }
 
-  #seal(id: string, secret: string): Buffer {
+  /** Encrypts a secret for its row. */
+  seal(id: string, secret: string): Buffer {
     return this.#sealing.seal(secret, contextOf(id));
   }
 
@@ -133,8 +131,14 @@ export class WebhookStore {
       .select(authorOf("webhooks").as("createdBy"))
       .select(lastDeliveryOf.as("lastDelivery"))
       .select(sql<Date | null>`case when old_secret_until > now() then old_secret_until end`.as("oldSecretUntil"))
-      .where("account_id", "=", accountId);
+      .where("account_id", "=", accountId)
+      .where("turn_id", "is", null);
   }
+}
+
+/** A webhook of the workspace. Those of turns belong to A2A's clients. */
+function isOwn(accountId: string, id: string) {
+  return sql<boolean>`account_id = ${accountId} and id = ${id} and turn_id is null`;
 }
 
 /** Ends the deliveries of a disabled webhook that wait. */

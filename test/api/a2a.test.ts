@@ -1,13 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Role, type SendMessageRequest, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
-import {
-  type Client,
-  ClientFactory,
-  ClientFactoryOptions,
-  DefaultAgentCardResolver,
-  JsonRpcTransportFactory,
-} from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectA2a, request } from "../support/a2a.ts";
 import { newAccount, newKey } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { png } from "../support/pictures.ts";
@@ -25,29 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** The client as its users make it: from the agent's address and a key. */
-async function connect(name: string, { url, key }: TestClient = owner): Promise<Client> {
-  const fetchImpl: typeof fetch = (input, init) => {
-    const headers = new Headers(init?.headers);
-    headers.set("authorization", `Bearer ${key}`);
-    return fetch(input, { ...init, headers });
-  };
-  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-    transports: [new JsonRpcTransportFactory({ fetchImpl })],
-    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
-  });
-  return new ClientFactory(options).createFromUrl(`${url}/agents/${name}/a2a/.well-known/agent-card.json`, "");
-}
-
-function request(text: string, fields: Partial<SendMessageRequest["message"]> = {}): SendMessageRequest {
-  const part = { content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "" };
-  const message = {
-    ...{ messageId: randomUUID(), contextId: "", taskId: "", role: Role.ROLE_USER, parts: [part] },
-    ...{ metadata: undefined, extensions: [], referenceTaskIds: [] },
-    ...fields,
-  };
-  return { tenant: "", message, configuration: undefined, metadata: undefined };
-}
+const connect = (name: string, client = owner) => connectA2a(name, client);
 
 const later = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: true };
 
@@ -224,9 +196,6 @@ test("what an agent cannot take is refused in the protocol's own words", async (
   const rpc = async (body: unknown, headers: Record<string, string> = version, query = "") =>
     (await owner.call("POST", `/agents/ada/a2a${query}`, body, headers)).body.error;
   const get = { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "x" } };
-  const push = { taskId: randomUUID(), url: "http://169.254.169.254/" };
-  const pushing = { jsonrpc: "2.0", id: 1, method: "CreateTaskPushNotificationConfig", params: push };
-  expect(await rpc(pushing)).toMatchObject({ code: -32003 });
   expect(await rpc(get, { "a2a-version": "0.3" })).toMatchObject({ code: -32009 });
   const earlier = { jsonrpc: "2.0", id: 1, method: "message/send", params: {} };
   expect(await rpc(earlier)).toMatchObject({ code: -32601 });
@@ -244,7 +213,7 @@ test("the card names its keys, and is shown to who may talk to the agent", async
   expect(body).toMatchObject({
     name: "ada",
     supportedInterfaces: [{ url: `${owner.url}/agents/ada/a2a`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
-    capabilities: { streaming: true },
+    capabilities: { streaming: true, pushNotifications: true },
     securitySchemes: {
       key: { httpAuthSecurityScheme: { scheme: "Bearer" } },
       oidc: { openIdConnectSecurityScheme: { openIdConnectUrl: `${owner.url}/oidc/.well-known/openid-configuration` } },

@@ -76,6 +76,7 @@ const announced = [
   [/\/commands\/[^/]+/, /^message$/, "the text of an error is for people"],
   [/agent-card\.json$/, /^description$/, "the agent's description is for people"],
   [/agent-card\.json$/, /nputModes\.length$/, "agents take images and files"],
+  [/agent-card\.json$/, /^capabilities\.pushNotifications$/, "clients are notified of their tasks"],
 ] as const;
 
 /** Values of the moment in which the answer was made. */

@@ -16,11 +16,12 @@ let client: TestClient;
 let database: Database;
 let receiver: Program;
 let webhook: string;
+let port: number;
 
 const patient = { timeout: 30_000 };
 
 beforeAll(async () => {
-  const port = await freePort();
+  port = await freePort();
   receiver = await Program.start(port);
   receiver.answer = (_, response) => response.writeHead(204).end();
   service = await KillableService.start({ webhooksInside: [`127.0.0.1:${port}`] });
@@ -107,6 +108,44 @@ test("the event of a turn", { timeout: 600_000 }, async () => {
     remove,
   });
   expect(steps).toBeGreaterThan(6);
+});
+
+test("the notification of a task", { timeout: 600_000 }, async () => {
+  const { turnId: taskId } = await client.chat("ada", "of a task");
+  await remove();
+  const url = `http://127.0.0.1:${port}/task`;
+  const notifications = async () => {
+    const { rows } = await sql<{ id: string; status: string }>`
+      select webhook_deliveries.id, webhook_deliveries.status from webhook_deliveries
+        join webhooks on webhooks.id = webhook_id where turn_id is not null`.execute(database);
+    return rows;
+  };
+  const steps = await killEachStep(service, database, "task", {
+    act: async (id, headers) => {
+      const call = { jsonrpc: "2.0", id: 1, method: "CreateTaskPushNotificationConfig", params: { taskId, id, url } };
+      const answer = await client.call("POST", "/agents/ada/a2a", call, { ...headers, "a2a-version": "1.0" });
+      await expect.poll(async () => (await notifications())[0]?.status, patient).toBe("delivered");
+      return answer;
+    },
+    found: async () => {
+      // A configuration of a task that has ended has its notification.
+      const { rows } = await sql`select from webhooks where turn_id is not null`.execute(database);
+      expect(await notifications()).toHaveLength(rows.length);
+      await sql`update webhook_deliveries set next_try_at = now() where status = 'pending'`.execute(database);
+    },
+    done: async (id, { status, body }) => {
+      expect([status, body.result]).toEqual([200, expect.objectContaining({ id, taskId })]);
+      await sql`update webhook_deliveries set next_try_at = now() where status = 'pending'`.execute(database);
+      await expect.poll(async () => (await notifications()).map((each) => each.status), patient).toEqual(["delivered"]);
+      const [{ id: delivery }] = (await notifications()) as [{ id: string; status: string }];
+      expect(new Set(received())).toEqual(new Set([delivery]));
+    },
+    remove: async () => {
+      await sql`delete from webhooks where turn_id is not null`.execute(database);
+      await remove();
+    },
+  });
+  expect(steps).toBeGreaterThan(4);
 });
 
 test("a result is stored once the database is back", async () => {

@@ -342,6 +342,9 @@ export interface Tables {
     /** A bigint, which comes as text. */
     dropped: Generated<string>;
     delivered_at: Date | null;
+    /** Null: a webhook of the workspace. */
+    turn_id: string | null;
+    push_id: string | null;
     key_id: string | null;
     person_id: string | null;
     created_at: Generated<Date>;

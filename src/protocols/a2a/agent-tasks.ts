@@ -2,7 +2,11 @@ import { createHash } from "node:crypto";
 import type {
   AgentCard,
   CancelTaskRequest,
+  DeleteTaskPushNotificationConfigRequest,
+  GetTaskPushNotificationConfigRequest,
   GetTaskRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   ListTasksResponse,
   Message,
@@ -10,12 +14,12 @@ import type {
   StreamResponse,
   SubscribeToTaskRequest,
   Task,
+  TaskPushNotificationConfig,
 } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
 import {
   ExtendedAgentCardNotConfiguredError,
   JsonRpcTransportError,
-  PushNotificationNotSupportedError,
   TaskNotCancelableError,
   TaskNotFoundError,
   UnsupportedOperationError,
@@ -37,6 +41,8 @@ import type { Turns } from "../../turns/turns.ts";
 import type { Uploads } from "../../uploads/uploads.ts";
 import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";
 import { decisionIn, messageIn } from "./messages.ts";
+import type { TaskNotifications } from "./notifications.ts";
+import type { PushTarget } from "./push-config.ts";
 import { conversationOf, statusOf, taskOf, updatesOf } from "./tasks.ts";
 
 /** The JSON-RPC code of refusals for which A2A has no error. The message begins with the service's own code. */
@@ -46,13 +52,15 @@ const cancelMs = 5_000;
 const usualPage = 50;
 /** The number of none. */
 const noConversation = 0;
-const pushes = "Push notifications are not supported: stream, or subscribe to the task.";
+/** The protocol's own operation: a caller that may read a task may be notified of it. */
+const pushing: Route = { ...routes.a2a, audited: true };
 
 interface TaskParts {
   conversations: Conversations;
   turns: Turns;
   uploads: Uploads;
   approvals: Approvals;
+  notifications: TaskNotifications;
   operations: CarriedOperations;
   carrier: Carrier;
   agent: AgentState;
@@ -137,26 +145,61 @@ export class AgentTasks implements A2ARequestHandler {
     throw new ExtendedAgentCardNotConfiguredError("The card is the same for every caller.");
   }
 
-  async createTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError(pushes);
+  createTaskPushNotificationConfig(config: TaskPushNotificationConfig): Promise<TaskPushNotificationConfig> {
+    const { notifications, carrier } = this.#parts;
+    return this.#perform(pushing, async (operation) => {
+      const turn = await this.#find(operation, config.taskId);
+      return notifications.set(carrier.request.caller, turn, await notifications.check(config));
+    });
   }
 
-  async getTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError(pushes);
+  getTaskPushNotificationConfig(asked: GetTaskPushNotificationConfigRequest): Promise<TaskPushNotificationConfig> {
+    const { notifications, carrier } = this.#parts;
+    return this.#perform(routes.getTurn, async (operation) => {
+      const turn = await this.#find(operation, asked.taskId);
+      return notifications.find(carrier.request.caller, turn, asked.id);
+    });
   }
 
-  async listTaskPushNotificationConfigs(): Promise<never> {
-    throw new PushNotificationNotSupportedError(pushes);
+  /** All on one page. */
+  listTaskPushNotificationConfigs({
+    taskId,
+  }: ListTaskPushNotificationConfigsRequest): Promise<ListTaskPushNotificationConfigsResponse> {
+    const { notifications, carrier } = this.#parts;
+    return this.#perform(routes.getTurn, async (operation) => {
+      const configs = await notifications.list(carrier.request.caller, await this.#find(operation, taskId));
+      return { configs, nextPageToken: "" };
+    });
   }
 
-  async deleteTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError(pushes);
+  deleteTaskPushNotificationConfig(asked: DeleteTaskPushNotificationConfigRequest): Promise<void> {
+    const { notifications, carrier } = this.#parts;
+    return this.#perform(pushing, async (operation) => {
+      const turn = await this.#find(operation, asked.taskId);
+      await notifications.remove(carrier.request.caller, turn, asked.id);
+    });
   }
 
-  /** Begins a turn; a message to a task answers its oldest approval. */
-  #beginOrAnswer(request: SendMessageRequest): Promise<TurnState> {
-    const taskId = request.message?.taskId ?? "";
-    return taskId === "" ? this.#begin(request) : this.#answer(taskId, request.message!);
+  /**
+   * Begins a turn; a message to a task answers its oldest approval. A message that is sent again sets its push notifications
+   * again.
+   */
+  async #beginOrAnswer(request: SendMessageRequest): Promise<TurnState> {
+    const { message, configuration } = request;
+    const config = configuration?.taskPushNotificationConfig;
+    const target = config && (await this.#parts.notifications.check(config));
+    const taskId = message?.taskId ?? "";
+    const turn = await (taskId === "" ? this.#begin(request) : this.#answer(taskId, message!));
+    if (target) await this.#notify(turn, { ...target, id: target.id || turn.id });
+    return turn;
+  }
+
+  #notify(turn: TurnState, target: PushTarget): Promise<unknown> {
+    const { notifications, carrier, agent } = this.#parts;
+    return this.#perform(pushing, (operation) => {
+      operation.isAbout(agent);
+      return notifications.set(carrier.request.caller, turn, target);
+    });
   }
 
   #answer(taskId: string, message: Message): Promise<TurnState> {

@@ -31,7 +31,7 @@ export function cardOf({ name, runtime }: AgentState, { version, publicUrl, issu
         tenant: "",
       },
     ],
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false, extensions: [] },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: false, extensions: [] },
     securitySchemes: {
       key: {
         scheme: {

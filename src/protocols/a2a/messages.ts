@@ -1,9 +1,5 @@
 import { type Message, type Part, Role, type SendMessageRequest } from "@a2a-js/sdk";
-import {
-  ContentTypeNotSupportedError,
-  PushNotificationNotSupportedError,
-  RequestMalformedError,
-} from "@a2a-js/sdk/errors";
+import { ContentTypeNotSupportedError, RequestMalformedError } from "@a2a-js/sdk/errors";
 import { Decision } from "../../contract/approval-fields.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { imageTypes, MediaType } from "../../contract/uploads.ts";
@@ -40,10 +36,6 @@ export function messageIn({ message, configuration }: SendMessageRequest): Recei
   if (contextId !== "" && conversation === undefined)
     throw new RequestMalformedError(
       "A context's id is conversation-N, with the number of one of the agent's conversations.",
-    );
-  if (configuration?.taskPushNotificationConfig)
-    throw new PushNotificationNotSupportedError(
-      "Push notifications are not supported: stream, or subscribe to the task.",
     );
   const modes = configuration?.acceptedOutputModes ?? [];
   if (modes.length > 0 && !modes.some((mode) => /^(text\/(plain|\*|markdown)|text|\*\/\*)$/.test(mode)))

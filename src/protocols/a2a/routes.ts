@@ -14,7 +14,7 @@ import { type CardFacts, cardOf } from "./card.ts";
 
 /** `/agents/{name}/a2a`: an agent by the Agent2Agent protocol, JSON-RPC, and its card. */
 export function a2aRoutes(context: AppContext): FastifyPluginAsync {
-  const { agents, approvals, conversations, turns, uploads, operations, streams } = context;
+  const { agents, approvals, conversations, turns, uploads, operations, streams, taskNotifications } = context;
   return async (app) => {
     handle(app, routes.getA2aCard, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -31,6 +31,7 @@ export function a2aRoutes(context: AppContext): FastifyPluginAsync {
         turns,
         uploads,
         approvals,
+        notifications: taskNotifications,
         operations,
         carrier: { request, reply },
         agent,
