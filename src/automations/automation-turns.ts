@@ -89,12 +89,13 @@ export class AutomationTurns {
 
   /** Reads a turn's events up to its last, and stores that its run has begun. */
   async #readEvents(turn: TurnState, stopped: AbortSignal): Promise<void> {
-    const { turns, stores } = this.#context;
+    const { turns, stores, metrics } = this.#context;
     let isBegun = false;
     for await (const batch of turns.events.follow(turn, 0, stopped)) {
       if (isBegun || batch.every(({ event }) => isBefore(event.type))) continue;
       isBegun = true;
-      await stores.runs.begin(turn.id);
+      const late = await stores.runs.begin(turn.id);
+      if (late) metrics.runBegun(late.trigger, late.seconds);
     }
   }
 

@@ -54,9 +54,10 @@ export class DueStore {
 
   /**
    * Stores a run for each automation whose time has come, with its next time, in one transaction: whatever ends the server,
-   * each time has one run. Another server skips the automations of this transaction. Returns how many had come.
+   * each time has one run. Another server skips the automations of this transaction. Returns how many had come, and how many
+   * of their runs are skipped.
    */
-  plan(): Promise<number> {
+  plan(): Promise<{ due: number; skipped: number }> {
     return this.#database.transaction().execute(async (transaction) => {
       const { rows } = await sql<DueRow>`
         select automations.id, agent_id as "agentId", agent_name as "agentName", automations.source, message,
@@ -68,16 +69,15 @@ export class DueStore {
         from automations
         where ${this.#isOfHost} and next_run_at <= clock_timestamp() order by next_run_at, automations.id limit ${batch}
         for update of automations skip locked`.execute(transaction);
-      if (rows.length === 0) return 0;
-      await insertRuns(
-        transaction,
-        rows.map((due) => ({ ...due, runId: randomUUID(), kind: "schedule" as const, plan: planRun(due, due.now) })),
-      );
+      if (rows.length === 0) return { due: 0, skipped: 0 };
+      const kind = "schedule" as const;
+      const planned = rows.map((due) => ({ ...due, runId: randomUUID(), kind, plan: planRun(due, due.now) }));
+      await insertRuns(transaction, planned);
       await setNext(
         transaction,
         rows.map((due) => ({ id: due.id, next: nextOf(due) })),
       );
-      return rows.length;
+      return { due: rows.length, skipped: planned.filter(({ plan }) => plan.reason !== null).length };
     });
   }
 

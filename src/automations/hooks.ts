@@ -47,7 +47,9 @@ export class Hooks {
 
   /** Stores that a delivery was refused. */
   async refuse({ automation }: Hook, id: string, delivered: Delivered, reason: string): Promise<void> {
-    await this.#context.stores.hookDeliveries.refuse(automation.id, id, reason, delivered.body.length);
+    const { stores, metrics } = this.#context;
+    await stores.hookDeliveries.refuse(automation.id, id, reason, delivered.body.length);
+    metrics.hookDelivered("refused");
   }
 
   /**
@@ -55,7 +57,7 @@ export class Hooks {
    * `request_invalid` if its body or the template cannot be used, and `hook_not_found`.
    */
   async take({ automation }: Hook, id: string, delivered: Delivered): Promise<HookOutcome> {
-    const { stores, scheduler } = this.#context;
+    const { stores, scheduler, metrics } = this.#context;
     const { body, now, headers } = delivered;
     const bare = { id, deliveryId: null, event: null, filter: null, headers: plainHeaders(headers), receivedAt: now };
     const payload = await this.#orFailed(automation, bare, body, () =>
@@ -65,6 +67,7 @@ export class Hooks {
     const delivery: NewDelivery = { ...bare, deliveryId: payload.deliveryId, event: payload.event, filter };
     const leaveOut = async (result: "answered" | "paused" | "filtered", reason: string): Promise<HookOutcome> => {
       await stores.hookDeliveries.leaveOut(automation.id, delivery, body, result, reason);
+      metrics.hookDelivered(result);
       return { result, runId: null, payload };
     };
     const { agentId } = automation;
@@ -78,7 +81,10 @@ export class Hooks {
     if (!taken) return noHook();
     scheduler.wake();
     const { runId, isRepeated, isSkipped } = taken;
-    return { result: isRepeated ? "repeated" : isSkipped ? "skipped" : "run", runId, payload };
+    const result = isRepeated ? "repeated" : isSkipped ? "skipped" : "run";
+    metrics.hookDelivered(result);
+    if (result === "skipped") metrics.runEnded("skipped");
+    return { result, runId, payload };
   }
 
   /** The message for an earlier delivery. Throws `delivery_not_found`, `delivery_not_kept`, `request_invalid`. */
@@ -108,7 +114,9 @@ export class Hooks {
       return work();
     } catch (error) {
       if (!(error instanceof BerthError)) throw error;
-      await this.#context.stores.hookDeliveries.leaveOut(id, delivery, body, "failed", error.message);
+      const { stores, metrics } = this.#context;
+      await stores.hookDeliveries.leaveOut(id, delivery, body, "failed", error.message);
+      metrics.hookDelivered("failed");
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from "kysely";
-import type { RunReason, RunStatus } from "../contract/automations.ts";
+import type { AutomationRun, RunReason, RunStatus } from "../contract/automations.ts";
 import type { Database } from "../core/database/database.ts";
 import { olderThan } from "../core/database/paging.ts";
 import type { Tables } from "../core/database/tables.ts";
@@ -26,6 +26,12 @@ export interface OpenRun {
   leftMs: number;
   /** Whether it is to be cancelled. */
   replaced: boolean;
+}
+
+/** The time from a run's due time to its beginning. */
+export interface Lateness {
+  trigger: AutomationRun["trigger"];
+  seconds: number;
 }
 
 /** The end of a run. */
@@ -100,11 +106,13 @@ export class RunStore {
       .execute();
   }
 
-  /** Stores that the agent has the message. */
-  async begin(id: string): Promise<void> {
-    await sql`
+  /** Stores that the agent has the message. Returns how late it is; null: that was stored before. */
+  async begin(id: string): Promise<Lateness | null> {
+    const { rows } = await sql<Lateness>`
       update automation_runs set status = 'running', started_at = clock_timestamp()
-      where id = ${id} and status = 'queued'`.execute(this.#database);
+      where id = ${id} and status = 'queued'
+      returning trigger, extract(epoch from started_at - due_at)::float8 as seconds`.execute(this.#database);
+    return rows[0] ?? null;
   }
 
   /** Ends a run, once. Its own agent is kept as long as the automation says. */

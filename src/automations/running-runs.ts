@@ -80,7 +80,7 @@ export class RunningRuns {
 
   async #carryToEnd(carried: Carried): Promise<void> {
     const { run, ending } = carried;
-    const { stores, log } = this.#context;
+    const { stores, log, metrics } = this.#context;
     const timer = setTimeout(
       () => ending.abort("timeout" satisfies Cause),
       Math.min(Math.max(0, run.leftMs), longestTimerMs),
@@ -93,6 +93,7 @@ export class RunningRuns {
         this.#stopped.signal,
         (error) => log("an automation's run could not be stored; trying again", { runId: run.id, error }),
       );
+      metrics.runEnded(end.status);
       this.#context.logger.info({ runId: run.id, automation: run.name, status: end.status }, "automation run ended");
       await stores.automations.purge();
     } catch (error) {

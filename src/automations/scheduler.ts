@@ -78,7 +78,11 @@ export class Scheduler {
   /** Does what is due. Returns the time until something else is, in milliseconds. */
   async #look(): Promise<number> {
     const { due } = this.#context.stores;
-    while (await this.#isDue()) if ((await due.plan()) === 0) break;
+    while (await this.#isDue()) {
+      const planned = await due.plan();
+      this.#context.metrics.runEnded("skipped", planned.skipped);
+      if (planned.due === 0) break;
+    }
     await this.#runs.takeUp();
     await this.#deleteAgents();
     for (const wake of await due.early(earlyMs, maximumEarly)) this.#early.begin(wake);

@@ -3,6 +3,7 @@ import { toCredits } from "../billing/credits.ts";
 import type { TokenCounts } from "../billing/ledger.ts";
 import type { AppContext } from "../context.ts";
 import { agentStatuses } from "../contract/agents.ts";
+import type { AutomationRun } from "../contract/automations.ts";
 import type { Capacity } from "../contract/capacity.ts";
 import type { Outcome } from "../contract/chat.ts";
 
@@ -11,6 +12,14 @@ const machineBuckets = [0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 30, 60, 120, 300, 900
 const deltaBuckets = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
 /** Seconds. Events gather for half a second before they are stored; the database may be down for minutes. */
 const lagBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 15, 60, 300];
+/** Seconds, from an agent that was woken ahead of time to a run that waited for a slot. */
+const latenessBuckets = [0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 1_800, 7_200];
+
+/** Of webhooks, and of A2A's push notifications. */
+export type DeliveryKind = "webhook" | "task";
+/** `failed`: it is tried again. */
+export type DeliveryOutcome = "delivered" | "failed" | "given_up";
+export type HookResult = "run" | "repeated" | "skipped" | "filtered" | "paused" | "answered" | "failed" | "refused";
 
 /**
  * A server's metrics in the Prometheus format, each with the server's name as `server`. Other labels never identify an
@@ -84,6 +93,23 @@ export class Metrics {
     "Bytes of agents' connections to the web that have ended, sent and received.",
     ["way"],
   );
+  readonly #deliveries = this.#counter(
+    "berth_webhook_deliveries_total",
+    "Tries to deliver to a webhook or an A2A client (task): delivered, failed (it is tried again), or given_up.",
+    ["kind", "outcome"],
+  );
+  readonly #hooks = this.#counter("berth_hook_deliveries_total", "Deliveries to hooks, by their verdict.", ["verdict"]);
+  readonly #runs = this.#counter(
+    "berth_automation_runs_total",
+    "Runs of automations that have ended, or were skipped.",
+    ["status"],
+  );
+  readonly #lateness = this.#histogram(
+    "berth_automation_lateness_seconds",
+    "Time from a run's due time until its agent works on the message.",
+    latenessBuckets,
+    ["trigger"],
+  );
 
   /** `server`: this server's name. */
   constructor(server: string, version: string) {
@@ -149,6 +175,22 @@ export class Metrics {
     this.#egressBytes.inc({ way: "received" }, bytesReceived);
   }
 
+  deliveryTried(kind: DeliveryKind, outcome: DeliveryOutcome): void {
+    this.#deliveries.inc({ kind, outcome });
+  }
+
+  hookDelivered(verdict: HookResult): void {
+    this.#hooks.inc({ verdict });
+  }
+
+  runEnded(status: Exclude<AutomationRun["status"], "queued" | "running">, count = 1): void {
+    this.#runs.inc({ status }, count);
+  }
+
+  runBegun(trigger: AutomationRun["trigger"], seconds: number): void {
+    this.#lateness.observe({ trigger }, Math.max(0, seconds));
+  }
+
   /** The text of `GET /metrics`, and its content type. */
   async text(): Promise<{ type: string; text: string }> {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
@@ -158,6 +200,7 @@ export class Metrics {
   watch(context: AppContext): void {
     const { running, streams, secure, acme } = context;
     this.#watchHost(context);
+    this.#watchDeliveries(context);
     this.#gauge("berth_leads", "1 if this server leads its host's agents, else 0.", () => (context.leads ? 1 : 0));
     this.#gauge("berth_turns_running", "Turns that run.", () => running.size);
     this.#gauge("berth_events_unstored", "Events that are not in the database yet.", () => running.unstoredEvents);
@@ -212,6 +255,30 @@ export class Metrics {
     ofHost("berth_machine_memory_limit_mib", "Memory for machines.", ({ memoryMiB }) => memoryMiB.limit);
     ofHost("berth_spares", "Machines that wait for new agents.", ({ spares }) => spares.used);
     ofHost("berth_agents_waiting", "Agents that wait for a slot.", ({ queue }) => queue.used);
+  }
+
+  /** The outbox is the installation's, so that each leader reports the same. */
+  #watchDeliveries(context: AppContext): void {
+    const { deliveries } = context.stores;
+    const ofLeader = (name: string, help: string, read: () => Promise<number>) =>
+      new Gauge({
+        name,
+        help: `${help} The same at each leader.`,
+        registers: [this.#registry],
+        async collect() {
+          const value = context.leads ? await read().catch(() => null) : null;
+          if (value === null) this.remove();
+          else this.set(value);
+        },
+      });
+    ofLeader("berth_webhook_deliveries_waiting", "Deliveries that wait for a try, counted up to 10,000.", () =>
+      deliveries.countWaiting(),
+    );
+    ofLeader(
+      "berth_webhook_overdue_seconds",
+      "How long the delivery whose time came first has been due; 0 if none is.",
+      () => deliveries.overdueSeconds(),
+    );
   }
 
   /** A gauge that is left out where `value` is null. */

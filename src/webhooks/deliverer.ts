@@ -3,6 +3,7 @@ import type { DisabledReason } from "../contract/webhooks.ts";
 import { LookLoop } from "../core/look-loop.ts";
 import { Backoff, pause } from "../core/retry.ts";
 import { CallFailed } from "../outbound/outbound.ts";
+import type { DeliveryKind } from "../telemetry/metrics.ts";
 import type { ClaimedDelivery, DueDelivery, Outcome } from "./delivery-store.ts";
 import { retryWaitMs } from "./schedule.ts";
 import { signedHeaders } from "./signature.ts";
@@ -160,14 +161,21 @@ export class Deliverer {
   }
 
   async #settle(delivery: ClaimedDelivery, answer: Answer): Promise<void> {
-    const { deliveries } = this.#context.stores;
-    if (answer.error === null) return deliveries.delivered(delivery, answer);
+    const { stores, metrics } = this.#context;
+    const { deliveries } = stores;
+    if (answer.error === null) {
+      await deliveries.delivered(delivery, answer);
+      return metrics.deliveryTried(kindOf(delivery), "delivered");
+    }
     if (answer.answerStatus === 410) {
       const message = "The receiver answered 410: it wants no more deliveries.";
       return this.#giveUp(delivery, answer, { code: "gone", message });
     }
     const waitMs = retryWaitMs(delivery.attempts + 1, answer.retryAfter, Date.now(), Math.random());
-    if (waitMs !== null) return deliveries.failed(delivery, answer, waitMs);
+    if (waitMs !== null) {
+      await deliveries.failed(delivery, answer, waitMs);
+      return metrics.deliveryTried(kindOf(delivery), "failed");
+    }
     const message = `No delivery arrived for three days. The last try: ${answer.error}`;
     await this.#giveUp(delivery, answer, { code: "failing", message });
   }
@@ -175,6 +183,7 @@ export class Deliverer {
   async #giveUp(delivery: ClaimedDelivery, outcome: Outcome, reason: DisabledReason): Promise<void> {
     const unlessDelivered = reason.code === "failing";
     const isDisabled = await this.#context.stores.deliveries.gaveUp(delivery, outcome, reason, { unlessDelivered });
+    this.#context.metrics.deliveryTried(kindOf(delivery), "given_up");
     const { webhookId, accountId } = delivery;
     if (isDisabled) this.#context.log("a webhook was disabled", { webhookId, accountId, reason: reason.code });
   }
@@ -191,4 +200,8 @@ export class Deliverer {
       }
     }
   }
+}
+
+function kindOf({ turnId }: ClaimedDelivery): DeliveryKind {
+  return turnId === null ? "webhook" : "task";
 }

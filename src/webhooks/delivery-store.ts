@@ -12,6 +12,9 @@ import type { DeliveryState } from "./webhook.ts";
 const ofWebhook = 4;
 /** How many of a webhook's due deliveries one look reads. */
 const searched = 500;
+/** How many waiting deliveries are counted, and how many due ones are read for the first whose workspace exists. */
+const counted = 10_000;
+const readForOverdue = 1_000;
 /** After this time, another server tries what one has begun: longer than a call takes. */
 const leaseSeconds = 60;
 
@@ -187,6 +190,26 @@ export class DeliveryStore {
       if (rows.length > 0) await endWaiting(transaction, webhookId);
       return rows.length > 0;
     });
+  }
+
+  /** How many deliveries wait, up to a bound. */
+  async countWaiting(): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::integer as count from (
+        select from webhook_deliveries where status = 'pending' limit ${counted}) counted`.execute(this.#database);
+    return rows[0]!.count;
+  }
+
+  /** How long the first delivery that is due has been, among a bounded number of those. */
+  async overdueSeconds(): Promise<number> {
+    const { rows } = await sql<{ seconds: number }>`
+      select extract(epoch from clock_timestamp() - next_try_at)::float8 as seconds from (
+        select webhook_id, next_try_at from webhook_deliveries
+        where status = 'pending' and next_try_at <= clock_timestamp() order by next_try_at limit ${readForOverdue}) due
+      join webhooks on webhooks.id = webhook_id
+      join accounts on accounts.id = webhooks.account_id and accounts.disabled_at is null
+      order by next_try_at limit 1`.execute(this.#database);
+    return rows[0]?.seconds ?? 0;
   }
 
   /** Makes what this server has taken and not tried due for others. */

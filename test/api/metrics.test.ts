@@ -102,6 +102,7 @@ test("queries use the chosen servers and source; panels are side by side", () =>
     "Turns",
     "Machines",
     "Gateway and credits",
+    "Automations and webhooks",
     "Database",
   ]);
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
