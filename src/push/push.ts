@@ -1,5 +1,5 @@
 import { createECDH, createHash } from "node:crypto";
-import { generateRequestDetails, generateVAPIDKeys } from "web-push";
+import webPush from "web-push";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
@@ -87,7 +87,7 @@ export class Push implements Channel {
   ): Promise<SendFailure> {
     const { outbound, stores, address } = this.#context;
     const subscription = { endpoint, keys: { p256dh, auth } };
-    const { headers, body } = generateRequestDetails(subscription, messageOf(notification), {
+    const { headers, body } = webPush.generateRequestDetails(subscription, messageOf(notification), {
       vapidDetails: { subject: subjectOf(address.public), publicKey, privateKey },
       TTL: keptSeconds,
       urgency: notification.isUrgent ? "high" : "normal",
@@ -105,7 +105,7 @@ export class Push implements Channel {
   /** A failure is forgotten: the next use reads them again. */
   #serverKeys(): Promise<ServerKeys> {
     const { database, sealer } = this.#context;
-    this.#keys ??= providerKeys(database, sealer, "push", async () => generateVAPIDKeys()).then(
+    this.#keys ??= providerKeys(database, sealer, "push", async () => webPush.generateVAPIDKeys()).then(
       ([newest]) => newest!,
       (error: unknown) => {
         this.#keys = null;

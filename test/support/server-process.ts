@@ -53,6 +53,7 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   async end(signal: "SIGKILL" | "SIGTERM"): Promise<number | null> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
     const ended = once(this.child, "exit");
     this.child.kill(signal);
     await ended;
