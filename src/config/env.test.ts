@@ -89,6 +89,17 @@ test.each([
   [{ BERTH_WEB_INSIDE: "mirror.corp" }, /BERTH_WEB_INSIDE.*HOST:PORT/],
   [{ BERTH_WEB_INSIDE: "*:443" }, /BERTH_WEB_INSIDE.*HOST:PORT/],
   [{ BERTH_WEBHOOKS_INSIDE: "http://hooks.corp" }, /BERTH_WEBHOOKS_INSIDE.*HOST:PORT/],
+  [{ BERTH_SMTP_URL: "mail.example" }, /BERTH_SMTP_URL: its value is not allowed.*smtps:/],
+  [{ BERTH_SMTP_URL: "smtp://mail.example?tls=none" }, /BERTH_SMTP_URL.*tls=off/],
+  [{ BERTH_SMTP_URL: "smtp://a:50%@mail.example" }, /BERTH_SMTP_URL: its value is not allowed/],
+  [{ BERTH_SMTP_URL: "smtp://mail.example" }, /BERTH_MAIL_FROM: with BERTH_SMTP_URL it is needed/],
+  [{ BERTH_MAIL_FROM: "berth@example.com" }, /BERTH_SMTP_URL is not set/],
+  [{ BERTH_MAIL_FROM: "Berth" }, /BERTH_MAIL_FROM.*NAME <ADDRESS>/],
+  [{ BERTH_MAIL_FROM: "Berth\r\nBcc: a@example.com <berth@example.com>" }, /BERTH_MAIL_FROM/],
+  [
+    { BERTH_SMTP_URL: "smtp://a:b@mail.example?tls=off", BERTH_MAIL_FROM: "berth@example.com" },
+    /BERTH_SMTP_URL: tls=off is for smtp:\/\/ without a user/,
+  ],
   [{ BERTH_MAX_WEBHOOKS_PER_ACCOUNT: "-1" }, /BERTH_MAX_WEBHOOKS_PER_ACCOUNT/],
   [{ BERTH_SECRET_KEY: "c2hvcnQ=" }, /BERTH_SECRET_KEY: its value is not allowed. 32 bytes in base64/],
   [{ BERTH_OIDC_ISSUER: "login.example" }, /BERTH_OIDC_ISSUER/],
@@ -142,6 +153,20 @@ test("a complaint never repeats a password", () => {
   const environment = { BERTH_DATABASE_URL: "mysql://berth:hunter2@db/berth", BERTH_PORT: "x" };
   expect(() => readConfig(environment)).toThrow(/BERTH_DATABASE_URL/);
   expect(() => readConfig(environment)).not.toThrow(/hunter2/);
+});
+
+test.each([
+  [
+    "smtps://a%40b:p%25@mail.example",
+    { port: 465, isSecure: true, auth: { user: "a@b", pass: "p%" }, tls: "required" },
+  ],
+  ["smtp://mail.example:2525", { host: "mail.example", port: 2525, isSecure: false, auth: null, tls: "required" }],
+  ["smtp://relay.corp?tls=off", { port: 587, tls: "off" }],
+  ["smtp://[::1]", { host: "::1", tls: "offered" }],
+])("%s is a mail server", (url, mail) => {
+  const set = readConfig({ BERTH_SMTP_URL: url, BERTH_MAIL_FROM: "Berth <berth@example.com>" });
+  expect(set.mail).toMatchObject({ ...mail, from: { name: "Berth", address: "berth@example.com" } });
+  expect(JSON.stringify(set.settings)).not.toContain(url);
 });
 
 test("the rules of the web are taken in their normal spelling", () => {

@@ -96,6 +96,14 @@ interface MailError extends Error {
   responseCode?: number;
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  EDNS: "Its name has no address.",
+  ETIMEDOUT: "It did not answer in time.",
+  ETLS: "TLS failed: it is not offered, or the certificate is not trusted.",
+  EAUTH: "It offers no way to sign in.",
+  EPROTOCOL: "Its answer is not SMTP.",
+};
+
 /** The text of the server is for the log of the server, and not for people. */
 function failureOf({ code, command = "", responseCode = 0 }: MailError): SendFailure {
   const isRefused = responseCode >= 500 && responseCode < 600;
@@ -111,5 +119,6 @@ function failureOf({ code, command = "", responseCode = 0 }: MailError): SendFai
       isFinal: false,
     };
   }
-  return { message: `The mail server could not be used${code ? `: ${code}` : ""}.`, isFinal: false };
+  const reason = reasons[code ?? ""] ?? "The connection failed.";
+  return { message: `The mail server could not be used. ${reason}`, isFinal: false };
 }

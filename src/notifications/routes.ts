@@ -37,7 +37,7 @@ export function unsubscribeRoutes(context: AppContext): FastifyPluginAsync {
     // Programs that look for viruses open links: only a POST changes something.
     handle(app, routes.openUnsubscribe, async (request, reply) => {
       await limitAddress(context, request, reply);
-      return reply.redirect(`${dashboardPrefix}/notifications`);
+      return reply.redirect(`${dashboardPrefix}/notifications`, 302);
     });
     handle(app, routes.unsubscribe, async (request, reply) => {
       await limitAddress(context, request, reply);

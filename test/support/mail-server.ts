@@ -31,6 +31,9 @@ export class MailServer implements AsyncDisposable {
   /** The answer to the body of a mail: 0 accepts it, a status refuses it, `stall` never comes. */
   answer: () => number | "stall" = () => 0;
 
+  /** How many mails have no answer. */
+  stalled = 0;
+
   private constructor(start: (server: MailServer) => SMTPServer, authority: string) {
     this.authority = authority;
     setDefaultCACertificates([...this.#trusted, authority]);
@@ -55,7 +58,7 @@ export class MailServer implements AsyncDisposable {
           onData: async (stream, session, done) => {
             const raw = await text(stream);
             const answer = self.answer();
-            if (answer === "stall") return;
+            if (answer === "stall") return void self.stalled++;
             if (answer !== 0) return done(errorOf(answer));
             const { mailFrom, rcptTo } = session.envelope;
             self.received.push({
@@ -91,6 +94,11 @@ export class MailServer implements AsyncDisposable {
       from: { name: "Berth", address: "berth@example.com" },
       ...changes,
     };
+  }
+
+  /** The number of open connections. */
+  get connections(): number {
+    return this.#server.connections.size;
   }
 
   /** The mails to an address. */
