@@ -26,6 +26,21 @@ export class NtfyServer extends TrustedServer {
     return new NtfyServer(await TrustedServer.parts());
   }
 
+  /** Requests are answered after that; null: at once. */
+  #held: Promise<void> | null = null;
+
+  /** Leaves requests without an answer until `release`. */
+  hold(): { release: () => void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held = promise;
+    return {
+      release: () => {
+        this.#held = null;
+        resolve();
+      },
+    };
+  }
+
   /** The messages of a topic. */
   of(topic: string): z.infer<typeof Message>[] {
     return this.messages.filter((message) => message.topic === topic);
@@ -34,6 +49,7 @@ export class NtfyServer extends TrustedServer {
   protected async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
     this.asked++;
+    await this.#held;
     const refuse = (http: number, code: number, error: string) =>
       response.writeHead(http, { "content-type": "application/json" }).end(JSON.stringify({ code, http, error }));
     if (request.method !== "POST" || request.url !== "/") return void refuse(404, 40_401, "page not found");
