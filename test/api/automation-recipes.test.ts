@@ -2,11 +2,17 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AutomationRun } from "../../src/contract/automations.ts";
+import type { Database } from "../../src/core/database/database.ts";
+import { databaseOf } from "../support/accounts.ts";
+import { TestClient } from "../support/client.ts";
 import { bearer, github, type Sent, send, slack } from "../support/hook-senders.ts";
+import { headerOf, MailServer, partsOf } from "../support/mail-server.ts";
 import { ended } from "../support/scripted-api.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { signIn, useLink } from "../support/sign-in.ts";
 
 // The recipes of docs/automations.md, as they are written there, with the real tool and service.
 
@@ -14,10 +20,14 @@ const repository = fileURLToPath(new URL("../..", import.meta.url));
 const patient = { timeout: 30_000 };
 const signingSecret = "8f742231b10e8888abcd99yyyzzz85a5";
 
+let mail: MailServer;
 let service: ScriptedService;
+let database: Database;
 let recipes: Map<string, string>;
 beforeAll(async () => {
-  service = await ScriptedService.start();
+  mail = await MailServer.start();
+  service = await ScriptedService.start({ mail: mail.config() });
+  database = await databaseOf(service);
   await service.client.createAgent("ada");
   await service.client.call("PUT", "/agents/ada/secrets/GH_TOKEN", { value: "t", hosts: ["api.github.com"] });
   const page = await readFile(`${repository}/docs/automations.md`, "utf8");
@@ -27,11 +37,14 @@ beforeAll(async () => {
     .matchAll(/```\n(.*?)```/gs);
   recipes = new Map([...blocks].map(([, command]) => [/create (\S+)/.exec(command!)![1]!, command!]));
 });
-afterAll(() => service[Symbol.asyncDispose]());
+afterAll(async () => {
+  await database?.destroy();
+  await service?.[Symbol.asyncDispose]();
+  await mail?.[Symbol.asyncDispose]();
+});
 
 /** Runs a recipe's command in a shell. Returns what it prints. */
-async function create(name: string): Promise<string> {
-  const { url, key } = service.client;
+async function create(name: string, { url, key } = service.client): Promise<string> {
   const path = `${repository}:${dirname(process.execPath)}:${process.env.PATH}`;
   const child = spawn("sh", ["-c", recipes.get(name)!], {
     env: { PATH: path, TZ: "UTC", BERTH_URL: url, BERTH_API_KEY: key },
@@ -43,8 +56,8 @@ async function create(name: string): Promise<string> {
 }
 
 /** The automation's only run, once it has ended. */
-async function runOf(name: string): Promise<AutomationRun> {
-  const read = async () => (await service.client.call("GET", `/automations/${name}/runs`)).body.data;
+async function runOf(name: string, client = service.client): Promise<AutomationRun> {
+  const read = async () => (await client.call("GET", `/automations/${name}/runs`)).body.data;
   const statusOf = async () => (await read()).map(({ status }: AutomationRun) => status);
   await expect.poll(statusOf, patient).toEqual(["completed"]);
   return (await read())[0];
@@ -68,10 +81,29 @@ test("the page has the recipes of this file", () => {
   expect([...recipes.keys()]).toEqual(["dependencies", "report", "remind", "review", "triage", "ask"]);
 });
 
-test.each(["dependencies", "report", "remind"])("%s runs", async (name) => {
+test.each(["dependencies", "remind"])("%s runs", async (name) => {
   await create(name);
   expect((await service.client.call("POST", `/automations/${name}/run`)).status).toBe(201);
   expect((await runOf(name)).trigger).toBe("manual");
+});
+
+test("report runs, and its reply arrives by mail", async () => {
+  const [name, password, email] = ["olga", "a long password of olga", "olga@example.com"];
+  await useLink((await service.client.call("POST", "/admin/users", { name })).body.link, password);
+  const olga = new TestClient(service.client.url, (await signIn(service.client.url, name, password)).access_token);
+  await olga.createAgent("ada");
+  await olga.call("PATCH", "/me/profile", { email });
+  const token = /#([\w-]+)/.exec(partsOf(mail.to(email)[0]!.raw).text)![1]!;
+  expect((await olga.call("POST", "/me/profile/verify-email", { token })).status).toBe(200);
+  await create("report", olga);
+  await olga.call("POST", "/automations/report/run");
+  const { reply } = await runOf("report", olga);
+  await sql`update notifications set due_at = now()`.execute(database);
+  await expect.poll(() => mail.to(email).length, patient).toBe(2);
+  const { raw } = mail.to(email)[1]!;
+  expect(headerOf(raw, "subject")).toBe("report completed");
+  expect(reply).not.toBe("");
+  expect(partsOf(raw).text).toContain(reply);
 });
 
 test("review runs for a pull request that is opened", async () => {
