@@ -13,6 +13,7 @@ interface Media {
 
 interface Schema {
   $ref?: string;
+  format?: string;
   properties?: Record<string, Schema>;
   items?: Schema;
 }
@@ -314,7 +315,7 @@ function methodText(
 function callOf({ responses }: Operation, { components }: Document, call: string, isPaged: boolean) {
   const content = Object.entries(responses).find(([status]) => status.startsWith("2"))![1].content ?? {};
   const reference = content["application/json"]?.schema?.$ref;
-  if (content["application/octet-stream"]) {
+  if (Object.values(content).some(({ schema }) => schema?.format === "binary")) {
     return { head: "", type: "Promise<Response>", expression: `return this.connection.request${call}` };
   }
   if (!reference) return { head: "async ", type: "Promise<void>", expression: `await this.connection.call${call}` };

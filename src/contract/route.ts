@@ -50,8 +50,8 @@ export interface RouteDefinition {
    * them as they come, however many there are.
    */
   takesBytes?: "whole" | "stream";
-  /** The shape of its error responses; Berth's own by default. */
-  errors?: "openai";
+  /** The shape of its error responses; Berth's own by default. JSON-RPC: errors before the call have Berth's shape. */
+  errors?: "openai" | "json-rpc";
   /** By status. The first is the default. */
   responses: Readonly<Record<number, z.ZodType>>;
   /** `public`: needs no credentials. */
@@ -73,8 +73,8 @@ export interface RouteDefinition {
   csv?: true;
   /** The path's last parameter is all the rest of the path, slashes included. */
   rest?: true;
-  /** The response is, or may be, bytes of any type. */
-  givesBytes?: true;
+  /** The response is, or may be, bytes of these content types. */
+  givesBytes?: readonly string[];
   /**
    * The body says which other operations of the table it is for: the handler checks, counts and logs each as its own row
    * says (`protocols/carried-operations.ts`).

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createKey } from "../../src/accounts/key-format.ts";
 import { ErrorBody } from "../../src/contract/agents.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
-import { TestClient } from "../support/client.ts";
+import { type Answer, TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { signIn, useLink } from "../support/sign-in.ts";
 import { StripeServer } from "../support/stripe-server.ts";
+import { requireDescribed } from "../support/wire.ts";
 
 // Every operation of the interface with every kind of credential. The expectations are written here by hand, and not taken
 // from the table of routes.
@@ -468,14 +469,22 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
   return status;
 }
 
-/** The answer, without the body of a stream that has no end. */
+/** Each answer is one that the OpenAPI document describes. */
 async function call(client: TestClient, method: string, path: string, body: unknown) {
+  const answer = await answerOf(client, method, path, body);
+  requireDescribed(method, path, answer);
+  return answer;
+}
+
+/** The answer, without the body of a stream that has no end. */
+async function answerOf(client: TestClient, method: string, path: string, body: unknown): Promise<Answer> {
   const headers = path === "/mcp" ? { accept: "application/json, text/event-stream" } : undefined;
   if (path !== "/events") return client.call(method, path, body, headers);
   const response = await client.fetch(method, path);
-  if (!response.ok) return { status: response.status, body: await response.json() };
+  const { status, headers: answered, ok } = response;
+  if (!ok) return { status, headers: answered, body: await response.json() };
   await response.body!.cancel();
-  return { status: response.status, body: null };
+  return { status, headers: answered, body: null };
 }
 
 /** The status that each operation is answered with, called on one target after the other. */
@@ -512,9 +521,9 @@ const ownersTarget = () => newTarget(byOwner);
 test("there is a row for each operation that needs credentials, and no other", async () => {
   const { paths } = (await owner.call("GET", "/openapi.json")).body;
   const guarded: string[] = [];
-  for (const [path, methods] of Object.entries<Record<string, { security?: unknown }>>(paths)) {
+  for (const [path, methods] of Object.entries<Record<string, { security: unknown[] }>>(paths)) {
     for (const [method, { security }] of Object.entries(methods)) {
-      if (security) guarded.push(`${method.toUpperCase()} ${path}`);
+      if (security.length > 0) guarded.push(`${method.toUpperCase()} ${path}`);
     }
   }
   expect(guarded.sort()).toEqual([...operations].sort());

@@ -105,7 +105,7 @@ export const adminRoutes = {
     params: BackupParams,
     responses: {},
     permission: operatorOnly,
-    givesBytes: true,
+    givesBytes: ["application/x-tar"],
     by: "own leader",
   }),
   removeBackup: route({

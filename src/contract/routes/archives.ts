@@ -14,7 +14,7 @@ export const archiveRoutes = {
     query: ExportQuery,
     responses: {},
     permission: using,
-    givesBytes: true,
+    givesBytes: ["application/x-tar"],
     isAuditedRead: true,
   }),
   importAgent: route({

@@ -25,10 +25,10 @@ export const fileRoutes = {
       "A file's bytes, complete or by `Range`, with `etag`; a folder as a page of entries, or as an archive if `Accept` is `application/gzip`, `application/x-tar` or `application/zip`. With `watch=true`, an event stream of FileEvent. HEAD returns only the headers.",
     params: FileParams,
     query: ReadQuery,
-    responses: { 200: FileOrFolder },
+    responses: { 200: FileOrFolder, 206: z.null(), 304: z.null() },
     permission: reading,
     stream: FileEvent,
-    givesBytes: true,
+    givesBytes: ["*/*"],
     ticket: "file",
   }),
   writeFile: route({

@@ -26,6 +26,7 @@ export const publicRoutes = {
     path: "/metrics",
     summary: "Measurements in Prometheus' format",
     responses: {},
+    givesBytes: ["text/plain"],
     permission: "public",
   }),
   getProtectedResource: route({

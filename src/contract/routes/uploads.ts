@@ -45,7 +45,7 @@ export const uploadRoutes = {
     params: UploadParams,
     responses: {},
     permission: chatReading,
-    givesBytes: true,
+    givesBytes: ["application/octet-stream", "image/*"],
     by: "any",
   }),
   removeUpload: route({

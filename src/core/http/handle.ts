@@ -95,17 +95,20 @@ function schemaOf(route: Route) {
   if (query) schema.querystring = query;
   if (body) schema.body = body;
   if (idempotent) schema.headers = PostHeaders.extend(headers?.shape ?? {});
-  if (permission !== "public") schema.security = [{ key: [] }];
+  schema.security = permission === "public" ? [] : [{ key: [] }];
   const answers = responsesOf(route);
   if (Object.keys(answers).length > 0) schema.response = answers;
   return schema;
 }
 
+/** Statuses of responses that have no content (RFC 9110, 15). 202: its work is not done yet. */
+const withoutContent = new Set(["202", "204", "304"]);
+
 /** By status and, if there is a choice or a stream, by content type. */
 function responsesOf({ responses, stream, csv, givesBytes }: Route) {
   const bytes = z.string().meta({ format: "binary", description: "The bytes, of their own content type." });
   const others = {
-    ...(givesBytes ? { "application/octet-stream": { schema: bytes } } : {}),
+    ...Object.fromEntries((givesBytes ?? []).map((type) => [type, { schema: bytes }])),
     ...(csv ? { "text/csv": { schema: z.string().meta({ description: "A line of headings, then the rows." }) } } : {}),
     ...(stream ? { "text/event-stream": { schema: stream } } : {}),
   };
@@ -113,9 +116,10 @@ function responsesOf({ responses, stream, csv, givesBytes }: Route) {
   const described: [string, z.ZodType | null][] = Object.entries(responses);
   const answers = described.length > 0 ? described : ([["200", null]] as const);
   return Object.fromEntries(
-    answers.map(([status, schema]) => [
-      status,
-      { content: { ...(schema ? { "application/json": { schema } } : {}), ...others } },
-    ]),
+    answers.map(([status, schema]) => {
+      if (withoutContent.has(status)) return [status, z.null()];
+      const isJson = schema !== null && !(schema instanceof z.ZodNull);
+      return [status, { content: { ...(isJson ? { "application/json": { schema } } : {}), ...others } }];
+    }),
   );
 }

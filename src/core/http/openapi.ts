@@ -6,6 +6,7 @@ import { routes } from "../../contract/routes.ts";
 import { webhookEvents } from "../../contract/webhook-events.ts";
 import { handle } from "./handle.ts";
 
+const byOperationId = new Map<string, Route>(Object.entries(routes));
 const operationIds = new Map<Route, string>(Object.entries<Route>(routes).map(([name, route]) => [route, name]));
 
 const bytes = { content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
@@ -16,6 +17,8 @@ export async function describeRoutes(app: FastifyInstance, version: string): Pro
     openapi: {
       openapi: "3.1.0",
       info: { title: "Berth", version, description: "Agents, each in a virtual machine of its own." },
+      // The address that has served the document.
+      servers: [{ url: "/" }],
       components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
     },
     transform: (described) => {
@@ -43,16 +46,50 @@ export async function openApiDocument(version: string): Promise<unknown> {
 }
 
 interface Document {
-  paths?: Record<string, Record<string, { responses?: object }>>;
+  paths?: Record<string, Record<string, { operationId?: string; responses?: object }>>;
   components?: { schemas?: Record<string, unknown> };
 }
 
 const reference = /"#\/components\/schemas\/(\w+)"/g;
 
-/** Responses of every operation. */
-const refused = {
-  description: "The request was refused, or it failed.",
-  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+/** The error responses of an operation, by the shape that its route names. */
+function refusalOf(errors: Route["errors"]) {
+  const own = { $ref: "#/components/schemas/Error" };
+  const schema = errors === "openai" ? openAiError : errors === "json-rpc" ? { anyOf: [own, jsonRpcError] } : own;
+  return { description: "The request was refused, or it failed.", content: { "application/json": { schema } } };
+}
+
+/** https://platform.openai.com/docs/guides/error-codes */
+const openAiError = {
+  type: "object",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["message", "type", "param", "code"],
+      properties: {
+        message: { type: "string" },
+        type: { type: "string" },
+        param: { type: "string", description: "The field at fault; empty: none." },
+        code: { type: "string" },
+      },
+    },
+  },
+};
+
+/** https://www.jsonrpc.org/specification#error_object */
+const jsonRpcError = {
+  type: "object",
+  required: ["jsonrpc", "error"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    id: { type: ["string", "number", "null"] },
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      properties: { code: { type: "integer" }, message: { type: "string" }, data: {} },
+    },
+  },
 };
 
 /**
@@ -63,7 +100,8 @@ function tidied<Given>(given: Given): Given {
   const document = given as Document;
   const webhooks = describedWebhooks();
   for (const operation of Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods))) {
-    operation.responses = { ...operation.responses, default: refused };
+    const { errors } = byOperationId.get(operation.operationId!)!;
+    operation.responses = { ...operation.responses, default: refusalOf(errors) };
   }
   const { schemas = {} } = document.components ?? {};
   const used = reachable([document.paths, webhooks], schemas);

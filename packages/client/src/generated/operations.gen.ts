@@ -347,7 +347,7 @@ export interface Operations {
   removeOrphan: { data: types.RemoveOrphanData; answer: null; event: null };
   listCredits: { data: types.ListCreditsData; answer: types.AccountCreditsList; event: null };
   grantCredits: { data: types.GrantCreditsData; answer: types.CreditGrant; event: null };
-  mcp: { data: types.McpData; answer: types.McpResponses[200]; event: null };
+  mcp: { data: types.McpData; answer: types.McpResponses[200]; event: types.McpResponses[200] };
   a2a: { data: types.A2aData; answer: types.A2aResponses[200]; event: types.A2aResponses[200] };
   agui: { data: types.AguiData; answer: null; event: types.AguiResponses[200] };
   getA2aCard: { data: types.GetA2aCardData; answer: types.GetA2aCardResponses[200]; event: null };

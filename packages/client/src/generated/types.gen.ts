@@ -4989,10 +4989,12 @@ export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
 
 export type GetMetricsResponses = {
     /**
-     * Default Response
+     * The bytes, of their own content type.
      */
-    200: unknown;
+    200: Blob | File;
 };
+
+export type GetMetricsResponse = GetMetricsResponses[keyof GetMetricsResponses];
 
 export type GetProtectedResourceData = {
     body?: never;
@@ -7447,7 +7449,17 @@ export type OpenResponsesErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type OpenResponsesError = OpenResponsesErrors[keyof OpenResponsesErrors];
@@ -7492,7 +7504,17 @@ export type CreateResponseErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type CreateResponseError = CreateResponseErrors[keyof CreateResponseErrors];
@@ -7522,7 +7544,17 @@ export type DeleteResponseErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type DeleteResponseError = DeleteResponseErrors[keyof DeleteResponseErrors];
@@ -7578,7 +7610,17 @@ export type GetResponseErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type GetResponseError = GetResponseErrors[keyof GetResponseErrors];
@@ -7614,7 +7656,17 @@ export type CancelResponseErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type CancelResponseError = CancelResponseErrors[keyof CancelResponseErrors];
@@ -7659,7 +7711,17 @@ export type ListInputItemsErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type ListInputItemsError = ListInputItemsErrors[keyof ListInputItemsErrors];
@@ -7696,7 +7758,17 @@ export type CreateOpenAiConversationErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type CreateOpenAiConversationError = CreateOpenAiConversationErrors[keyof CreateOpenAiConversationErrors];
@@ -7726,7 +7798,17 @@ export type DeleteOpenAiConversationErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type DeleteOpenAiConversationError = DeleteOpenAiConversationErrors[keyof DeleteOpenAiConversationErrors];
@@ -7761,7 +7843,17 @@ export type GetOpenAiConversationErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type GetOpenAiConversationError = GetOpenAiConversationErrors[keyof GetOpenAiConversationErrors];
@@ -7797,7 +7889,17 @@ export type ChangeOpenAiConversationErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type ChangeOpenAiConversationError = ChangeOpenAiConversationErrors[keyof ChangeOpenAiConversationErrors];
@@ -7842,7 +7944,17 @@ export type ListOpenAiItemsErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type ListOpenAiItemsError = ListOpenAiItemsErrors[keyof ListOpenAiItemsErrors];
@@ -7893,7 +8005,17 @@ export type AddOpenAiItemsErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type AddOpenAiItemsError = AddOpenAiItemsErrors[keyof AddOpenAiItemsErrors];
@@ -7933,7 +8055,17 @@ export type DeleteOpenAiItemErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type DeleteOpenAiItemError = DeleteOpenAiItemErrors[keyof DeleteOpenAiItemErrors];
@@ -7976,7 +8108,17 @@ export type GetOpenAiItemErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type GetOpenAiItemError = GetOpenAiItemErrors[keyof GetOpenAiItemErrors];
@@ -8027,7 +8169,17 @@ export type CreateChatCompletionErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type CreateChatCompletionError = CreateChatCompletionErrors[keyof CreateChatCompletionErrors];
@@ -8052,7 +8204,17 @@ export type ListOpenAiModelsErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type ListOpenAiModelsError = ListOpenAiModelsErrors[keyof ListOpenAiModelsErrors];
@@ -8088,7 +8250,17 @@ export type GetOpenAiModelErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
 };
 
 export type GetOpenAiModelError = GetOpenAiModelErrors[keyof GetOpenAiModelErrors];
@@ -8529,6 +8701,10 @@ export type ReadFileResponses = {
      * Default Response
      */
     200: FileOrFolder;
+    /**
+     * The bytes, of their own content type.
+     */
+    206: Blob | File;
 };
 
 export type ReadFileResponse = ReadFileResponses[keyof ReadFileResponses];
@@ -10844,7 +11020,15 @@ export type McpErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: Error | {
+        jsonrpc: '2.0';
+        id?: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: unknown;
+        };
+    };
 };
 
 export type McpError = McpErrors[keyof McpErrors];
@@ -10854,6 +11038,10 @@ export type McpResponses = {
      * Default Response
      */
     200: unknown;
+    /**
+     * Default Response
+     */
+    202: unknown;
 };
 
 export type A2aData = {
@@ -10877,7 +11065,15 @@ export type A2aErrors = {
     /**
      * The request was refused, or it failed.
      */
-    default: Error;
+    default: Error | {
+        jsonrpc: '2.0';
+        id?: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: unknown;
+        };
+    };
 };
 
 export type A2aError = A2aErrors[keyof A2aErrors];
