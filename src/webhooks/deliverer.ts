@@ -36,6 +36,8 @@ export class Deliverer {
   readonly #loop: LookLoop;
   readonly #trying = new Map<string, Promise<void>>();
   readonly #ofWebhook = new Map<string, number>();
+  /** The payers of deliveries that have begun and are not called yet, by the deliveries' ids. */
+  readonly #prepared = new Map<string, string>();
 
   constructor(context: AppContext) {
     this.#context = context;
@@ -81,16 +83,19 @@ export class Deliverer {
 
   /** As many as may be called now, of each webhook and each workspace. */
   #chosen(due: readonly DueDelivery[]): string[] {
+    const { outbound } = this.#context;
     const [ofWebhook, ofAccount] = [new Map(this.#ofWebhook), new Map<string, number>()];
+    for (const payer of this.#prepared.values()) ofAccount.set(payer, (ofAccount.get(payer) ?? 0) + 1);
     const chosen: string[] = [];
-    for (const { id, webhookId, accountId } of due) {
+    for (const delivery of due) {
+      const { id, webhookId } = delivery;
+      const payer = payerOf(delivery);
       const count = ofWebhook.get(webhookId) ?? 0;
-      const added = ofAccount.get(accountId) ?? 0;
-      const isFull =
-        this.#context.outbound.free(accountId) <= added || this.#context.outbound.free("") <= chosen.length;
+      const added = ofAccount.get(payer) ?? 0;
+      const isFull = outbound.free(payer) <= added || outbound.free("") <= chosen.length + this.#prepared.size;
       if (this.#trying.has(id) || count >= maximumOfWebhook || isFull) continue;
       ofWebhook.set(webhookId, count + 1);
-      ofAccount.set(accountId, added + 1);
+      ofAccount.set(payer, added + 1);
       chosen.push(id);
     }
     return chosen;
@@ -99,12 +104,14 @@ export class Deliverer {
   #begin(delivery: ClaimedDelivery): void {
     const { id, webhookId } = delivery;
     this.#ofWebhook.set(webhookId, (this.#ofWebhook.get(webhookId) ?? 0) + 1);
+    this.#prepared.set(id, payerOf(delivery));
     const trying = this.#try(delivery)
       .catch((error: unknown) => {
         if (!this.#loop.stopped.aborted) this.#context.log("a webhook's delivery is repeated", { error });
       })
       .finally(() => {
         this.#trying.delete(id);
+        this.#prepared.delete(id);
         const left = this.#ofWebhook.get(webhookId)! - 1;
         if (left === 0) this.#ofWebhook.delete(webhookId);
         else this.#ofWebhook.set(webhookId, left);
@@ -147,11 +154,16 @@ export class Deliverer {
     return JSON.stringify({ type, timestamp: createdAt.toISOString(), data: { ...data, ...(content && { content }) } });
   }
 
-  async #post({ accountId, url }: ClaimedDelivery, message: Message): Promise<Answer> {
+  async #post(delivery: ClaimedDelivery, message: Message): Promise<Answer> {
+    const { url } = delivery;
     const { outbound, version } = this.#context;
     const headers = { "user-agent": `Berth/${version}`, ...message.headers };
+    this.#prepared.delete(delivery.id);
     try {
-      const { status, retryAfter } = await outbound.post({ accountId, url, headers, body: message.body });
+      const { status, retryAfter } = await outbound.post({
+        ...{ accountId: payerOf(delivery), url, headers },
+        body: message.body,
+      });
       const isTaken = status >= 200 && status < 300;
       return { answerStatus: status, error: isTaken ? null : `The receiver answered ${status}.`, retryAfter };
     } catch (error) {
@@ -200,6 +212,11 @@ export class Deliverer {
       }
     }
   }
+}
+
+/** The account that its calls are counted for. Those of external clients delay no webhook of the workspace. */
+function payerOf({ accountId, turnId }: DueDelivery): string {
+  return turnId === null ? accountId : `tasks of ${accountId}`;
 }
 
 function kindOf({ turnId }: ClaimedDelivery): DeliveryKind {

@@ -23,6 +23,8 @@ export interface DueDelivery {
   id: string;
   webhookId: string;
   accountId: string;
+  /** The turn that an A2A client is notified of; null: a webhook of the workspace. */
+  turnId: string | null;
 }
 
 /** A delivery that this server tries, and its webhook. */
@@ -37,8 +39,6 @@ export interface ClaimedDelivery extends DueDelivery {
   secret: Buffer;
   /** Null: none that still signs. */
   oldSecret: Buffer | null;
-  /** The turn that an A2A client is notified of; null: a webhook of the workspace. */
-  turnId: string | null;
   /** Its maker. */
   keyId: string | null;
   personId: string | null;
@@ -112,7 +112,8 @@ export class DeliveryStore {
         select distinct webhook_id from webhook_deliveries
         where status = 'pending' and next_try_at <= clock_timestamp() and webhook_id <> all(${without}::uuid[])
       )
-      select next.id, webhooks.id as "webhookId", webhooks.account_id as "accountId"
+      select next.id, webhooks.id as "webhookId", webhooks.account_id as "accountId",
+        turn_id as "turnId"
       from due join webhooks on webhooks.id = due.webhook_id
       join accounts on accounts.id = webhooks.account_id and accounts.disabled_at is null
       cross join lateral (

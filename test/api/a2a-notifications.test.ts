@@ -327,6 +327,29 @@ describe("a failed notification", () => {
   });
 });
 
+test("receivers of notifications that hang delay no webhook of the workspace", async () => {
+  const held: (() => void)[] = [];
+  receiver.answer = (request, response) => {
+    const answer = () => response.writeHead(204).end();
+    if (request.url === "/hangs") held.push(answer);
+    else answer();
+  };
+  const { id: taskId } = (await client.sendMessage(request("ended"))) as Task;
+  const set = (id: string) => client.createTaskPushNotificationConfig(configOf("/hangs", { taskId, id }));
+  for (let number = 0; number < maximumOfTask; number++) await set(`${number}`);
+  await expect.poll(() => held.length, patient).toBe(8);
+  const { body } = await owner.call("POST", "/webhooks", { url: receiver.url("/quick"), events: ["credits.low"] });
+  await owner.call("POST", `/webhooks/${body.id}/test`);
+  await expect.poll(() => receiver.at("/quick").length, patient).toBe(1);
+  const { rows } = await sql`
+    select from webhook_deliveries join webhooks on webhooks.id = webhook_id
+    where turn_id = ${taskId} and attempts > 0`.execute(database);
+  expect(rows).toEqual([]);
+  for (const answer of held.splice(0)) answer();
+  receiver.answer = (_, response) => response.writeHead(204).end();
+  await owner.call("DELETE", `/webhooks/${body.id}`);
+});
+
 describe("configurations", () => {
   test("go with their agent", async () => {
     await owner.createAgent("gone");
