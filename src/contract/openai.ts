@@ -288,7 +288,7 @@ export const CreateChatCompletion = z
     logit_bias: ignored,
     stop: ignored,
     seed: ignored,
-    modalities: z.array(z.literal("text", 'modalities: only "text" is supported.')).nullish(),
+    modalities: z.array(z.literal("text", 'modalities: only "text" is supported.')).max(10).nullish(),
     audio: onlyDefault("audio"),
     functions: onlyEmpty("functions"),
     function_call: onlyDefault("function_call", "auto", "none"),
