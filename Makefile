@@ -119,6 +119,7 @@ bench: node_modules/.all image dashboard tool ## measure the hot paths
 	@node bench/export.ts
 	@node bench/relay.ts
 	@node bench/scale.ts
+	@node bench/automations.ts
 	@node bench/requests.ts
 	@node bench/clients.ts
 	@node bench/egress.ts
