@@ -20,7 +20,13 @@ test.each([
   [{ type: "run.failed", automation: "check" }, "check failed", "/-/automations/check", true],
   [{ type: "automation.paused", automation: "check" }, "check was paused", "/-/automations/check", true],
 ] as [Partial<EventFacts>, string, string, boolean][])("%j has its title and page", (facts, title, url, isUrgent) => {
-  expect(compose(id, [shown(facts)], null)).toMatchObject({ id, title, url, isUrgent, reply: null });
+  expect(compose(id, [shown(facts)], null)).toMatchObject({
+    id,
+    title,
+    url: `${url}?workspace=personal`,
+    isUrgent,
+    reply: null,
+  });
 });
 
 test.each([
@@ -46,12 +52,16 @@ test.each([
 
 test("several events of an agent have its page, and those of several the home page", () => {
   const ofOne = [shown({}), shown({ type: "turn.waiting" })];
-  expect(compose(id, ofOne, null)).toMatchObject({ title: "ada: 2 notifications", url: "/-/agents/ada", tag: "a1" });
+  expect(compose(id, ofOne, null)).toMatchObject({
+    title: "ada: 2 notifications",
+    url: "/-/agents/ada?workspace=personal",
+    tag: "a1",
+  });
   const ofTwo = [shown({}), shown({ agent: "bea", reason: "No." }, "a2", { id: "w", name: "Team" })];
   expect(compose(id, ofTwo, null)).toMatchObject({
     title: "Berth: 2 notifications",
     body: "ada: a turn failed\nbea: a turn failed (Team): No.",
-    url: "/-/",
+    url: "/-/?workspace=personal",
     tag: "summary",
   });
 });
