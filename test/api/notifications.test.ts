@@ -401,7 +401,7 @@ describe("ntfy", () => {
         topic,
         title: "ada: a turn failed",
         message: expect.stringMatching(/./),
-        click: `${people.service.server.url}/-/agents/ada/turns/${turnId}`,
+        click: `${people.service.server.url}/-/agents/ada/turns/${turnId}?workspace=personal`,
         priority: 4,
         tags: ["robot"],
       },
