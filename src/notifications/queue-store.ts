@@ -75,8 +75,12 @@ export class NotificationQueueStore {
     });
   }
 
-  /** Up to `limit` notifications whose time has come, without those that another server has taken. */
+  /** Up to `limit` notifications whose time has come, without those that another server has taken. Writes only if there are. */
   async claim(limit: number): Promise<ClaimedSend[]> {
+    const due = await sql`select from notification_sends where next_try_at <= clock_timestamp() limit 1`.execute(
+      this.#database,
+    );
+    if (due.rows.length === 0) return [];
     const { rows } = await sql<ClaimedSend>`
       update notification_sends
       set next_try_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}::integer), attempts = attempts + 1

@@ -75,8 +75,7 @@ test("the notification of a failed turn", { timeout: 600_000 }, async () => {
       const response = await client.fetch("POST", "/agents/ada/chat", { message: name, whenBusy: "queue" }, headers);
       void response.text().catch(() => {});
       await expect.poll(async () => (await turnOf(name))?.status, patient).toBe("failed");
-      await due();
-      await expect.poll(waiting, patient).toBe(0);
+      await arrives();
       return { status: response.status, headers: response.headers, body: null };
     },
     found: async (name) => {
