@@ -180,9 +180,11 @@ export class DeliveryStore {
     { unlessDelivered }: { unlessDelivered: boolean },
   ): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
-      await sql`
+      const { numAffectedRows = 0n } = await sql`
         update webhook_deliveries set status = 'failed', finished_at = now(), ${tried(outcome)}
         where id = ${id} and status = 'pending' and attempts = ${attempts}`.execute(transaction);
+      // It ended before, when its webhook was disabled, which a person may have enabled since.
+      if (numAffectedRows === 0n) return false;
       const { rows } = await sql`
         update webhooks set disabled = true, disabled_reason = ${JSON.stringify(reason)}::jsonb
         where id = ${webhookId} and not disabled
