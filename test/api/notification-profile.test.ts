@@ -195,6 +195,7 @@ describe("an address", () => {
       "rate_limited",
       expect.stringMatching(/Too many links were sent\. Again in \d+ s\./),
     ]);
+    expect(Number(fourth.headers.get("retry-after"))).toBeGreaterThan(86_000);
     expect(mail.to(email)).toHaveLength(3);
     const busy = await people.person();
     for (let count = 0; count < 5; count++) await change(busy, { email: newAddress() });

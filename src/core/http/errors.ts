@@ -15,6 +15,9 @@ declare module "fastify" {
   }
 }
 
+/** When a request may succeed, if the error does not say it. */
+const usualRetrySeconds = 5;
+
 /** The body of error responses, except those of other services' APIs. */
 export function errorBody(error: BerthError): ErrorBody {
   return {
@@ -42,7 +45,8 @@ export function handleError(thrown: FastifyError, request: FastifyRequest, reply
   reply.header("x-request-id", request.id); // The router's own errors run no hook.
   if (error.status === 401 && !reply.hasHeader("www-authenticate")) reply.header("www-authenticate", "Bearer");
   const isBusy = error.status === 503 || error.status === 429;
-  if (isBusy && !reply.hasHeader("retry-after")) reply.header("retry-after", "5");
+  const { retryAfterSeconds = usualRetrySeconds } = (error.details ?? {}) as { retryAfterSeconds?: number };
+  if (isBusy && !reply.hasHeader("retry-after")) reply.header("retry-after", String(retryAfterSeconds));
   if (error.status === 409 && isOpenAi(request)) reply.header(...notAgain);
   return reply.status(error.status).type("application/json").send(bodyFor(request, error));
 }
