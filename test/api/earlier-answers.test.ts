@@ -63,6 +63,7 @@ const added = [
   [/GET \/keys$/, "data.*.role"],
   [/\/audit$/, "data.*.createdBy"],
   [/\/audit$/, "data.*.resource"],
+  [/\/v1\/responses\/[^/]+$/, "usage.input_tokens_details.cache_write_tokens"],
 ] as const;
 
 /** Deliberate differences: the request, the field and the reason. */
