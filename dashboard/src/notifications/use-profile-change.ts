@@ -1,13 +1,28 @@
-import type { ChangeProfile } from "@berth/client";
+import type { ChangeProfile, Profile } from "@berth/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { berth } from "../api/client.ts";
 import { profileQuery } from "../api/queries.ts";
 import { useAction } from "../ui/use-action.ts";
 
-/** Changes the profile, and shows it as it is then. */
+/** Changes the profile. Choices are shown at once, and as they were if the change fails. */
 export function useProfileChange() {
   const queries = useQueryClient();
+  const show = (profile: Profile | undefined) => queries.setQueryData(profileQuery.queryKey, profile);
   return useAction(async (change: ChangeProfile) => {
-    queries.setQueryData(profileQuery.queryKey, await berth.profile.change(change));
+    const { notify, emailNotifications } = change;
+    const before = queries.getQueryData(profileQuery.queryKey);
+    if (before) {
+      show({
+        ...before,
+        notify: notify ?? before.notify,
+        emailNotifications: emailNotifications ?? before.emailNotifications,
+      });
+    }
+    try {
+      show(await berth.profile.change(change));
+    } catch (error) {
+      show(before);
+      throw error;
+    }
   });
 }
