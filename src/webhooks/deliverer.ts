@@ -16,7 +16,7 @@ const maximumOfWebhook = 4;
 /** A result that cannot be stored is lost after this many tries: the delivery is repeated. */
 const storeRetries = 5;
 
-/** A delivery as it is sent. */
+/** The request of a delivery. */
 export interface Message {
   headers: Record<string, string>;
   body: string;

@@ -4,7 +4,7 @@ import { berth } from "../api/client.ts";
 /** The id of this browser's subscription. */
 const stored = "berth push subscription";
 
-/** As far as it is used (https://www.w3.org/TR/trusted-types/). A browser takes a `TrustedScriptURL` for a text. */
+/** The part of https://www.w3.org/TR/trusted-types/ that is used. Browsers accept a `TrustedScriptURL` in place of a string. */
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL: (text: string) => unknown };
 }

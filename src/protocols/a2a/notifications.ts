@@ -67,7 +67,7 @@ export class TaskNotifications {
     await this.#context.stores.taskNotifications.removeEnded();
   }
 
-  /** The task as it is now. Null: the caller may not read it any more, and the configuration was removed. */
+  /** The request with the task's current state. Null: the caller may no longer read the task; its configuration was removed. */
   async messageOf(delivery: ClaimedDelivery, turnId: string, secret: string): Promise<Message | null> {
     const turn = await this.#turnOf(delivery, turnId);
     if (!turn) {
