@@ -102,16 +102,16 @@ const settings = {
 const maximumIgnored = 50;
 
 /**
- * The names of a request's parameters that have no effect, for `ignoredHeader`: those that its schema does not know, too.
- * Empty if there are none. A name that a header cannot have is left out.
+ * The header that names a request's parameters without effect, also those that its schema does not know; none if there are
+ * none. A name that a header cannot have is left out.
  */
-export function ignoredParameters({ shape }: z.ZodObject, request: object): string {
+export function ignoredHeaders({ shape }: z.ZodObject, request: object): Record<string, string> {
   const isIgnored = (name: string) => !Object.hasOwn(shape, name) || shape[name] === ignored;
-  return Object.entries(request)
+  const names = Object.entries(request)
     .filter(([name, value]) => value !== null && value !== undefined && isIgnored(name) && /^[\w.-]{1,64}$/.test(name))
     .slice(0, maximumIgnored)
-    .map(([name]) => name)
-    .join(", ");
+    .map(([name]) => name);
+  return names.length > 0 ? { [ignoredHeader]: names.join(", ") } : {};
 }
 
 /** The kinds of text that an answer can have. */

@@ -3,7 +3,7 @@ import type { AgentState } from "../../agents/agent.ts";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { CreateChatCompletion, ignoredHeader, ignoredParameters, schemaOf, toolsOf } from "../../contract/openai.ts";
+import { CreateChatCompletion, ignoredHeaders, schemaOf, toolsOf } from "../../contract/openai.ts";
 import { routes } from "../../contract/routes.ts";
 import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";
@@ -38,8 +38,7 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
         conversation: null,
         request: null,
       });
-      const ignored = ignoredParameters(CreateChatCompletion, request.body);
-      const headers = { "x-turn-id": turn.id, ...(ignored !== "" && { [ignoredHeader]: ignored }) };
+      const headers = { "x-turn-id": turn.id, ...ignoredHeaders(CreateChatCompletion, request.body) };
       const answer = new ChatStream({ response, turn }, agent.name, options?.include_usage ?? false);
       if (stream) {
         await begun(context, request, reply);

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { CreateResponse, fromResponseId, ignoredHeader, ignoredParameters, responseId } from "../../contract/openai.ts";
+import { CreateResponse, fromResponseId, ignoredHeaders, responseId } from "../../contract/openai.ts";
 import { routes } from "../../contract/routes.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import { begun } from "../../core/http/begun.ts";
@@ -64,8 +64,7 @@ async function create(context: AppContext, request: RequestOf<typeof routes.crea
   const agent = await findAgent(agents, request, model);
   using _ = streams.enter(request);
   const place = { ...(await createResponse(context, request, agent, request.body)), model: agent.name };
-  const ignored = ignoredParameters(CreateResponse, request.body);
-  const headers = { "x-turn-id": place.turn.id, ...(ignored !== "" && { [ignoredHeader]: ignored }) };
+  const headers = { "x-turn-id": place.turn.id, ...ignoredHeaders(CreateResponse, request.body) };
   if (stream) {
     await begun(context, request, reply);
     await sendEvents(reply, headers, (gone) => responseEvents(turns, place, -1, gone));
