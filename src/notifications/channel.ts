@@ -1,4 +1,5 @@
 import type { ChannelName } from "../contract/notifications.ts";
+import { CallFailed } from "../outbound/outbound.ts";
 import type { ProfileState } from "./profile.ts";
 
 /** A message to a person. */
@@ -32,4 +33,11 @@ export interface Channel {
   missing(profile: ProfileState): Promise<string | null>;
   /** Sends once. To be called only if nothing is missing. Rejects if `signal` aborts. */
   send(profile: ProfileState, notification: Notification, signal: AbortSignal): Promise<SendFailure>;
+}
+
+/** Why a call of `Outbound` has no answer. Throws if the signal has aborted, and any other error. */
+export function failureOfCall(error: unknown, signal: AbortSignal): SendFailure {
+  signal.throwIfAborted();
+  if (!(error instanceof CallFailed)) throw error;
+  return { message: error.message, isFinal: error.fault === "refused" };
 }

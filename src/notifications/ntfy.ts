@@ -1,5 +1,5 @@
-import { CallFailed, type Outbound } from "../outbound/outbound.ts";
-import type { Channel, Notification, SendFailure } from "./channel.ts";
+import type { Outbound } from "../outbound/outbound.ts";
+import { type Channel, failureOfCall, type Notification, type SendFailure } from "./channel.ts";
 import type { ProfileState } from "./profile.ts";
 import type { ProfileStore } from "./profile-store.ts";
 
@@ -47,9 +47,7 @@ export class Ntfy implements Channel {
       const { status } = await this.#outbound.post({ accountId: personId, url: `${origin}/`, headers, body, signal });
       return failureOf(status);
     } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof CallFailed)) throw error;
-      return { message: error.message, isFinal: error.fault === "refused" };
+      return failureOfCall(error, signal);
     }
   }
 }

@@ -7,9 +7,8 @@ import type { CreatePushSubscription } from "../contract/push.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { inParallel } from "../core/in-parallel.ts";
-import type { Channel, Notification, SendFailure } from "../notifications/channel.ts";
+import { type Channel, failureOfCall, type Notification, type SendFailure } from "../notifications/channel.ts";
 import type { ProfileState } from "../notifications/profile.ts";
-import { CallFailed } from "../outbound/outbound.ts";
 import { providerKeys } from "../sign-in/provider-key-store.ts";
 import { messageOf } from "./message.ts";
 import type { PushSubscriptionState } from "./store.ts";
@@ -69,11 +68,11 @@ export class Push implements Channel {
   }
 
   /** Sends to all browsers. It fails if none takes it. */
-  async send({ personId }: ProfileState, notification: Notification): Promise<SendFailure> {
+  async send({ personId }: ProfileState, notification: Notification, signal: AbortSignal): Promise<SendFailure> {
     const keys = await this.#serverKeys();
     const subscriptions = await this.#context.stores.push.list(personId, keys.publicKey);
     const results = await inParallel(subscriptions, maximumAtOnce, (each) =>
-      this.#sendTo(each, personId, notification, keys),
+      this.#sendTo(each, personId, notification, keys, signal),
     );
     if (results.includes(null)) return null;
     return results.find((failure) => !failure!.isFinal) ?? results[0] ?? goneFailure;
@@ -84,6 +83,7 @@ export class Push implements Channel {
     personId: string,
     notification: Notification,
     { publicKey, privateKey }: ServerKeys,
+    signal: AbortSignal,
   ): Promise<SendFailure> {
     const { outbound, stores, address } = this.#context;
     const subscription = { endpoint, keys: { p256dh, auth } };
@@ -93,8 +93,11 @@ export class Push implements Channel {
       urgency: notification.isUrgent ? "high" : "normal",
       topic: createHash("sha256").update(notification.tag).digest("base64url").slice(0, 32),
     });
-    const call = { accountId: personId, url: endpoint, headers: textOf(headers), body: body! };
-    const failure = await outbound.post(call).then(({ status }) => failureOf(status), failureOfCall);
+    const call = { accountId: personId, url: endpoint, headers: textOf(headers), body: body!, signal };
+    const failure = await outbound.post(call).then(
+      ({ status }) => failureOf(status),
+      (error: unknown) => failureOfCall(error, signal),
+    );
     // The browser has unsubscribed (RFC 8030, 7.3).
     if (failure === goneFailure) await stores.push.remove(personId, id);
     else if (failure === null) await stores.push.noteSent(id);
@@ -138,11 +141,6 @@ function failureOf(status: number): SendFailure {
   if (status >= 200 && status < 300) return null;
   if (status === 404 || status === 410) return goneFailure;
   return { message: `The push service answered ${status}.`, isFinal: status < 500 && status !== 429 };
-}
-
-function failureOfCall(error: unknown): SendFailure {
-  if (!(error instanceof CallFailed)) throw error;
-  return { message: error.message, isFinal: error.fault === "refused" };
 }
 
 function textOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {
