@@ -25,8 +25,9 @@ interface Beginning {
   previousId: string | null;
   /** The conversation that the request names; null: none. */
   conversation: number | null;
-  /** The request's fields that a response repeats; null: the response is not stored. */
+  /** The request's fields that a response repeats; null for Chat Completions. */
   request: ResponseRequest | null;
+  isStored: boolean;
 }
 
 /**
@@ -37,7 +38,7 @@ export async function beginAsked(
   { agents, responses, audit, chats }: AppContext,
   request: Asking,
   agent: AgentState,
-  { asked, instructions, functions, outputSchema, previousId, conversation, request: repeated }: Beginning,
+  { asked, instructions, functions, outputSchema, previousId, conversation, request: repeated, isStored }: Beginning,
 ): Promise<BegunResponse> {
   const { attempt, caller, headers, log } = request;
   const { resourceId: id } = attempt;
@@ -47,14 +48,14 @@ export async function beginAsked(
   }
   // The header is an operation of its own, whatever request contains it.
   if (resets) requirePermission(routes.resetConversation, caller);
+  const kept = repeated && { request: storableValue(repeated), input: asked.items, isStored };
   if (attempt.earlier !== "none") {
-    const earlier = await responses.begun(agent, id);
+    const earlier = await responses.begun(agent, id, kept);
     if (earlier) {
       if (asked.message === null) await responses.redeliver(agent, earlier, asked.outputs);
       return earlier;
     }
   }
-  const kept = repeated && { request: storableValue(repeated), input: asked.items };
   if (asked.message === null)
     return responses.resume(id, agent, asked.outputs, { previousId, conversation, kept }, caller);
   const current = resets ? await agents.resetConversation(agent, attempt, caller) : agent;

@@ -37,6 +37,7 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
         previousId: null,
         conversation: null,
         request: null,
+        isStored: false,
       });
       const headers = { "x-turn-id": turn.id, ...ignoredHeaders(CreateChatCompletion, request.body) };
       const answer = new ChatStream({ response, turn }, agent.name, options?.include_usage ?? false);

@@ -4,6 +4,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { type CreateResponse, fromResponseId, schemaOf, toolsOf } from "../../contract/openai.ts";
 import { type Asking, beginAsked } from "./begin.ts";
 import type { ConversationForResponse } from "./bound-conversations.ts";
+import { echoed, verbosityOf } from "./echo.ts";
 import { askedOfInput } from "./input.ts";
 import { type BegunResponse, noPrevious, type ResponseRequest } from "./stored-responses.ts";
 
@@ -16,6 +17,7 @@ export async function createResponse(
 ): Promise<BegunResponse> {
   const { previous_response_id: previous, conversation: named, store, instructions, metadata, background } = body;
   const { format } = body.text ?? {};
+  const verbosity = verbosityOf(body.text);
   const asked = askedOfInput(body.input);
   const previousId = previous ? fromResponseId(previous) : null;
   if (previousId === "") throw noPrevious();
@@ -27,7 +29,9 @@ export async function createResponse(
     instructions: instructions ?? null,
     metadata: metadata ?? {},
     background: background ?? false,
-    tools: toolsOf(body),
+    tools: body.tools ?? [],
+    echoed: echoed(body),
+    ...(verbosity && { verbosity }),
     ...(format && { format }),
     ...(place && { conversation: place.number }),
     ...(place?.id && { conversationId: place.id }),
@@ -39,7 +43,8 @@ export async function createResponse(
     outputSchema: format?.type === "json_schema" ? schemaOf(format) : null,
     previousId,
     conversation: place?.number ?? null,
-    request: store === false ? null : repeated,
+    request: repeated,
+    isStored: store !== false,
   });
 }
 

@@ -2,6 +2,7 @@ import type { Fault } from "../../contract/agents.ts";
 import type { Usage } from "../../contract/chat.ts";
 import { responseId } from "../../contract/openai.ts";
 import { openAiCode } from "../../core/http/openai-errors.ts";
+import { echoed, presentTool } from "./echo.ts";
 import type { ResponseState } from "./stored-responses.ts";
 
 /** A response's status, in OpenAI's terms. */
@@ -50,32 +51,17 @@ export function responseObject(response: ResponseState, model: string, outcome: 
       conversation: { id: request.conversationId ?? `conversation-${request.conversation}` },
     }),
     store: isStored,
-    tools: request.tools,
-    text: { format: request.format ?? { type: "text" } },
+    tools: request.tools.map(presentTool),
+    text: { format: request.format ?? { type: "text" }, ...(request.verbosity && { verbosity: request.verbosity }) },
     usage: usage && usageOf(usage),
-    ...unsupported,
+    max_tool_calls: null,
+    service_tier: "default",
+    top_logprobs: 0,
+    ...(request.echoed ?? echoed({})),
   };
 }
 
 export type ResponseObject = ReturnType<typeof responseObject>;
-
-/** Settings that an agent's runtime decides itself, as a request leaves them. */
-const unsupported = {
-  frequency_penalty: 0,
-  max_output_tokens: null,
-  max_tool_calls: null,
-  parallel_tool_calls: false,
-  presence_penalty: 0,
-  prompt_cache_key: null,
-  reasoning: { effort: null, summary: null },
-  safety_identifier: null,
-  service_tier: "default",
-  temperature: 1,
-  tool_choice: "auto",
-  top_logprobs: 0,
-  top_p: 1,
-  truncation: "disabled",
-};
 
 /** A time in OpenAI's form: whole seconds since 1970. */
 function secondsOf(time: Date): number {

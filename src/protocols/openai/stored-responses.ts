@@ -8,6 +8,7 @@ import type { TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
 import type { GivenFile } from "../../uploads/content.ts";
 import type { Uploads } from "../../uploads/uploads.ts";
+import type { Echoed } from "./echo.ts";
 import type { ResponseStore } from "./store.ts";
 
 /** A response's copy of its request. */
@@ -19,6 +20,10 @@ export interface ResponseRequest {
   tools: unknown[];
   /** The format of the answer's text as it was sent; missing: a text. */
   format?: object;
+  /** Missing: the request does not say it. */
+  verbosity?: string;
+  /** Missing in responses of earlier versions. */
+  echoed?: Echoed;
   /** The number of the conversation that the request named; missing: none. */
   conversation?: number;
   /** Its id in OpenAI's Conversations API; missing: the request named the number. */
@@ -48,9 +53,12 @@ interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"
   previousId: string | null;
   /** Null: the current one, or that of the previous response. */
   conversation: number | null;
-  /** Null: the response is not stored. */
-  kept: Pick<ResponseState, "request" | "input"> | null;
+  /** The part of the request that the response repeats; null for Chat Completions. */
+  kept: Repeated | null;
 }
+
+/** A response's copy of its request, and whether it is stored. */
+type Repeated = Pick<ResponseState, "request" | "input" | "isStored">;
 
 export interface BegunResponse {
   response: ResponseState;
@@ -89,7 +97,7 @@ export class Responses {
     await this.#giveUpWaiting(agent, caller);
     const response = newResponse({ id, turnId: id, agentId: agent.id, previousId, ...kept });
     try {
-      if (kept) await this.#rows.insert(response);
+      if (response.isStored) await this.#rows.insert(response);
       return {
         response,
         turn: await beginContent({ turns, uploads }, id, agent, { text: message, files }, caller, {
@@ -102,7 +110,7 @@ export class Responses {
         }),
       };
     } catch (error) {
-      if (kept) await this.#rows.remove(id).catch(() => {}); // Without its turn it is not found.
+      if (response.isStored) await this.#rows.remove(id).catch(() => {}); // Without its turn it is not found.
       throw error;
     }
   }
@@ -128,12 +136,12 @@ export class Responses {
       throw new BerthError("function_not_waiting", "The turn that waits for this call is in another conversation.");
     }
     const response = newResponse({ id, turnId: turn.id, agentId: agent.id, afterSeq: call.seq, previousId, ...kept });
-    if (kept) await this.#rows.insert(response);
+    if (response.isStored) await this.#rows.insert(response);
     try {
       await this.#turns.answerFunction(agent, turn, call.callId, output);
     } catch (error) {
       // After any other error the guest may have the output: the row stays, and `redeliver` sends it again.
-      if (kept && isRefusal(error)) await this.#rows.remove(id).catch(() => {});
+      if (response.isStored && isRefusal(error)) await this.#rows.remove(id).catch(() => {});
       throw error;
     }
     return { response, turn };
@@ -160,11 +168,11 @@ export class Responses {
   }
 
   /** The result of an earlier attempt of a request; null: none known. */
-  async begun(agent: AgentState, id: string): Promise<BegunResponse | null> {
+  async begun(agent: AgentState, id: string, repeated: Repeated | null): Promise<BegunResponse | null> {
     const kept = await this.#rows.find(agent.accountId, id);
     if (kept) return { response: kept.response, turn: await this.#turns.find(agent.id, kept.response.turnId) };
     const turn = await this.#turns.begun(agent.id, id);
-    return turn && { response: newResponse({ id, turnId: id, agentId: agent.id }), turn };
+    return turn && { response: newResponse({ id, turnId: id, agentId: agent.id, ...repeated }), turn };
   }
 
   /** The response can no longer be read. Its turn stays in the agent's history. */
@@ -196,14 +204,14 @@ export class Responses {
   }
 }
 
-/** A new response; omitted fields are those of one that is a complete turn and is not stored. */
+/** A new response; omitted fields are those of one that is a complete turn, repeats nothing and is not stored. */
 function newResponse(given: Pick<ResponseState, "id" | "turnId" | "agentId"> & Partial<ResponseState>): ResponseState {
   return {
     afterSeq: 0,
     previousId: null,
     request: { instructions: null, metadata: {}, background: false, tools: [] },
     input: [],
-    isStored: given.request !== undefined,
+    isStored: false,
     createdAt: new Date(),
     ...given,
   };

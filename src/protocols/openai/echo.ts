@@ -1,0 +1,45 @@
+import { z } from "zod";
+
+const Name = z.string().max(512).nullable().catch(null);
+const Penalty = z.number().min(-2).max(2).catch(0);
+const Reasoning = z.object({
+  effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullable().catch(null),
+  summary: z.enum(["auto", "concise", "detailed"]).nullable().catch(null),
+});
+
+/**
+ * Parameters without effect that a response repeats, with OpenAI's defaults. A value that OpenAI does not allow counts as
+ * left out.
+ */
+const Echoed = z.object({
+  frequency_penalty: Penalty,
+  max_output_tokens: z.int().min(1).nullable().catch(null),
+  parallel_tool_calls: z.boolean().catch(false), // Calls at once are a response each.
+  presence_penalty: Penalty,
+  prompt_cache_key: Name,
+  reasoning: Reasoning.catch({ effort: null, summary: null }),
+  safety_identifier: Name,
+  temperature: z.number().min(0).max(2).catch(1),
+  tool_choice: z.enum(["auto", "none"]).catch("auto"),
+  top_p: z.number().min(0).max(1).catch(1),
+  truncation: z.enum(["auto", "disabled"]).catch("disabled"),
+});
+export type Echoed = z.infer<typeof Echoed>;
+
+export function echoed(body: object): Echoed {
+  return Echoed.parse(body);
+}
+
+/** How long answers are to be, as the request says it; undefined: it does not. */
+export function verbosityOf(text: { verbosity?: unknown } | null | undefined) {
+  return z.enum(["low", "medium", "high"]).safeParse(text?.verbosity).data;
+}
+
+/** A tool with all fields that strict clients require. */
+export function presentTool(tool: unknown) {
+  return { description: null, parameters: null, strict: null, ...withoutUndefined(tool) };
+}
+
+function withoutUndefined(tool: unknown): object {
+  return Object.fromEntries(Object.entries(tool as object).filter(([, value]) => value !== undefined));
+}
