@@ -20,6 +20,7 @@ import { BackupStaging } from "./backup/staging.ts";
 import { Billing } from "./billing/billing.ts";
 import { LedgerStore } from "./billing/ledger-store.ts";
 import { Commands } from "./commands/commands.ts";
+import { CommandEnds } from "./commands/ends.ts";
 import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
 import { Conversations } from "./conversations/conversations.ts";
@@ -168,7 +169,8 @@ export class AppContext extends Foundation {
   readonly exports = new Exports(this);
   readonly imports = new Imports(this);
   readonly files = new Files(this.leases, this.stores.authors);
-  readonly commands = new Commands(this.leases, this.stores.authors);
+  readonly commands = new Commands(this.leases, this.stores.authors, this.stores.commands);
+  readonly commandEnds = new CommandEnds(this);
   readonly ports = new Ports(this.leases);
   readonly ssh = new Ssh(this.leases, this.sshAuthority);
   readonly secrets = new Secrets(this);
@@ -268,6 +270,7 @@ export class AppContext extends Foundation {
       ["automations", () => this.scheduler.stop()],
       ["webhooks", () => this.deliverer.stop()],
       ["notifications", () => this.notifier.stop()],
+      ["ends of commands", () => this.commandEnds.stop()],
     ];
     for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));
   }

@@ -20,6 +20,7 @@ import { fromCredits } from "./billing/credits.ts";
 import { MachineTime } from "./billing/machine-time-store.ts";
 import { Payments } from "./billing/payment-store.ts";
 import { BillingStore } from "./billing/store.ts";
+import { CommandStore } from "./commands/store.ts";
 import type { Config } from "./config/config.ts";
 import { ConversationStore } from "./conversations/store.ts";
 import type { Database } from "./core/database/database.ts";
@@ -77,6 +78,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     automations: new AutomationStore(database, hookStore, config.maximumAutomationsPerAccount),
     authors: new AuthorStore(database),
     billing: new BillingStore(database),
+    commands: new CommandStore(database, host),
     conversations: new ConversationStore(database),
     deliveries: new DeliveryStore(database),
     dashboardSessions: new DashboardSessionStore(database),

@@ -15,14 +15,15 @@ export class AuthorStore {
   }
 
   /**
-   * Stores the author of commands and messages that are about to reach the machine, or of files that were written. The last one is kept. Resolves
-   * with the author; null if it is unknown, or if the agent was deleted in the meantime.
+   * Stores the author of commands and messages that are about to reach the machine, or of files that were written. The
+   * last one is kept. A new command is open (src/commands/store.ts). Resolves with the author; null if it is unknown, or
+   * if the agent was deleted in the meantime.
    */
   async insert(agentId: string, kind: Kind, refs: readonly string[], ids: AuthorIds): Promise<Author | null> {
     const { personId, keyId } = ids;
     const { rows } = await sql<{ author: Author | null }>`
-      insert into machine_authors (agent_id, kind, ref, person_id, key_id)
-      select id, ${kind}, ref, ${personId}::uuid, ${keyId}::uuid
+      insert into machine_authors (agent_id, kind, ref, person_id, key_id, open)
+      select id, ${kind}, ref, ${personId}::uuid, ${keyId}::uuid, ${kind === "command"}
       from agents, unnest(${[...new Set(refs)]}::text[]) ref
       where id = ${agentId}
       on conflict (agent_id, kind, ref) do update

@@ -1,5 +1,6 @@
 import type { AgentState } from "../agents/agent.ts";
 import type { AuthorStore } from "../agents/author-store.ts";
+import type { Author } from "../contract/authors.ts";
 import type {
   CommandEvent,
   CommandExit,
@@ -12,10 +13,12 @@ import type {
 } from "../contract/commands.ts";
 import { bytesOf, maximumAnswerBytes } from "../contract/commands.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { GuestClient } from "../contract/guest-calls.ts";
 import { isUuid } from "../contract/ids.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { pause } from "../core/retry.ts";
 import { type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
+import type { CommandStore } from "./store.ts";
 
 type Owner = Pick<Caller, "accountId" | "personId" | "keyId">;
 
@@ -46,19 +49,39 @@ const inputRetryMs = 250;
 export class Commands {
   readonly #leases: GuestLeases;
   readonly #authors: AuthorStore;
+  readonly #store: CommandStore;
+  readonly #starting = new Set<string>();
 
-  constructor(leases: GuestLeases, authors: AuthorStore) {
+  constructor(leases: GuestLeases, authors: AuthorStore, store: CommandStore) {
     this.#leases = leases;
     this.#authors = authors;
+    this.#store = store;
   }
 
   /**
    * Starts the command, or finds the started command with this id. Throws `too_many_commands`, `command_not_runnable`.
    */
   async start(id: string, agent: AgentState, run: RunCommand, caller: Owner): Promise<CommandRecord> {
-    const createdBy = await this.#authors.insert(agent.id, "command", [id], caller);
-    const command = await this.#leases.use(agent, caller, (guest) => guest.startCommand({ id, run }), "again");
-    return { ...command, createdBy };
+    let createdBy: Author | null = null;
+    this.#starting.add(id);
+    try {
+      const start = async (guest: GuestClient) => {
+        createdBy = await this.#authors.insert(agent.id, "command", [id], caller);
+        return guest.startCommand({ id, run });
+      };
+      const command = await this.#leases.use(agent, caller, start, "again");
+      return { ...command, createdBy };
+    } catch (error) {
+      if (isRefusal(error)) await this.#store.remove(agent.id, id);
+      throw error;
+    } finally {
+      this.#starting.delete(id);
+    }
+  }
+
+  /** Whether the command may not have reached its machine yet. */
+  isStarting(id: string): boolean {
+    return this.#starting.has(id);
   }
 
   /** Running commands and the last finished ones, newest first. */
@@ -130,6 +153,11 @@ export class Commands {
   async resize(agent: AgentState, id: string, size: TerminalSize, caller: Owner): Promise<void> {
     await this.#leases.use(agent, caller, (guest) => guest.resizeCommand({ id, ...size }), "again");
   }
+}
+
+/** Whether the machine has no such command, and will not have it. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof BerthError && (error.code === "too_many_commands" || error.code === "command_not_runnable");
 }
 
 /** Reads a command to its end: its result, with up to 1 MiB of each stream. Null if the events end early. */

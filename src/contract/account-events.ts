@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentStatus, Fault, QueueHeld } from "./agents.ts";
 import { Decision } from "./approval-fields.ts";
 import { RunReason } from "./automations.ts";
+import { CommandExit } from "./commands.ts";
 import { EgressRefusal } from "./egress.ts";
 import { KeyKind } from "./keys.ts";
 import { DisabledReason } from "./webhooks.ts";
@@ -114,6 +115,15 @@ export const AccountEvent = z
       turnId: z.string().nullable().meta({ description: "The first turn that waits." }),
       reason: z.enum(["cancelled", "failed"]).meta({ description: "How the turn before it ended." }),
     }),
+    z
+      .object({
+        type: z.literal("command.exited"),
+        ...Place,
+        agent,
+        commandId: z.string(),
+        ...CommandExit.shape,
+      })
+      .meta({ description: "A command ended. If its machine sleeps by then, this is sent when it wakes." }),
     z.object({ type: z.literal("snapshot.created"), ...Place, agent, snapshotId: z.uuid(), name: z.string() }),
     z
       .object({ type: z.literal("credits.low"), ...Place, balance: z.string() })

@@ -5,6 +5,7 @@ import { Decision } from "./approval-fields.ts";
 import { AgentFolder, Installed } from "./archives.ts";
 import { maximumChangedFiles } from "./changes.ts";
 import {
+  CommandExit,
   MachineCommand,
   maximumEnded,
   maximumRunning,
@@ -289,6 +290,15 @@ export const guestCalls = {
   commandEvents: lines({
     request: z.object({ id: commandId, after: z.int().min(0), lastBytes: z.int().min(0).optional() }),
     item: NumberedCommandEvent,
+  }),
+  /**
+   * The ends of these commands, each as soon as it has ended; null for one that the machine does not have. Runners of
+   * older images do not have this call.
+   */
+  commandEnds: lines({
+    request: z.object({ ids: z.array(commandId).max(maximumRunning + 2 * maximumEnded) }),
+    item: z.object({ id: commandId, exit: CommandExit.nullable() }),
+    maximumBytes: ({ ids }) => ids.length * noBytes,
   }),
   /**
    * Bytes for a command's input, in base64. An `inputId` that was accepted before changes nothing. Not accepted if the

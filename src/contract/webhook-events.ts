@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CommandExit } from "./commands.ts";
 import { EgressRefusal } from "./egress.ts";
 
 /** The most characters of a reply that an event has. */
@@ -82,6 +83,11 @@ export const webhookEvents = {
     { agent },
   ),
   "agent.deleted": event("agent.deleted", "AgentDeletedEvent", "An agent was deleted.", { agent }),
+  "command.exited": event("command.exited", "CommandExitedEvent", "A command ended in an agent's machine.", {
+    agent,
+    commandId: z.uuid(),
+    ...CommandExit.shape,
+  }),
   "automation.paused": event("automation.paused", "AutomationPausedEvent", "An automation was paused.", {
     automation: z.string(),
     agent,

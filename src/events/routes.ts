@@ -36,6 +36,7 @@ const needs: Record<AccountEvent["type"] extends `${infer Noun}.${string}` ? Nou
   webhook: "manage",
   member: "read",
   workspace: "read",
+  command: "use",
   credits: "use",
   host: "use",
   key: "use",

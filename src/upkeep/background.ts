@@ -47,6 +47,7 @@ async function resume(context: AppContext): Promise<void> {
   context.searchIndexer.wake();
   await context.scheduler.sweep();
   context.scheduler.begin();
+  context.commandEnds.begin();
   await listen(context);
 }
 

@@ -88,7 +88,7 @@ export function keysBeyond(kept: number): RawBuilder<unknown> {
 /** How many of an agent's commands, and how many of its files, keep their author: the newest. */
 const keptMachineAuthors = 2_000;
 
-/** The authors of commands and files beyond those that each agent keeps, the oldest first. */
+/** The authors of commands and files beyond those that each agent keeps, the oldest first. Open commands stay. */
 const machineAuthorsBeyond = removal(
   "machine_authors",
   sql`(agent_id, kind, ref) in (
@@ -97,7 +97,7 @@ const machineAuthorsBeyond = removal(
       from machine_authors
     ) placed
     where place > ${keptMachineAuthors}::integer
-  )`,
+  ) and not open`,
 );
 
 /** How many runs an automation keeps: the newest. */

@@ -132,6 +132,9 @@ describe("an event", () => {
     const { turnId } = await client.chat("ada", "hello");
     const { turnId: failedId } = await client.chat("ada", "crash");
     await client.call("POST", "/agents/ada/snapshots", { name: "then" });
+    const { id: commandId } = (await client.call("POST", "/agents/ada/commands", { command: "exit 3", detach: true }))
+      .body;
+    await expect.poll(() => typesAt("/all"), patient).toContain("command.exited");
     await client.call("POST", "/agents/ada/suspend");
     await client.createAgent("cleo");
     await client.call("DELETE", "/agents/cleo");
@@ -147,7 +150,11 @@ describe("an event", () => {
       }),
     );
     const ofAda = events.flatMap(({ type, data }) => ("agent" in data && data.agent === "ada" ? [type] : []));
-    expect(ofAda).toEqual(["turn.completed", "turn.failed", "snapshot.created", "agent.suspended"]);
+    expect(ofAda).toEqual(["turn.completed", "turn.failed", "snapshot.created", "command.exited", "agent.suspended"]);
+    const exit = { exitCode: 3, signal: null, timedOut: false, lost: false };
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "command.exited", data: { agent: "ada", commandId, ...exit } }),
+    );
     const ids = receiver.at("/all").map(({ headers }) => headers["webhook-id"]);
     expect(new Set(ids).size).toBe(ids.length);
     expect(receiver.at("/all")[0]!.headers).toMatchObject({

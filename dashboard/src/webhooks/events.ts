@@ -13,6 +13,7 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   "agent.suspended": "An agent sleeps",
   "agent.failed": "An agent failed",
   "agent.deleted": "An agent was deleted",
+  "command.exited": "A command ended",
   "automation.paused": "An automation paused itself",
   "run.completed": "A run of an automation completed",
   "run.failed": "A run of an automation failed",

@@ -634,6 +634,7 @@ export interface Tables {
     ref: string;
     person_id: string | null;
     key_id: string | null;
+    open: Generated<boolean>;
     created_at: Generated<Date>;
   };
   turn_diffs: { turn_id: string; diffs: JSONColumnType<(string | null)[]> };

@@ -5,6 +5,7 @@ type CommandCall =
   | "startCommand"
   | "listCommands"
   | "commandEvents"
+  | "commandEnds"
   | "commandInput"
   | "signalCommand"
   | "resizeCommand";
@@ -19,6 +20,7 @@ export function commandHandlers(commands: Commands): Pick<GuestHandlers, Command
         throw new GuestError("command_exited", "The command has ended, and all of it was read.");
       return output.read(after, gone, lastBytes);
     },
+    commandEnds: async ({ ids }, { gone }) => commands.ends(ids, gone),
     commandInput: async ({ id, inputId, data, end }) => {
       const command = await commands.running(id);
       return { accepted: command.input(inputId, Buffer.from(data, "base64"), end) };

@@ -32,6 +32,7 @@ export class Command {
   #timer: NodeJS.Timeout | undefined;
   #timedOut = false;
   readonly #inputs = new Set<string>();
+  readonly #ended = Promise.withResolvers<void>();
 
   private constructor(folder: string, record: MachineCommand, output: CommandOutput | null) {
     this.#folder = folder;
@@ -93,6 +94,11 @@ export class Command {
     return this.#record.status === "running";
   }
 
+  /** Resolves when a command of this runner has ended. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
   /** Events of an earlier runner's command are read from the disk on first use. */
   async output(): Promise<CommandOutput> {
     this.#output ??= await CommandOutput.load(this.#folder, this.#record.outputBytes);
@@ -151,6 +157,7 @@ export class Command {
     this.#store();
     this.#output!.append({ type: "command.exited", ...exit });
     this.#process = null;
+    this.#ended.resolve();
   }
 
   /** Synchronous, like the output's files. On a full disk the command continues; its record is lost with the runner. */

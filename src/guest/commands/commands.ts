@@ -1,12 +1,23 @@
 import { mkdirSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type MachineCommand, maximumEnded, maximumRunning, type RunCommand } from "../../contract/commands.ts";
+import {
+  CommandExit,
+  type MachineCommand,
+  maximumEnded,
+  maximumRunning,
+  type RunCommand,
+} from "../../contract/commands.ts";
 import type { RuntimeContext } from "../../runtimes/runtime.ts";
 import { GuestError } from "../control.ts";
 import { Command } from "./command.ts";
 import { folderOf } from "./command-process.ts";
 import { PreparedShells } from "./prepared-shells.ts";
+
+interface CommandEnd {
+  id: string;
+  exit: CommandExit | null;
+}
 
 /** The owner's commands: running ones, and the last ones that exited. Each has a folder. */
 export class Commands {
@@ -68,6 +79,26 @@ export class Commands {
     return all.filter(({ status }) => status === "running" || ++ended <= maximumEnded);
   }
 
+  /** Yields each command when it has ended; with null, one that the machine does not have. */
+  async *ends(ids: readonly string[], gone: AbortSignal): AsyncGenerator<CommandEnd[]> {
+    await this.#loaded;
+    const running = new Set<Command>();
+    const ended: CommandEnd[] = [];
+    for (const id of ids) {
+      const command = this.#commands.get(id) ?? (await this.#starting.get(id)?.catch(() => undefined));
+      if (command?.running) running.add(command);
+      else ended.push({ id, exit: command ? exitOf(command) : null });
+    }
+    if (ended.length > 0) yield ended;
+    const left = new Promise((resolve) => gone.addEventListener("abort", resolve, { once: true }));
+    while (running.size > 0 && !gone.aborted) {
+      await Promise.race([left, ...[...running].map((command) => command.ended)]);
+      const over = [...running].filter((command) => !command.running);
+      for (const command of over) running.delete(command);
+      if (over.length > 0) yield over.map((command) => ({ id: command.record.id, exit: exitOf(command) }));
+    }
+  }
+
   /** Ends the shells that wait for a command. Commands continue. */
   end(): void {
     this.#shells.end();
@@ -115,4 +146,8 @@ export class Commands {
     found.sort((a, b) => (a.record.startedAt < b.record.startedAt ? -1 : 1));
     for (const command of found) this.#commands.set(command.record.id, command);
   }
+}
+
+function exitOf({ record }: Command): CommandExit {
+  return CommandExit.parse(record);
 }

@@ -3,7 +3,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostWebhookTestWebhookRequest;
+export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostCommandExitedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostWebhookTestWebhookRequest;
 
 export type Account = {
     id: string;
@@ -325,6 +325,28 @@ export type AccountEvent = {
      * How the turn before it ended.
      */
     reason: 'cancelled' | 'failed';
+} | {
+    type: 'command.exited';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    commandId: string;
+    exitCode: number | null;
+    /**
+     * The signal that ended it, such as `SIGKILL`.
+     */
+    signal: string | null;
+    timedOut: boolean;
+    /**
+     * Its machine or its supervisor stopped before the command ended.
+     */
+    lost: boolean;
 } | {
     type: 'snapshot.created';
     /**
@@ -1532,7 +1554,7 @@ export type ChangeWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -1648,6 +1670,34 @@ export type CommandEvent = {
      * Its machine or its supervisor stopped before the command ended.
      */
     lost: boolean;
+};
+
+/**
+ * A command ended in an agent's machine.
+ */
+export type CommandExitedEvent = {
+    type: 'command.exited';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The agent's name.
+         */
+        agent: string;
+        commandId: string;
+        exitCode: number | null;
+        /**
+         * The signal that ended it, such as `SIGKILL`.
+         */
+        signal: string | null;
+        timedOut: boolean;
+        /**
+         * Its machine or its supervisor stopped before the command ended.
+         */
+        lost: boolean;
+    };
 };
 
 /**
@@ -2371,7 +2421,7 @@ export type CreateWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -11229,6 +11279,15 @@ export type PostAgentDeletedWebhookPayload = AgentDeletedEvent;
 export type PostAgentDeletedWebhookRequest = {
     body: PostAgentDeletedWebhookPayload;
     key: 'agent.deleted';
+    path?: never;
+    query?: never;
+};
+
+export type PostCommandExitedWebhookPayload = CommandExitedEvent;
+
+export type PostCommandExitedWebhookRequest = {
+    body: PostCommandExitedWebhookPayload;
+    key: 'command.exited';
     path?: never;
     query?: never;
 };
