@@ -16,10 +16,12 @@ import { maximumRetoldTurns, type RetoldTurn } from "./retelling.ts";
 import { toTurnState } from "./store.ts";
 import { noTurn, type PastTurn, type RecentTurn } from "./turn.ts";
 
-/** The turns to count; null: all. */
-interface TurnFilter {
+/** The turns to list or to count; null: all. */
+export interface TurnFilter {
   conversation: number | null;
   status: TurnStatus | null;
+  /** Began or ended at this time or later. */
+  since: Date | null;
 }
 
 /** Turns with their replies, for readers. */
@@ -30,16 +32,16 @@ export class PastTurnStore {
     this.#database = database;
   }
 
-  /** Up to `limit` turns of an agent, or of one conversation, after its turn `after`, newest first. */
+  /** Up to `limit` turns of an agent after its turn `after`, newest first. */
   async list(
     agentId: string,
     limit: number,
     after: string | null,
-    conversation: number | null = null,
+    filter: Partial<TurnFilter> = {},
   ): Promise<PastTurn[]> {
     const rows = await this.#pastTurns(agentId)
       .select(briefChangesOf.as("changes"))
-      .$if(conversation !== null, (query) => query.where("conversation", "=", conversation!))
+      .where(matches(filter))
       .$if(after !== null, (query) => query.where(olderThan("turns", after!)))
       .orderBy("created_at", "desc")
       .orderBy("id", "desc")
@@ -76,14 +78,12 @@ export class PastTurnStore {
   }
 
   /** The number of an agent's turns. */
-  async count(agentId: string, { conversation, status }: TurnFilter): Promise<number> {
+  async count(agentId: string, filter: TurnFilter): Promise<number> {
     const { count } = await this.#database
       .selectFrom("turns")
       .select(({ fn }) => fn.countAll<string>().as("count"))
       .where("agent_id", "=", agentId)
-      .$if(conversation !== null, (query) => query.where("conversation", "=", conversation!))
-      .$if(status !== null, (query) => query.where("status", "=", status === "waiting" ? "running" : status!))
-      .$if(status === "running" || status === "waiting", (query) => query.where("waiting", "=", status === "waiting"))
+      .where(matches(filter))
       .executeTakeFirstOrThrow();
     return Number(count);
   }
@@ -140,6 +140,16 @@ export class PastTurnStore {
       .select(turnAuthor.as("createdBy"))
       .where("agent_id", "=", agentId);
   }
+}
+
+function matches({ conversation = null, status = null, since = null }: Partial<TurnFilter>) {
+  const conditions = [
+    conversation === null ? sql`true` : sql`turns.conversation = ${conversation}`,
+    status === null ? sql`true` : sql`turns.status = ${status === "waiting" ? "running" : status}`,
+    status === "running" || status === "waiting" ? sql`turns.waiting = ${status === "waiting"}` : sql`true`,
+    since === null ? sql`true` : sql`coalesce(turns.finished_at, turns.created_at) >= ${since}`,
+  ];
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 }
 
 /** The turns of a conversation that are remembered: after `since`, up to the turn `until`, without the turn `except`. */

@@ -121,7 +121,7 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
       const agent = await findAgent(agents, request, request.params.name);
       const { limit, cursor, conversation = null } = request.query;
       const after = fromCursor(cursor, timedPattern);
-      const page = await turns.past.list(agent.id, limit + 1, after, conversation);
+      const page = await turns.past.list(agent.id, limit + 1, after, { conversation });
       return pageOf(page.map(toTurnView), limit, timedKey);
     });
 

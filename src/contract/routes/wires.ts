@@ -60,7 +60,7 @@ export const wireRoutes = {
     path: "/agents/{name}/a2a/.well-known/agent-card.json",
     summary: "An agent's card for the Agent2Agent protocol",
     params: AgentParams,
-    responses: { 200: z.unknown() },
+    responses: { 200: z.unknown(), 304: z.null() },
     permission: chatReading,
     by: "any",
   }),

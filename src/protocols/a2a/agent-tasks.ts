@@ -16,10 +16,9 @@ import type {
   Task,
   TaskPushNotificationConfig,
 } from "@a2a-js/sdk";
-import { TaskState } from "@a2a-js/sdk";
 import {
-  ExtendedAgentCardNotConfiguredError,
   JsonRpcTransportError,
+  RequestMalformedError,
   TaskNotCancelableError,
   TaskNotFoundError,
   UnsupportedOperationError,
@@ -34,7 +33,7 @@ import { routes } from "../../contract/routes.ts";
 import type { Conversations } from "../../conversations/conversations.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import { errorBody } from "../../core/http/errors.ts";
-import { fromCursor, pageOf, timedKey, timedPattern } from "../../core/http/paging.ts";
+import { pageOf, timedKey } from "../../core/http/paging.ts";
 import { beginContent } from "../../turns/begin-content.ts";
 import type { TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
@@ -43,15 +42,14 @@ import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-op
 import { decisionIn, messageIn } from "./messages.ts";
 import type { TaskNotifications } from "./notifications.ts";
 import type { PushTarget } from "./push-config.ts";
-import { conversationOf, statusOf, taskOf, updatesOf } from "./tasks.ts";
+import { cursorIn, filterOf } from "./task-filter.ts";
+import { conversationOf, taskOf, updatesOf } from "./tasks.ts";
 
 /** The JSON-RPC code of refusals for which A2A has no error. The message begins with the service's own code. */
 const refusalCode = -32_050;
 /** How long a cancellation waits for the task's end. */
 const cancelMs = 5_000;
 const usualPage = 50;
-/** The number of none. */
-const noConversation = 0;
 /** The protocol's own operation: a caller that may read a task may be notified of it. */
 const pushing: Route = { ...routes.a2a, audited: true };
 
@@ -101,30 +99,20 @@ export class AgentTasks implements A2ARequestHandler {
     );
   }
 
-  /** A page of the tasks, newest first. The filter by status applies within it. */
+  /** A page of the tasks, newest first; `totalSize` counts those of all pages. */
   listTasks(request: ListTasksRequest): Promise<ListTasksResponse> {
-    const { pageSize, pageToken, contextId, status, historyLength, includeArtifacts } = request;
-    const limit = Math.min(Math.max(pageSize || usualPage, 1), 100);
+    const { pageSize: limit = usualPage, pageToken, historyLength = 0, includeArtifacts = false } = request;
+    const { past } = this.#parts.turns;
     return this.#perform(routes.listTurns, async (operation) => {
       const { id } = this.#agentOf(operation);
-      const conversation = contextId === "" ? null : (conversationOf(contextId) ?? noConversation);
-      const after = fromCursor(pageToken || undefined, timedPattern);
-      const found = await this.#parts.turns.past.list(id, limit + 1, after, conversation);
-      const page = pageOf(found, limit, timedKey);
-      const tasks = page.data
-        .map((turn) => taskOf(turn, { historyLength: historyLength ?? 0, withReply: includeArtifacts ?? false }))
-        .filter((task) => status === TaskState.TASK_STATE_UNSPECIFIED || task.status?.state === status);
-      const totalSize = await this.#count(id, contextId, status);
+      const after = cursorIn(pageToken);
+      const filter = filterOf(request);
+      if (!filter) return { tasks: [], nextPageToken: "", pageSize: limit, totalSize: 0 };
+      const page = pageOf(await past.list(id, limit + 1, after, filter), limit, timedKey);
+      const tasks = page.data.map((turn) => taskOf(turn, { historyLength, withReply: includeArtifacts }));
+      const totalSize = await past.count(id, filter);
       return { tasks, nextPageToken: page.nextCursor ?? "", pageSize: limit, totalSize };
     });
-  }
-
-  /** The number of matching tasks, on all pages. */
-  async #count(agentId: string, contextId: string, state: TaskState): Promise<number> {
-    const conversation = contextId === "" ? null : conversationOf(contextId);
-    const status = state === TaskState.TASK_STATE_UNSPECIFIED ? null : statusOf(state);
-    if (conversation === undefined || status === undefined) return 0;
-    return this.#parts.turns.past.count(agentId, { conversation, status });
   }
 
   cancelTask({ id }: CancelTaskRequest): Promise<Task> {
@@ -142,7 +130,7 @@ export class AgentTasks implements A2ARequestHandler {
   }
 
   async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
-    throw new ExtendedAgentCardNotConfiguredError("The card is the same for every caller.");
+    throw new UnsupportedOperationError("There is no extended card: the card is the same for every caller.");
   }
 
   createTaskPushNotificationConfig(config: TaskPushNotificationConfig): Promise<TaskPushNotificationConfig> {
@@ -206,6 +194,10 @@ export class AgentTasks implements A2ARequestHandler {
     const { approvals, carrier, agent } = this.#parts;
     return this.#perform(routes.answerApproval, async (operation) => {
       const turn = await this.#find(operation, taskId);
+      if (message.contextId !== "" && conversationOf(message.contextId) !== turn.conversation)
+        throw new RequestMalformedError(`The task is of the context conversation-${turn.conversation}.`);
+      if (hasEnded(turn.status))
+        throw new UnsupportedOperationError("The task has ended: begin another one without a taskId.");
       const decision = decisionIn(message);
       const first = await approvals.firstOpen(turn);
       if (!first)
@@ -256,6 +248,7 @@ export class AgentTasks implements A2ARequestHandler {
 
   async #find(operation: CarriedOperation, id: string): Promise<TurnState> {
     const { turns, carrier } = this.#parts;
+    if (id === "") throw new RequestMalformedError("The id of a task is required.");
     const turn = await turns.find(this.#agentOf(operation).id, id);
     requireOwnTurn(carrier.request.caller, turn);
     return turn;
@@ -317,6 +310,7 @@ function toA2aError(thrown: unknown): unknown {
   const { code, message } = errorBody(thrown);
   if (code === "turn_not_found") return new TaskNotFoundError(message);
   if (code === "turn_finished") return new TaskNotCancelableError(message);
+  if (code === "request_invalid") return new RequestMalformedError(message);
   const error = { code: refusalCode, message: `${code}: ${message}` };
   return new JsonRpcTransportError({ jsonrpc: "2.0", id: null, error });
 }

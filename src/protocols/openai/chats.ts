@@ -91,7 +91,9 @@ export class ClientChats {
     if (found.length < 2) return found;
     const shown = earlier.findLast(({ role }) => role === "assistant")?.text.trim();
     const replies = await Promise.all(
-      found.map(async ({ conversation }) => (await this.#past.list(agent.id, 1, null, conversation))[0]?.reply.trim()),
+      found.map(async ({ conversation }) =>
+        (await this.#past.list(agent.id, 1, null, { conversation }))[0]?.reply.trim(),
+      ),
     );
     const first = found.filter((_, index) => replies[index] === shown);
     return [...first, ...found.filter((each) => !first.includes(each))];

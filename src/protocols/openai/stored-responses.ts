@@ -187,7 +187,7 @@ export class Responses {
     const { response } = found;
     if (response.agentId !== agent.id) throw notLast("The previous response belongs to another agent.");
     const turn = await this.#turns.find(agent.id, response.turnId);
-    const [last] = await this.#turns.past.list(agent.id, 1, null, turn.conversation);
+    const [last] = await this.#turns.past.list(agent.id, 1, null, { conversation: turn.conversation });
     if (last?.id !== turn.id || (await this.#rows.lastOf(turn.id)) !== response.id)
       throw notLast("The conversation has continued after the previous response.");
     return turn.conversation;
