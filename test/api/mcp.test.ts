@@ -138,6 +138,68 @@ describe.each(mcpRevisions)("revision %s", (revision) => {
   });
 });
 
+test("a resource that does not exist has the code of its revision", async () => {
+  const client = await connect(owner);
+  const failed = await client.readResource({ uri: "berth://agents/nobody/transcript" }).catch((error) => error);
+  expect(failed).toMatchObject({ code: -32_602, data: { uri: "berth://agents/nobody/transcript" } });
+  const read = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "berth://agents/nobody/transcript" } };
+  const accept = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25" };
+  const answer = await (await owner.fetch("POST", "/mcp", read, accept)).text();
+  expect(answer).toContain('"code":-32002');
+  expect(answer).toContain('"uri":"berth://agents/nobody/transcript"');
+});
+
+describe("changes of the list of agents", () => {
+  async function subscribed(as: TestClient) {
+    const client = await connect(as);
+    let heard = 0;
+    let next = Promise.withResolvers<void>();
+    client.setNotificationHandler("notifications/resources/list_changed", () => {
+      heard++;
+      next.resolve();
+      next = Promise.withResolvers();
+    });
+    const subscription = await client.listen({ resourcesListChanged: true, toolsListChanged: true });
+    const { honoredFilter } = subscription;
+    return { client, subscription, honoredFilter, heard: () => heard, next: () => next.promise };
+  }
+
+  test("a subscriber hears of agents that are created and deleted, and of no others", async () => {
+    const [mine, theirs] = [await subscribed(owner), await subscribed(stranger)];
+    expect(mine.honoredFilter).toEqual({ resourcesListChanged: true });
+    const created = mine.next();
+    await owner.createAgent("heard");
+    await created;
+    const { resources } = await mine.client.listResources();
+    expect(resources.map(({ name }) => name)).toContain("heard");
+    const deleted = mine.next();
+    await owner.call("DELETE", "/agents/heard");
+    await deleted;
+    expect(theirs.heard()).toBe(0);
+    const own = theirs.next();
+    await stranger.createAgent("their-own");
+    await own;
+    await Promise.all([mine.subscription.close(), theirs.subscription.close()]);
+  });
+
+  test("an external agent key, which has no resources, and revisions of 2025 have no notifications", async () => {
+    const ofKey = await subscribed(adaKey);
+    expect([ofKey.honoredFilter, ofKey.client.getServerCapabilities()?.resources]).toEqual([{}, undefined]);
+    const client = await connect(owner, "2025-11-25");
+    expect(client.getServerCapabilities()).toMatchObject({
+      tools: { listChanged: false },
+      resources: { listChanged: false },
+    });
+  });
+
+  test("a subscription ends with its key", async () => {
+    const { body } = await owner.call("POST", "/keys", {});
+    const { subscription } = await subscribed(new TestClient(owner.url, body.key));
+    await owner.call("DELETE", `/keys/${body.id}`);
+    expect(await subscription.closed).not.toBe("local");
+  });
+});
+
 test("the owner has all tools, each with its schemas and annotations", async () => {
   const { tools } = await (await connect(owner)).listTools();
   expect(tools.map(({ name }) => name)).toEqual(allTools);
@@ -210,5 +272,7 @@ test("an invalid protocol call is refused", async () => {
   expect((await call({ jsonrpc: "2.0", id: 1, method: "ping" }, { origin: "https://evil.example" })).status).toBe(403);
   expect((await call({ jsonrpc: "2.0", id: 1, method: "ping" }, { origin: owner.url })).status).toBe(200);
   expect((await owner.fetch("GET", "/mcp")).status).toBe(405);
+  const unfinished = await owner.call("POST", "/mcp", '{"jsonrpc":"2.0",');
+  expect(unfinished).toMatchObject({ status: 400, body: { jsonrpc: "2.0", id: null, error: { code: -32_700 } } });
   expect((await fetch(`${owner.url}/mcp`, { method: "POST" })).status).toBe(401);
 });

@@ -8,8 +8,11 @@ import { goneOf } from "../../core/http/gone.ts";
 import { countRequest } from "../../core/http/guard.ts";
 import { handle } from "../../core/http/handle.ts";
 import { sendText } from "../../core/http/sse.ts";
+import { handleRpcError } from "../rpc-errors.ts";
+import { isReading, withCodeOf2025 } from "./not-found.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { authInfoOf, mcpServers } from "./server.ts";
+import { isSubscription, Subscriptions } from "./subscriptions.ts";
 
 /** The maximum number of messages in a batch, which the revision 2025-03-26 allows. */
 const maximumBatch = 20;
@@ -21,6 +24,8 @@ export function mcpRoutes(context: AppContext, servers = mcpServers(context)): F
     const onerror = (error: Error) => app.log.debug({ err: error }, "an MCP request was refused");
     // Supports the current revision of the protocol and earlier ones.
     const handler = createMcpHandler(servers, { onerror });
+    app.setErrorHandler(handleRpcError);
+    const subscriptions = new Subscriptions(servers, context, onerror);
     app.addHook("onClose", () => handler.close());
     app.addHook("onRequest", async ({ headers }) => requireOrigin(headers.origin, address.public, config.corsOrigins));
 
@@ -34,8 +39,11 @@ export function mcpRoutes(context: AppContext, servers = mcpServers(context)): F
         signal: goneOf(reply),
       });
       const authInfo = authInfoOf({ carrier: { request, reply } });
-      const answer = await handler.fetch(asked, { authInfo, parsedBody: request.body ?? null });
-      return await send(reply, answer);
+      const parsedBody = request.body ?? null;
+      if (isSubscription(parsedBody))
+        return await send(reply, await subscriptions.open(asked, { authInfo, parsedBody }, request.caller));
+      const answer = await handler.fetch(asked, { authInfo, parsedBody });
+      return await send(reply, isReading(parsedBody) ? await withCodeOf2025(answer) : answer);
     });
   };
 }

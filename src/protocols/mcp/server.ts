@@ -17,7 +17,9 @@ export function mcpServers({ version, agents, turns, commands, files, operations
     const carrier = carrierOf(context);
     const { credential, role } = carrier.request.caller;
     const info = { name: "berth", title: "Berth", version };
-    const server = new McpServer(info, { instructions });
+    // The list of tools depends on the key alone. Only subscriptions, of 2026-07-28, have notifications.
+    const resources = credential === "agent" ? {} : { resources: { listChanged: context.era === "modern" } };
+    const server = new McpServer(info, { instructions, capabilities: { tools: { listChanged: false }, ...resources } });
     for (const tool of tools) {
       const { permission } = tool.route;
       if (permission === "public" || permission[credential] === "no" || !allows(role, permission.needs)) continue;
