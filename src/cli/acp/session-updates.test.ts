@@ -59,6 +59,11 @@ test("what a runtime says in the protocol's own blocks is passed on, as far as i
   });
 });
 
+test("a tool's call that begins with a list of no blocks has no content", () => {
+  const begun = updateOf({ type: "response.tool_call.started", id: "1", name: "Bash", input: {}, output: [] });
+  expect(begun).not.toHaveProperty("content");
+});
+
 test("output of any other shape is text, and a large one is cut", () => {
   const shown = (output: unknown) => updateOf({ type: "response.tool_call.completed", id: "1", output });
   expect(shown({ a: 1 })).toMatchObject({ content: [{ content: { text: '{\n  "a": 1\n}' } }] });

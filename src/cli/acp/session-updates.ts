@@ -112,9 +112,14 @@ function diffOf(input: unknown): ToolCallContent | null {
 }
 
 function shownOutput(output: unknown): string | null {
-  if (output === undefined || output === null || output === "") return null;
+  if (output === undefined || output === null || output === "" || isEmptyList(output)) return null;
   const said = typeof output === "string" ? output : JSON.stringify(output, null, 2);
   return said.length > shownCharacters ? `${said.slice(0, shownCharacters).toWellFormed()}\n… (cut)` : said;
+}
+
+/** Runtimes that use this protocol begin a tool's call with an output without blocks. */
+function isEmptyList(output: unknown): boolean {
+  return Array.isArray(output) && output.length === 0;
 }
 
 function present<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {
