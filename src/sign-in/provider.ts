@@ -21,7 +21,7 @@ import type { ProviderRecords } from "./provider-record-store.ts";
 import { RecordAdapter } from "./records.ts";
 import { registrationPath } from "./registration.ts";
 import { devicePath, signInPages, signInPath, welcomePath } from "./sign-in.ts";
-import { type TokenAudience, type VerifiedToken, verifyToken } from "./tokens.ts";
+import { grantClaim, type TokenAudience, type VerifiedToken, verifyToken } from "./tokens.ts";
 
 /** The audience of its tokens. Not the service's address, which may change. */
 export const localAudience = "urn:berth:api";
@@ -97,6 +97,7 @@ export class LocalProvider {
     const provider = new Provider(this.issuer, configurationOf(publicUrl, keys, parts, mount));
     // The headers that this trusts are set below, so clients cannot forge them.
     provider.proxy = true;
+    provider.use(nameScope);
     provider.use(signInPages({ ...parts, cookieKeys: keys.cookieKeys, publicUrl, provider, mount }));
     provider.on("grant.success", (ctx) => void recordGrant(ctx, parts));
     provider.on("server_error", (_ctx, error) => parts.log("the identity provider has a fault", error));
@@ -120,16 +121,23 @@ export class LocalProvider {
   }
 
   /**
-   * Verifies an access token, whose subject is the user's id. Returns null for an invalid token, and for one of a
-   * program that the user has ended.
+   * Verifies an access token, whose subject is the user's id. Returns null for an invalid token, for one of a program
+   * that the user has ended, and for the tool's after its sign-out.
    */
   async verify(token: string, audience: TokenAudience): Promise<VerifiedToken | null> {
     const accepted = { issuer: this.issuer, audience: this.#audiences[audience] };
     const verified = await verifyToken(token, this.#keys, accepted);
     if (!verified) return null;
     // The dashboard and the tool renew theirs for as long as the user is signed in.
-    if (verified.clientId !== null && isOwnClient(verified.clientId)) return { ...verified, expiresAt: null };
+    if (verified.clientId !== null && isOwnClient(verified.clientId))
+      return (await this.#isSignedIn(verified)) ? { ...verified, expiresAt: null } : null;
     return (await this.isGranted(verified.subject, verified.clientId)) ? verified : null;
+  }
+
+  /** Whether the tool has not signed out. The dashboard's tokens are the server's, which forgets them at its sign-out. */
+  async #isSignedIn({ clientId, grantId }: VerifiedToken): Promise<boolean> {
+    if (clientId !== toolClient || grantId === null) return true;
+    return (await new RecordAdapter("Grant", this.#records).find(grantId)) !== undefined;
   }
 
   /** Whether the user has not ended the program. */
@@ -154,6 +162,20 @@ function withScope(path: string): string {
   if (url.pathname !== "/auth" || !url.searchParams.has("client_id") || scopes.includes("openid")) return path;
   url.searchParams.set("scope", ["openid", ...scopes].join(" "));
   return url.pathname + url.search;
+}
+
+/**
+ * Names the granted scope in answers with tokens (RFC 6749, 5.1). The provider names the part that is for the resource,
+ * which has none.
+ */
+async function nameScope(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  await next();
+  const body = ctx.body as { scope?: string } | undefined;
+  if (ctx.oidc?.route !== "token" || body?.scope !== "") return;
+  const { RefreshToken, AuthorizationCode, DeviceCode } = ctx.oidc.entities;
+  const scope = (RefreshToken ?? AuthorizationCode ?? DeviceCode)?.scope;
+  if (scope) body.scope = scope;
+  else delete body.scope;
 }
 
 /** Logs that tokens were issued, except when they replace older ones. */
@@ -202,6 +224,7 @@ function configurationOf(
       Session: (_ctx, { accountId }) => (accountId ? lifetimes.Session : anonymousSessionSeconds),
     },
     rotateRefreshToken: true,
+    extraTokenClaims: (_ctx, token) => ("grantId" in token ? { [grantClaim]: token.grantId } : undefined),
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     // Signing out in a browser ends the dashboard's tokens, but not the CLI's, which has its own sign-out.
     expiresWithSession: (_ctx, source) => source.clientId === dashboardClient,

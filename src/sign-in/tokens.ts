@@ -22,6 +22,8 @@ export interface VerifiedToken {
   issuedAt: Date | null;
   /** The program that it was issued to; null if it does not say. */
   clientId: string | null;
+  /** The sign-in that it belongs to; null if it does not say. */
+  grantId: string | null;
   /** Null for a token whose sign-in is renewed. */
   expiresAt: Date | null;
 }
@@ -33,6 +35,9 @@ export type TokenAudience = "api" | "mcp";
 export interface Identity extends VerifiedToken {
   issuer: string;
 }
+
+/** The built-in provider's claim with the id of a token's grant. */
+export const grantClaim = "berth_grant";
 
 const maximumTokenBytes = 8 * 1024;
 const maximumSubjectLength = 255;
@@ -73,8 +78,9 @@ export async function verifyToken(
     const subject = subjectOf(claims);
     const issuedAt = claims.iat === undefined ? null : new Date(claims.iat * 1000);
     const clientId = typeof claims.client_id === "string" ? claims.client_id : null;
+    const grantId = textOf(claims[grantClaim], 100);
     if (subject === null) return null;
-    return { subject, ...personOf(claims), issuedAt, clientId, expiresAt: new Date(claims.exp! * 1000) };
+    return { subject, ...personOf(claims), issuedAt, clientId, grantId, expiresAt: new Date(claims.exp! * 1000) };
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;

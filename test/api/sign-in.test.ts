@@ -132,11 +132,17 @@ test("a device signs in through the pages, and signs out alone", async () => {
   };
   const one = await connect();
   expect(await listed(one.access_token)).toBe(200);
+  // RFC 6749, 5.1: it has at least one scope.
+  expect(one.scope).toBe("openid");
   const two = await connect();
   const revoked = { client_id: "berth-cli", token: one.refresh_token };
   expect((await tokenRequest(url, revoked, "/oidc/token/revocation")).status).toBe(200);
   expect((await refresh(url, one.refresh_token, "berth-cli")).status).toBe(400);
-  expect((await refresh(url, two.refresh_token, "berth-cli")).status).toBe(200);
+  // RFC 7009, 2.1: the access token ends with it.
+  expect(await listed(one.access_token)).toBe(401);
+  const renewed = await refresh(url, two.refresh_token, "berth-cli");
+  expect([renewed.status, renewed.body.scope]).toEqual([200, "openid"]);
+  for (const token of [two.access_token, renewed.body.access_token]) expect(await listed(token)).toBe(200);
 });
 
 test("the audit log tells of passwords that were set, of those that were right and wrong, and of devices", async () => {
