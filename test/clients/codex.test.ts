@@ -10,7 +10,7 @@ import { seedFolder } from "../support/warm-seed.ts";
 // OpenAI's codex, unmodified from npm, with an agent as its model. It is large, so it is installed once and kept, apart
 // from what a checkout needs.
 
-const version = "0.169.0";
+const version = "0.171.0";
 const folder = join(seedFolder, `codex-${version}`);
 let service: ScriptedService;
 let home: string;
@@ -31,8 +31,8 @@ beforeAll(async () => {
     `model_provider = "berth"
 web_search = "disabled"
 
-[features]
-multi_agent = false
+[agents]
+enabled = false
 
 [model_providers.berth]
 name = "Berth"
@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** The output of codex for a message. Its commands run without its own sandbox, which needs the host's permission. */
+/** The output of codex for a message; it does not complain about the configuration. Its commands run without its own sandbox, which needs the host's permission. */
 async function codex(agent: string, message: string): Promise<string> {
   const flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-C", home, "-m", agent];
   const child = spawn(join(folder, "node_modules/.bin/codex"), ["exec", ...flags, message], {
@@ -55,6 +55,7 @@ async function codex(agent: string, message: string): Promise<string> {
     env: { ...process.env, CODEX_HOME: home, BERTH_KEY: service.client.key },
   });
   const [said, errors] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
+  expect(errors).not.toContain("deprecated");
   return said || errors;
 }
 
