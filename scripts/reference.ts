@@ -75,7 +75,7 @@ function operationText(name: string, operation: DescribedOperation): string {
   const body = Object.values(requestBody?.content ?? {})[0]?.schema;
   const rows = parameters.map((each) => row(each.name, each.in, each.schema ?? {}, each.required, each.description));
   const answers = Object.entries(responses)
-    .filter(([status]) => status !== "default")
+    .filter(([status]) => status !== "default" && status !== "4XX")
     .map(([status, { content = {} }]) => {
       const kinds = Object.entries(content).map(([type, { schema }]) => `${typeOf(schema ?? {})} as \`${type}\``);
       return `- ${status}: ${kinds.join(", ") || "nothing"}`;

@@ -9,7 +9,7 @@ import { routes } from "../contract/routes.ts";
 import { begun } from "../core/http/begun.ts";
 import { clientGone, goneOf } from "../core/http/gone.ts";
 import { handle } from "../core/http/handle.ts";
-import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
+import { lastEventId, type SseEvent, sendEvents, sendLastEvents } from "../core/http/sse.ts";
 import { type Commands, resultOf } from "./commands.ts";
 
 /**
@@ -55,9 +55,10 @@ export function commandRoutes(context: AppContext): FastifyPluginAsync {
       const id = request.params.commandId;
       using _ = streams.enter(request);
       // Wakes the machine, and reports an unknown command before the stream begins.
-      await commands.find(agent, id, request.caller);
+      const { status } = await commands.find(agent, id, request.caller);
       const after = lastEventId(request) ?? request.query.after;
-      await sendEvents(reply, {}, (gone) => toSse(commands.events(agent.id, id, { after, keepAwake: false }, gone)));
+      const send = status === "exited" ? sendLastEvents : sendEvents;
+      await send(reply, {}, (gone) => toSse(commands.events(agent.id, id, { after, keepAwake: false }, gone)));
       return reply;
     });
 

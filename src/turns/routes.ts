@@ -5,6 +5,7 @@ import type { AppContext } from "../context.ts";
 import type { TurnChanges } from "../contract/changes.ts";
 import {
   type ChatRequest,
+  hasEnded,
   type Inclusion,
   inclusionOf,
   type SequencedEvent,
@@ -18,7 +19,7 @@ import { begun } from "../core/http/begun.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
-import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
+import { lastEventId, type SseEvent, sendEvents, sendLastEvents } from "../core/http/sse.ts";
 import { contentOf, type MessageContent } from "../uploads/content.ts";
 import { beginContent } from "./begin-content.ts";
 import { Changes } from "./changes.ts";
@@ -144,7 +145,8 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
       const { turn } = await find(request);
       using _ = streams.enter(request);
       const after = lastEventId(request) ?? request.query.after;
-      await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
+      const send = hasEnded(turn.status) ? sendLastEvents : sendEvents;
+      await send(reply, { "x-turn-id": turn.id }, (gone) =>
         visible(turns.events.follow(turn, after, gone), request.query.include, request.caller),
       );
       return reply;

@@ -130,6 +130,12 @@ test("an aborted signal ends it with the signal's reason", async () => {
   expect(seen).toEqual([1]);
 });
 
+test("204 ends a stream: nothing follows its last event", async () => {
+  const { client, paths } = await serve((_request, response) => response.writeHead(204).end());
+  expect(await numbers(follow(client))).toEqual([]);
+  expect(paths).toHaveLength(1);
+});
+
 test("a response that is not an event stream is rejected", async () => {
   const { client } = await serve((_request, response) => response.end("<html>"));
   await expect(numbers(follow(client))).rejects.toThrow("not Berth");

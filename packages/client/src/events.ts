@@ -30,6 +30,8 @@ export async function* followEvents<Event>(
   let lastId: string | null = null;
   let response: Response | null = await open(null, false);
   for (let tries = 0; ; tries++) {
+    // No event follows the one that it was asked after.
+    if (response?.status === 204) return;
     const isAlive = () => {
       tries = 0;
     };

@@ -65,7 +65,7 @@ export const chatRoutes = {
     summary: "Read a turn's events, from the start or from a cursor",
     params: TurnParams,
     query: TurnEventsQuery,
-    responses: {},
+    responses: { 200: z.null(), 204: z.null() },
     permission: chatReading,
     stream: TurnEvent,
     by: "leader, or any",

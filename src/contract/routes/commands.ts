@@ -51,7 +51,7 @@ export const commandRoutes = {
       "Live or finished, up to `command.exited`. 16 MiB of output are kept. A reader does not keep the machine awake: the stream continues when it wakes.",
     params: CommandParams,
     query: CommandEventsQuery,
-    responses: {},
+    responses: { 200: z.null(), 204: z.null() },
     permission: using,
     stream: CommandEvent,
   }),

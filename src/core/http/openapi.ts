@@ -52,11 +52,11 @@ interface Document {
 
 const reference = /"#\/components\/schemas\/(\w+)"/g;
 
-/** The error responses of an operation, by the shape that its route names. */
+/** The content of an operation's error responses, by the shape that its route names. */
 function refusalOf(errors: Route["errors"]) {
   const own = { $ref: "#/components/schemas/Error" };
   const schema = errors === "openai" ? openAiError : errors === "json-rpc" ? { anyOf: [own, jsonRpcError] } : own;
-  return { description: "The request was refused, or it failed.", content: { "application/json": { schema } } };
+  return { "application/json": { schema } };
 }
 
 /** https://platform.openai.com/docs/guides/error-codes */
@@ -101,7 +101,9 @@ function tidied<Given>(given: Given): Given {
   const webhooks = describedWebhooks();
   for (const operation of Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods))) {
     const { errors } = byOperationId.get(operation.operationId!)!;
-    operation.responses = { ...operation.responses, default: refusalOf(errors) };
+    const content = refusalOf(errors);
+    const refused = { description: "The request was refused.", content };
+    operation.responses = { ...operation.responses, "4XX": refused, default: { description: "It failed.", content } };
   }
   const { schemas = {} } = document.components ?? {};
   const used = reachable([document.paths, webhooks], schemas);

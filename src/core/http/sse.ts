@@ -48,6 +48,24 @@ export async function sendEvents(
   }
 }
 
+/**
+ * As `sendEvents`, for events of something that has ended. Without any event left it is 204, with which an `EventSource`
+ * stops asking.
+ */
+export async function sendLastEvents(
+  reply: FastifyReply,
+  headers: Record<string, string>,
+  source: (gone: AbortSignal) => AsyncGenerator<readonly SseEvent[]>,
+): Promise<void> {
+  const batches = source(goneOf(reply));
+  const first = await batches.next();
+  if (first.done) return void reply.code(204).headers(headers).send();
+  await sendEvents(reply, headers, async function* () {
+    yield first.value;
+    yield* batches;
+  });
+}
+
 /** Streams events that are already text, including comments. The source is notified when the reader disconnects. */
 export async function sendText(reply: FastifyReply, source: AsyncIterable<Uint8Array>): Promise<void> {
   const gone = open(reply, {});

@@ -4974,7 +4974,11 @@ export type GetHealthData = {
 
 export type GetHealthErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5005,7 +5009,11 @@ export type GetReadinessErrors = {
      */
     503: Readiness;
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5030,7 +5038,11 @@ export type GetMetricsData = {
 
 export type GetMetricsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5055,7 +5067,11 @@ export type GetProtectedResourceData = {
 
 export type GetProtectedResourceErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5080,7 +5096,11 @@ export type GetMcpResourceData = {
 
 export type GetMcpResourceErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5114,7 +5134,11 @@ export type ListAgentsData = {
 
 export type ListAgentsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5150,7 +5174,11 @@ export type CreateAgentData = {
 
 export type CreateAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5180,7 +5208,11 @@ export type DeleteAgentData = {
 
 export type DeleteAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5210,7 +5242,11 @@ export type GetAgentData = {
 
 export type GetAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5245,7 +5281,11 @@ export type ChangeAgentData = {
 
 export type ChangeAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5290,7 +5330,11 @@ export type RestartAgentData = {
 
 export type RestartAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5331,7 +5375,11 @@ export type UpgradeAgentData = {
 
 export type UpgradeAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5367,7 +5415,11 @@ export type SuspendAgentData = {
 
 export type SuspendAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5408,7 +5460,11 @@ export type ResumeAgentData = {
 
 export type ResumeAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5447,7 +5503,11 @@ export type GetLogData = {
 
 export type GetLogErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5483,7 +5543,11 @@ export type ResetConversationData = {
 
 export type ResetConversationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5513,7 +5577,11 @@ export type GetInstallStatusData = {
 
 export type GetInstallStatusErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5551,7 +5619,11 @@ export type ListOpenApprovalsData = {
 
 export type ListOpenApprovalsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5594,7 +5666,11 @@ export type ListApprovalsData = {
 
 export type ListApprovalsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5638,7 +5714,11 @@ export type AnswerApprovalData = {
 
 export type AnswerApprovalErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5676,7 +5756,11 @@ export type ListAutomationsData = {
 
 export type ListAutomationsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5707,7 +5791,11 @@ export type CreateAutomationData = {
 
 export type CreateAutomationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5737,7 +5825,11 @@ export type DeleteAutomationData = {
 
 export type DeleteAutomationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5767,7 +5859,11 @@ export type GetAutomationData = {
 
 export type GetAutomationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5797,7 +5893,11 @@ export type ChangeAutomationData = {
 
 export type ChangeAutomationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5833,7 +5933,11 @@ export type RunAutomationData = {
 
 export type RunAutomationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5869,7 +5973,11 @@ export type PauseAutomationData = {
 
 export type PauseAutomationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5905,7 +6013,11 @@ export type ResumeAutomationData = {
 
 export type ResumeAutomationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5944,7 +6056,11 @@ export type ListAutomationRunsData = {
 
 export type ListAutomationRunsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -5976,7 +6092,11 @@ export type ListScheduleTimesData = {
 
 export type ListScheduleTimesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6012,7 +6132,11 @@ export type RotateAutomationSecretData = {
 
 export type RotateAutomationSecretErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6051,7 +6175,11 @@ export type ListHookDeliveriesData = {
 
 export type ListHookDeliveriesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6091,7 +6219,11 @@ export type SendHookDeliveryAgainData = {
 
 export type SendHookDeliveryAgainErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6121,7 +6253,11 @@ export type DeliverToHookData = {
 
 export type DeliverToHookErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6159,7 +6295,11 @@ export type ListWebhooksData = {
 
 export type ListWebhooksErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6190,7 +6330,11 @@ export type CreateWebhookData = {
 
 export type CreateWebhookErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6220,7 +6364,11 @@ export type DeleteWebhookData = {
 
 export type DeleteWebhookErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6250,7 +6398,11 @@ export type GetWebhookData = {
 
 export type GetWebhookErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6280,7 +6432,11 @@ export type ChangeWebhookData = {
 
 export type ChangeWebhookErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6316,7 +6472,11 @@ export type RotateWebhookSecretData = {
 
 export type RotateWebhookSecretErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6352,7 +6512,11 @@ export type TestWebhookData = {
 
 export type TestWebhookErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6391,7 +6555,11 @@ export type ListWebhookDeliveriesData = {
 
 export type ListWebhookDeliveriesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6431,7 +6599,11 @@ export type RedeliverData = {
 
 export type RedeliverErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6474,7 +6646,11 @@ export type ListConversationsData = {
 
 export type ListConversationsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6510,7 +6686,11 @@ export type CreateConversationData = {
 
 export type CreateConversationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6544,7 +6724,11 @@ export type DeleteConversationData = {
 
 export type DeleteConversationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6578,7 +6762,11 @@ export type GetConversationData = {
 
 export type GetConversationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6612,7 +6800,11 @@ export type ChangeConversationData = {
 
 export type ChangeConversationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6642,7 +6834,11 @@ export type GetQueueData = {
 
 export type GetQueueErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6678,7 +6874,11 @@ export type ActOnQueueData = {
 
 export type ActOnQueueErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6712,7 +6912,11 @@ export type GetTurnData = {
 
 export type GetTurnErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6746,7 +6950,11 @@ export type ChangeQueuedTurnData = {
 
 export type ChangeQueuedTurnErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6776,7 +6984,11 @@ export type ListSnapshotsData = {
 
 export type ListSnapshotsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6812,7 +7024,11 @@ export type CreateSnapshotData = {
 
 export type CreateSnapshotErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6846,7 +7062,11 @@ export type RemoveSnapshotData = {
 
 export type RemoveSnapshotErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6887,7 +7107,11 @@ export type RollBackData = {
 
 export type RollBackErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6922,7 +7146,11 @@ export type ExportAgentData = {
 
 export type ExportAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -6966,7 +7194,11 @@ export type ImportAgentData = {
 
 export type ImportAgentErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7002,7 +7234,11 @@ export type ChatData = {
 
 export type ChatErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7045,7 +7281,11 @@ export type ListTurnsData = {
 
 export type ListTurnsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7083,7 +7323,11 @@ export type ListAccountTurnsData = {
 
 export type ListAccountTurnsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7126,7 +7370,11 @@ export type GetTurnEventsData = {
 
 export type GetTurnEventsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7138,6 +7386,10 @@ export type GetTurnEventsResponses = {
      * Default Response
      */
     200: TurnEvent;
+    /**
+     * Default Response
+     */
+    204: void;
 };
 
 export type GetTurnEventsResponse = GetTurnEventsResponses[keyof GetTurnEventsResponses];
@@ -7160,7 +7412,11 @@ export type GetTurnChangesData = {
 
 export type GetTurnChangesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7205,7 +7461,11 @@ export type RestoreTurnData = {
 
 export type RestoreTurnErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7245,7 +7505,11 @@ export type CancelTurnData = {
 
 export type CancelTurnErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7289,7 +7553,11 @@ export type SearchData = {
 
 export type SearchErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7328,7 +7596,11 @@ export type ListUploadsData = {
 
 export type ListUploadsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7370,7 +7642,11 @@ export type CreateUploadData = {
 
 export type CreateUploadErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7404,7 +7680,11 @@ export type RemoveUploadData = {
 
 export type RemoveUploadErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7438,7 +7718,11 @@ export type GetUploadData = {
 
 export type GetUploadErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7472,7 +7756,11 @@ export type ReadUploadData = {
 
 export type ReadUploadErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -7497,7 +7785,21 @@ export type OpenResponsesData = {
 
 export type OpenResponsesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7552,7 +7854,21 @@ export type CreateResponseData = {
 
 export type CreateResponseErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7592,7 +7908,21 @@ export type DeleteResponseData = {
 
 export type DeleteResponseErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7658,7 +7988,21 @@ export type GetResponseData = {
 
 export type GetResponseErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7704,7 +8048,21 @@ export type CancelResponseData = {
 
 export type CancelResponseErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7759,7 +8117,21 @@ export type ListInputItemsData = {
 
 export type ListInputItemsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7806,7 +8178,21 @@ export type CreateOpenAiConversationData = {
 
 export type CreateOpenAiConversationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7846,7 +8232,21 @@ export type DeleteOpenAiConversationData = {
 
 export type DeleteOpenAiConversationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7891,7 +8291,21 @@ export type GetOpenAiConversationData = {
 
 export type GetOpenAiConversationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7937,7 +8351,21 @@ export type ChangeOpenAiConversationData = {
 
 export type ChangeOpenAiConversationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -7992,7 +8420,21 @@ export type ListOpenAiItemsData = {
 
 export type ListOpenAiItemsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -8053,7 +8495,21 @@ export type AddOpenAiItemsData = {
 
 export type AddOpenAiItemsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -8103,7 +8559,21 @@ export type DeleteOpenAiItemData = {
 
 export type DeleteOpenAiItemErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -8156,7 +8626,21 @@ export type GetOpenAiItemData = {
 
 export type GetOpenAiItemErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -8217,7 +8701,21 @@ export type CreateChatCompletionData = {
 
 export type CreateChatCompletionErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -8252,7 +8750,21 @@ export type ListOpenAiModelsData = {
 
 export type ListOpenAiModelsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -8298,7 +8810,21 @@ export type GetOpenAiModelData = {
 
 export type GetOpenAiModelErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
@@ -8344,7 +8870,11 @@ export type ListCommandsData = {
 
 export type ListCommandsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8380,7 +8910,11 @@ export type RunCommandData = {
 
 export type RunCommandErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8418,7 +8952,11 @@ export type GetCommandData = {
 
 export type GetCommandErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8457,7 +8995,11 @@ export type GetCommandEventsData = {
 
 export type GetCommandEventsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8469,6 +9011,10 @@ export type GetCommandEventsResponses = {
      * Default Response
      */
     200: CommandEvent;
+    /**
+     * Default Response
+     */
+    204: void;
 };
 
 export type GetCommandEventsResponse = GetCommandEventsResponses[keyof GetCommandEventsResponses];
@@ -8502,7 +9048,11 @@ export type WriteCommandInputData = {
 
 export type WriteCommandInputErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8542,7 +9092,11 @@ export type SignalCommandData = {
 
 export type SignalCommandErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8578,7 +9132,11 @@ export type CreateTicketData = {
 
 export type CreateTicketErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8627,7 +9185,11 @@ export type OpenTerminalData = {
 
 export type OpenTerminalErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8668,7 +9230,11 @@ export type RemoveFileData = {
 
 export type RemoveFileErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8739,7 +9305,11 @@ export type ReadFileData = {
 
 export type ReadFileErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8793,7 +9363,11 @@ export type ChangeFileData = {
 
 export type ChangeFileErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8840,7 +9414,11 @@ export type WriteFileData = {
 
 export type WriteFileErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8874,7 +9452,11 @@ export type ListPortsData = {
 
 export type ListPortsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8910,7 +9492,11 @@ export type ConnectPortData = {
 
 export type ConnectPortErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8945,7 +9531,11 @@ export type CreateShareData = {
 
 export type CreateShareErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -8975,7 +9565,11 @@ export type ListSharesData = {
 
 export type ListSharesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9006,7 +9600,11 @@ export type RemoveShareData = {
 
 export type RemoveShareErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9042,7 +9640,11 @@ export type CertifySshData = {
 
 export type CertifySshErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9077,7 +9679,11 @@ export type ConnectSshData = {
 
 export type ConnectSshErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9109,7 +9715,11 @@ export type ListModelsData = {
 
 export type ListModelsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9134,7 +9744,11 @@ export type ListRuntimesData = {
 
 export type ListRuntimesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9164,7 +9778,11 @@ export type GetNetworkData = {
 
 export type GetNetworkErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9194,7 +9812,11 @@ export type SetNetworkData = {
 
 export type SetNetworkErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9237,7 +9859,11 @@ export type ListConnectionsData = {
 
 export type ListConnectionsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9279,7 +9905,11 @@ export type ListAccountConnectionsData = {
 
 export type ListAccountConnectionsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9309,7 +9939,11 @@ export type ListSecretsData = {
 
 export type ListSecretsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9343,7 +9977,11 @@ export type RemoveSecretData = {
 
 export type RemoveSecretErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9377,7 +10015,11 @@ export type SetSecretData = {
 
 export type SetSecretErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9406,7 +10048,11 @@ export type GetAccountData = {
 
 export type GetAccountErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9431,7 +10077,11 @@ export type ListProgramsData = {
 
 export type ListProgramsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9461,7 +10111,11 @@ export type EndProgramData = {
 
 export type EndProgramErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9491,7 +10145,11 @@ export type GetEventsData = {
 
 export type GetEventsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9525,7 +10183,11 @@ export type ListKeysData = {
 
 export type ListKeysErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9556,7 +10218,11 @@ export type CreateKeyData = {
 
 export type CreateKeyErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9586,7 +10252,11 @@ export type RevokeKeyData = {
 
 export type RevokeKeyErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9632,7 +10302,11 @@ export type ListAuditEntriesData = {
 
 export type ListAuditEntriesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9657,7 +10331,11 @@ export type GetMeData = {
 
 export type GetMeErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9682,7 +10360,11 @@ export type ListWorkspacesData = {
 
 export type ListWorkspacesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9713,7 +10395,11 @@ export type CreateWorkspaceData = {
 
 export type CreateWorkspaceErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9748,7 +10434,11 @@ export type DeleteWorkspaceData = {
 
 export type DeleteWorkspaceErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9784,7 +10474,11 @@ export type RenameWorkspaceData = {
 
 export type RenameWorkspaceErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9809,7 +10503,11 @@ export type ListDeletedWorkspacesData = {
 
 export type ListDeletedWorkspacesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9845,7 +10543,11 @@ export type RestoreWorkspaceData = {
 
 export type RestoreWorkspaceErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9884,7 +10586,11 @@ export type ListMembersData = {
 
 export type ListMembersErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9918,7 +10624,11 @@ export type RemoveMemberData = {
 
 export type RemoveMemberErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9952,7 +10662,11 @@ export type ChangeMemberData = {
 
 export type ChangeMemberErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -9982,7 +10696,11 @@ export type ListInvitationsData = {
 
 export type ListInvitationsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10018,7 +10736,11 @@ export type CreateInvitationData = {
 
 export type CreateInvitationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10052,7 +10774,11 @@ export type RevokeInvitationData = {
 
 export type RevokeInvitationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10088,7 +10814,11 @@ export type AcceptInvitationData = {
 
 export type AcceptInvitationErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10113,7 +10843,11 @@ export type ListPushSubscriptionsData = {
 
 export type ListPushSubscriptionsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10144,7 +10878,11 @@ export type CreatePushSubscriptionData = {
 
 export type CreatePushSubscriptionErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10174,7 +10912,11 @@ export type DeletePushSubscriptionData = {
 
 export type DeletePushSubscriptionErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10199,7 +10941,11 @@ export type GetProfileData = {
 
 export type GetProfileErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10224,7 +10970,11 @@ export type ChangeProfileData = {
 
 export type ChangeProfileErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10255,7 +11005,11 @@ export type VerifyEmailData = {
 
 export type VerifyEmailErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10286,7 +11040,11 @@ export type TestNotificationsData = {
 
 export type TestNotificationsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10320,7 +11078,11 @@ export type ListAgentNotifyData = {
 
 export type ListAgentNotifyErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10350,7 +11112,11 @@ export type DeleteAgentNotifyData = {
 
 export type DeleteAgentNotifyErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10380,7 +11146,11 @@ export type SetAgentNotifyData = {
 
 export type SetAgentNotifyErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10405,7 +11175,11 @@ export type GetBillingData = {
 
 export type GetBillingErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10430,7 +11204,11 @@ export type ChangeBillingData = {
 
 export type ChangeBillingErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10481,7 +11259,11 @@ export type ListEntriesData = {
 
 export type ListEntriesErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10523,7 +11305,11 @@ export type GetUsageData = {
 
 export type GetUsageErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10554,7 +11340,11 @@ export type CreateTopUpData = {
 
 export type CreateTopUpErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10588,7 +11378,11 @@ export type ListUsersData = {
 
 export type ListUsersErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10619,7 +11413,11 @@ export type CreateUserData = {
 
 export type CreateUserErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10655,7 +11453,11 @@ export type ResetUserData = {
 
 export type ResetUserErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10691,7 +11493,11 @@ export type DisableUserData = {
 
 export type DisableUserErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10727,7 +11533,11 @@ export type EnableUserData = {
 
 export type EnableUserErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10758,7 +11568,11 @@ export type ReplaceSigningKeysData = {
 
 export type ReplaceSigningKeysErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10783,7 +11597,11 @@ export type GetCapacityData = {
 
 export type GetCapacityErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10808,7 +11626,11 @@ export type GetReachabilityData = {
 
 export type GetReachabilityErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10839,7 +11661,11 @@ export type CreateBackupData = {
 
 export type CreateBackupErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10866,7 +11692,11 @@ export type RemoveBackupData = {
 
 export type RemoveBackupErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10893,7 +11723,11 @@ export type ReadBackupData = {
 
 export type ReadBackupErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10918,7 +11752,11 @@ export type ListOrphansData = {
 
 export type ListOrphansErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10951,7 +11789,11 @@ export type GiveBackOrphanData = {
 
 export type GiveBackOrphanErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -10978,7 +11820,11 @@ export type RemoveOrphanData = {
 
 export type RemoveOrphanErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -11012,7 +11858,11 @@ export type ListCreditsData = {
 
 export type ListCreditsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -11043,7 +11893,11 @@ export type GrantCreditsData = {
 
 export type GrantCreditsErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -11068,7 +11922,19 @@ export type McpData = {
 
 export type McpErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error | {
+        jsonrpc: '2.0';
+        id?: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: unknown;
+        };
+    };
+    /**
+     * It failed.
      */
     default: Error | {
         jsonrpc: '2.0';
@@ -11113,7 +11979,19 @@ export type A2aData = {
 
 export type A2aErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error | {
+        jsonrpc: '2.0';
+        id?: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: unknown;
+        };
+    };
+    /**
+     * It failed.
      */
     default: Error | {
         jsonrpc: '2.0';
@@ -11155,7 +12033,11 @@ export type AguiData = {
 
 export type AguiErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
@@ -11188,7 +12070,11 @@ export type GetA2aCardData = {
 
 export type GetA2aCardErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
      */
     default: Error;
 };
