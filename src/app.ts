@@ -54,6 +54,7 @@ import { a2aRoutes } from "./protocols/a2a/routes.ts";
 import { aguiRoutes } from "./protocols/agui/routes.ts";
 import { mcpRoutes } from "./protocols/mcp/routes.ts";
 import { chatCompletionRoutes } from "./protocols/openai/chat-completions.ts";
+import { compactionRoutes } from "./protocols/openai/compact.ts";
 import { openAiConversationRoutes } from "./protocols/openai/conversations.ts";
 import { openAiModelRoutes } from "./protocols/openai/models.ts";
 import { responseSocketRoutes } from "./protocols/openai/response-socket.ts";
@@ -130,6 +131,7 @@ const plugins = [
   backupRoutes,
   orphanRoutes,
   aguiRoutes,
+  compactionRoutes,
   openAiConversationRoutes,
   responseRoutes,
   responseSocketRoutes,

@@ -67,6 +67,7 @@ import { OpenAiConversations } from "./protocols/openai/bound-conversations.ts";
 import { ClientChats } from "./protocols/openai/chats.ts";
 import { Responses } from "./protocols/openai/stored-responses.ts";
 import { Push } from "./push/push.ts";
+import { UnansweredFunctions } from "./queue/unanswered-functions.ts";
 import { SearchIndexer } from "./search/indexer.ts";
 import { Search } from "./search/search.ts";
 import { Secrets } from "./secrets/secrets.ts";
@@ -151,6 +152,7 @@ export class AppContext extends Foundation {
   readonly searchIndexer = new SearchIndexer(this);
   readonly search = new Search(this);
   readonly turns = new Turns(this);
+  readonly unansweredFunctions = new UnansweredFunctions(this);
   readonly asking = new Asking(this);
   readonly steering = new Steering(this);
   readonly otherAgents = new OtherAgentsServer(this);
@@ -267,6 +269,7 @@ export class AppContext extends Foundation {
       ["spares", () => this.spares.stop()],
       ["search", () => this.searchIndexer.stop()],
       ["turns", () => this.turns.stop()],
+      ["functions", () => this.unansweredFunctions.stop()],
       ["automations", () => this.scheduler.stop()],
       ["webhooks", () => this.deliverer.stop()],
       ["notifications", () => this.notifier.stop()],

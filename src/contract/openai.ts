@@ -144,6 +144,7 @@ const FunctionTool = ClientFunction.loose().extend({
     error: ({ input }) =>
       `The tool ${JSON.stringify(input) ?? "without a type"} is not supported; allowed: "function".`,
   }),
+  strict: z.boolean().nullish().meta({ description: "Accepted, without effect." }),
 });
 
 const maximumTools = 128;
@@ -176,14 +177,16 @@ export const CreateResponse = z
     stream: z.boolean().nullish(),
     stream_options: z.looseObject({ include_obfuscation: z.boolean().optional() }).nullish(),
     background: z.boolean().nullish(),
-    store: z.boolean().nullish().meta({ description: "False: the response cannot be read or continued by its id." }),
+    store: z.boolean().nullish().meta({
+      description: "False: the response cannot be read by its id, nor continued, except on its own WebSocket.",
+    }),
     previous_response_id: z.string().max(200).nullish(),
     conversation: z
       .union([z.string().max(100), z.strictObject({ id: z.string().max(100) })])
       .nullish()
       .meta({
         description:
-          "A conversation: `conv_…` of `/v1/conversations`, or one of the agent's as `conversation-N`. Default: the current one. Not with `previous_response_id`.",
+          "A conversation: `conv_…` of `/v1/conversations`, or one of the agent's as `conversation-N`. Default: the one that has the messages before the last user message, or another. Not with `previous_response_id`.",
       }),
     instructions: z
       .string()
@@ -213,9 +216,26 @@ export const CreateResponse = z
     include: ignored,
     prompt_cache_options: ignored,
     client_metadata: ignored,
+    generate: onlyDefault("generate", true),
   })
   .meta({ id: "CreateResponse", description: `A request of OpenAI's Responses API. ${othersText}` });
 export type CreateResponse = z.infer<typeof CreateResponse>;
+
+/** `POST /v1/responses/compact` */
+export const CompactResponse = z
+  .looseObject({
+    model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
+    input: z
+      .union([z.string(), z.array(Item).max(10_000)])
+      .nullish()
+      .meta({ description: "The messages to compact. Their texts are kept." }),
+    previous_response_id: z.string().max(200).nullish().meta({
+      description: "A stored response: its conversation up to it is compacted, before the input.",
+    }),
+    instructions: ignored,
+    prompt_cache_key: ignored,
+  })
+  .meta({ id: "CompactResponse", description: `A request of OpenAI's Responses API. ${othersText}` });
 
 export const ResponseParams = z.object({
   responseId: z.string().meta({ description: "The response's id, as `resp_…`." }),
@@ -264,7 +284,7 @@ export const CreateChatCompletion = z
     model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
     messages: z.array(ChatMessage).min(1, "messages must not be empty.").max(10_000).meta({
       description:
-        "The last user message becomes the agent's message. The agent has the earlier ones in its own conversation; with the header `x-berth-chat`, it gets those that its conversation lacks.",
+        "The last user message becomes the agent's message. It continues the conversation that has the messages before it, or begins one with a record of them.",
     }),
     stream: z.boolean().nullish(),
     stream_options: z
@@ -310,9 +330,14 @@ export type CreateChatCompletion = z.infer<typeof CreateChatCompletion>;
 /** An object of OpenAI's API, as documented in its reference. */
 const open = (object: string) => z.looseObject({ object: z.literal(object) });
 
-export const OpenAiResponse = open("response")
-  .extend({ id: z.string(), status: z.string() })
-  .meta({ id: "OpenAiResponse", description: "A response of OpenAI's Responses API." });
+export const CompactedResponse = open("response.compaction")
+  .extend({
+    id: z.string(),
+    created_at: z.int(),
+    output: z.array(z.looseObject({ type: z.string() })),
+    usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
+  })
+  .meta({ id: "CompactedResponse", description: "The compacted form of a conversation, to send as `input`." });
 export const DeletedResponse = open("response").extend({ id: z.string(), deleted: z.literal(true) });
 export const OpenAiList = open("list").extend({ data: z.array(z.looseObject({})) });
 export const ChatCompletion = open("chat.completion").meta({
@@ -320,4 +345,3 @@ export const ChatCompletion = open("chat.completion").meta({
   description: "A response of OpenAI's Chat Completions API.",
 });
 export const OpenAiModel = open("model").extend({ id: z.string(), created: z.int(), owned_by: z.string() });
-export const OpenAiEvent = z.looseObject({}).meta({ description: "An event of OpenAI's API." });

@@ -193,17 +193,12 @@ export class ConversationStore {
 
   /** Stores a replay of a conversation up to a turn. Returns its id. */
   async #retellUntil(transaction: Database, agentId: string, turn: ForkedTurn): Promise<string | null> {
-    const { rows } = await sql<{ text: string; since: Date }>`
-      select replay.text, replay.created_at as since
-      from conversations join agents on agents.id = agent_id
-        join retold_conversations replay
-          on replay.id in (beginning, case when agents.conversation = number then agents.retold else conversations.retold end)
-      where agent_id = ${agentId} and number = ${turn.conversation}
-        and replay.created_at <= (select created_at from turns where id = ${turn.id})
-      order by replay.created_at desc limit 1`.execute(transaction);
-    const { since = null, text: before = null } = rows[0] ?? {};
-    const turns = await saidIn(transaction, agentId, turn.conversation, { since, until: turn.id, except: null });
-    return insertRetelling(transaction, retelling(turns, before));
+    return insertRetelling(transaction, await recordUntil(transaction, agentId, turn));
+  }
+
+  /** A record of a conversation up to a turn. */
+  recordUntil(agentId: string, turn: ForkedTurn): Promise<string | null> {
+    return recordUntil(this.#database, agentId, turn);
   }
 
   /** Stores a replay of a conversation for the agent's runtime. Returns its id; null if nothing was said. */
@@ -292,4 +287,18 @@ async function makeCurrent(transaction: Database, agentId: string, number: numbe
 
 function conversationIn(transaction: Database, agentId: string, number: number) {
   return transaction.updateTable("conversations").where("agent_id", "=", agentId).where("number", "=", number);
+}
+
+async function recordUntil(database: Database, agentId: string, turn: ForkedTurn): Promise<string | null> {
+  const { rows } = await sql<{ text: string; since: Date }>`
+      select replay.text, replay.created_at as since
+      from conversations join agents on agents.id = agent_id
+        join retold_conversations replay
+          on replay.id in (beginning, case when agents.conversation = number then agents.retold else conversations.retold end)
+      where agent_id = ${agentId} and number = ${turn.conversation}
+        and replay.created_at <= (select created_at from turns where id = ${turn.id})
+      order by replay.created_at desc limit 1`.execute(database);
+  const { since = null, text: before = null } = rows[0] ?? {};
+  const turns = await saidIn(database, agentId, turn.conversation, { since, until: turn.id, except: null });
+  return retelling(turns, before);
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Author } from "../contract/authors.ts";
 import type { ChangeQueuedTurn } from "../contract/queue.ts";
 import type { Attachment } from "../contract/uploads.ts";
-import { authorOf } from "../core/database/authors.ts";
+import { type AuthorIds, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import { announce, beginNext, cancelQueued, hold, lockQueue } from "./order-store.ts";
 
@@ -36,6 +36,21 @@ export class QueueStore {
       .where("status", "=", "queued")
       .orderBy("place");
     return (await rows.execute()) as QueuedMessage[];
+  }
+
+  /** Whether a message of this key or person waits. */
+  async hasOf(agentId: string, { keyId, personId }: AuthorIds): Promise<boolean> {
+    const row = await this.#database
+      .selectFrom("turns")
+      .select("id")
+      .where("agent_id", "=", agentId)
+      .where("status", "=", "queued")
+      .where(
+        sql<boolean>`key_id is not distinct from ${keyId}::uuid and person_id is not distinct from ${personId}::uuid`,
+      )
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /** Changes a message's text or place. False: it does not wait. */

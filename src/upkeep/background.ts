@@ -12,6 +12,7 @@ export function startBackground(context: AppContext): Disposable {
   const stopped = new AbortController();
   context.deliverer.begin();
   context.notifier.begin();
+  context.unansweredFunctions.begin();
   void recover(context, stopped.signal);
   return { [Symbol.dispose]: () => stopped.abort() };
 }

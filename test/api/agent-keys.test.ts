@@ -30,7 +30,7 @@ describe("external agent keys", () => {
     }
     expect(await conversation()).toBe(1);
     expect((await owner.call("POST", "/v1/responses", asked[1][1], headers)).status).toBe(200);
-    expect(await conversation()).toBe(2);
+    expect(await conversation()).toBe(4); // Each request without the header has begun one, too.
     const { data } = (await owner.call("GET", "/audit?agent=shared")).body;
     expect(data.filter(({ operation }: { operation: string }) => operation.includes("conversation"))).toMatchObject([
       { operation: "POST /agents/{name}/conversation/reset", status: 200 },

@@ -200,6 +200,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /v1/models": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
   "GET /v1/models/{model}": chatting(200),
   "POST /v1/responses": chatting(200),
+  "POST /v1/responses/compact": chatting(200),
   "POST /v1/chat/completions": chatting(200),
   // Not as a WebSocket.
   "GET /v1/responses": { own: 426, stranger: 426, agentKeys: [426, 426, 426] },
@@ -400,6 +401,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/queue": () => ({ action: "resume" }),
   "POST /agents/{name}/turns/{turnId}/approvals/{approvalId}": () => ({ decision: "allow" }),
   "POST /v1/responses": ({ name }) => ({ model: name, input: "hello" }),
+  "POST /v1/responses/compact": ({ name }) => ({ model: name, input: "hello" }),
   "POST /v1/chat/completions": ({ name }) => ({ model: name, messages: [{ role: "user", content: "hello" }] }),
   "POST /v1/conversations": () => ({}),
   "POST /v1/conversations/{conversationId}": () => ({ metadata: { a: "b" } }),
@@ -648,6 +650,7 @@ const alsoOfAgent = [
   "DELETE /me/profile/agents/{name}",
   "GET /v1/models/{model}",
   "POST /v1/responses",
+  "POST /v1/responses/compact",
   "POST /v1/chat/completions",
   "GET /v1/responses/{responseId}",
   "GET /v1/responses/{responseId}/input_items",

@@ -123,14 +123,16 @@ test("the conversation continues after its last response only", async () => {
     code: "response_not_last",
     message: expect.stringContaining("has continued"),
   });
-  const third = await openai.responses.create({ model: agent, input: "recall" });
+  const third = await openai.responses.create({ model: agent, input: "recall", previous_response_id: second.id });
   expect(third.output_text).toBe("one\ntwo\nrecall\n");
   const headers = { "x-berth-conversation": "new" };
   expect((await openai.responses.create({ model: agent, input: "recall" }, { headers })).output_text).toBe("recall\n");
   // An earlier conversation continues, too.
   const fourth = await openai.responses.create({ model: agent, input: "recall", previous_response_id: third.id });
   expect(fourth.output_text).toBe("one\ntwo\nrecall\nrecall\n");
-  expect((await openai.responses.create({ model: agent, input: "recall" })).output_text).toBe("recall\nrecall\n");
+  // Without an id, a response begins a conversation, and leaves the agent's current one as it was.
+  expect((await openai.responses.create({ model: agent, input: "recall" })).output_text).toBe("recall\n");
+  expect(await service.client.ask(agent, "recall")).toBe("recall\nrecall\n");
 });
 
 test("several chats with one agent do not mix when each names its conversation", async () => {

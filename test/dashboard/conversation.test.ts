@@ -159,7 +159,8 @@ test("a call of a client's function waits to be seen, and is answered by hand or
   await client.createAgent("henk");
   const tools = [{ type: "function", name: "weather", parameters: { type: "object" } }];
   const ask = async (input: unknown, more = {}) =>
-    (await client.call("POST", "/v1/responses", { model: "henk", input, ...more })).body;
+    (await client.call("POST", "/v1/responses", { model: "henk", input, conversation: "conversation-1", ...more }))
+      .body;
   await open("henk");
   await ask('call weather {"city":"Oslo"}', { tools });
   const turn = turnOf("call weather").last();

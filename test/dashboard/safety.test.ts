@@ -139,7 +139,8 @@ test("axe finds nothing serious in any view, light or dark", { timeout: 180_000 
   await look("a dialog");
   const tools = [{ type: "function", name: "weather" }];
   await dashboard.service.client.createAgent("bea");
-  await dashboard.service.client.call("POST", "/v1/responses", { model: "bea", input: "call weather", tools });
+  const asked = { model: "bea", input: "call weather", conversation: "conversation-1", tools };
+  await dashboard.service.client.call("POST", "/v1/responses", asked);
   await openView(bypassing, dashboard.url, "/-/agents/bea");
   await bypassing.evaluate(axe.source);
   await bypassing.getByText("waiting for its result").click();

@@ -119,8 +119,10 @@ test("a function of an OpenAI client is a tool of the runtime in the machine, an
   const tool = { type: "function" as const, name: "weather", description: "Of a city.", parameters, strict: false };
   // Claude Code's models find a tool that came after their conversation's first turn by a search.
   const search = 'use: ToolSearch {"query":"select:mcp__client__weather"}';
-  await openai.responses.create({ model: "ada", input: search, tools: [tool] });
-  const asked = await openai.responses.create({ model: "ada", input: 'use: weather {"city":"Oslo"}', tools: [tool] });
+  const conversation = "conversation-1";
+  await openai.responses.create({ model: "ada", input: search, conversation, tools: [tool] });
+  const input = 'use: weather {"city":"Oslo"}';
+  const asked = await openai.responses.create({ model: "ada", input, conversation, tools: [tool] });
   expect(asked.output).toMatchObject([{ type: "function_call", name: "weather", arguments: '{"city":"Oslo"}' }]);
   const { call_id } = asked.output[0] as { call_id: string };
   const output = [{ type: "function_call_output" as const, call_id, output: "It rains in Oslo." }];

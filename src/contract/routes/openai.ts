@@ -1,16 +1,16 @@
 import { z } from "zod";
 import {
   ChatCompletion,
+  CompactedResponse,
+  CompactResponse,
   CreateChatCompletion,
   CreateResponse,
   DeletedResponse,
   InputItemsQuery,
   maximumOpenAiBytes,
-  OpenAiEvent,
   OpenAiHeaders,
   OpenAiList,
   OpenAiModel,
-  OpenAiResponse,
   ResponseParams,
   ResponseQuery,
 } from "../openai.ts";
@@ -25,6 +25,7 @@ import {
   OpenAiItem,
   OpenAiItemParams,
 } from "../openai-conversations.ts";
+import { ChatCompletionEvent, OpenAiResponse, OpenAiResponseEvent } from "../openai-response.ts";
 import { chatReading, chatting, type RouteDefinition, route } from "../route.ts";
 
 /** Shared by all rows: the chat's permission, and errors in OpenAI's format. */
@@ -42,7 +43,7 @@ export const openAiRoutes = {
     description: "With `stream`, server-sent events. The turn continues if the client disconnects.",
     body: CreateResponse,
     responses: { 200: OpenAiResponse },
-    stream: OpenAiEvent,
+    stream: OpenAiResponseEvent,
     by: "own leader",
     agentIn: "model",
     traced: true,
@@ -58,6 +59,18 @@ export const openAiRoutes = {
     socket: "no ticket",
     by: "own leader",
   }),
+  compactResponse: route({
+    ...openAi,
+    ...sent,
+    method: "POST",
+    path: "/v1/responses/compact",
+    summary: "Compact a conversation into one item, as OpenAI's Responses API",
+    description:
+      "The item contains the end of the conversation's texts, sealed for the workspace. Send it first in the `input` of a response. No model is called.",
+    body: CompactResponse,
+    responses: { 200: CompactedResponse },
+    agentIn: "model",
+  }),
   getResponse: route({
     ...openAi,
     permission: chatReading,
@@ -68,7 +81,7 @@ export const openAiRoutes = {
     params: ResponseParams,
     query: ResponseQuery,
     responses: { 200: OpenAiResponse },
-    stream: OpenAiEvent,
+    stream: OpenAiResponseEvent,
     by: "own leader",
   }),
   deleteResponse: route({
@@ -181,7 +194,7 @@ export const openAiRoutes = {
     description: "With `stream`, server-sent events. The turn continues if the client disconnects.",
     body: CreateChatCompletion,
     responses: { 200: ChatCompletion },
-    stream: OpenAiEvent,
+    stream: ChatCompletionEvent,
     by: "own leader",
     agentIn: "model",
     traced: true,

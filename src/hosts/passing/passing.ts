@@ -48,6 +48,7 @@ interface Inner {
   agent: string;
   path: string;
   body: unknown;
+  continues: Passport["continues"];
 }
 
 /**
@@ -133,7 +134,11 @@ export class Passing {
    * Forwards a POST of JSON that arrived inside another request, with that request's caller, to the leader of the
    * agent's host. Returns null if this server leads. Throws `agent_elsewhere`, and the reason of `gone`.
    */
-  async ask(within: FastifyRequest, { agent, path, body }: Inner, gone: AbortSignal): Promise<Response | null> {
+  async ask(
+    within: FastifyRequest,
+    { agent, path, body, continues }: Inner,
+    gone: AbortSignal,
+  ): Promise<Response | null> {
     const host = await this.#hostOfAgent(within.caller.accountId, { name: agent }, within.caller);
     if (host === this.#leaders.host) return null;
     const { caller, ip, passport: before } = within;
@@ -142,6 +147,7 @@ export class Passing {
       caller,
       ticket: null,
       traceparent: caller.span?.traceparent ?? null,
+      continues: continues ?? null,
     };
     const until = performance.now() + takeOverMs;
     for (let refused = false; ; refused = true) {

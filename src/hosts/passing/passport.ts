@@ -26,6 +26,8 @@ export interface Passport {
   ticket: Pick<Admission, "agentId" | "path"> | null;
   /** The request's span at the forwarding server; null if it has none. */
   traceparent: string | null;
+  /** The response of a connection that the request may continue although it is not stored; missing: none. */
+  continues?: { id: string; turnId: string } | null;
 }
 
 interface Sealed extends Omit<Passport, "caller"> {
@@ -54,7 +56,10 @@ export function openPassport(
 ): Passport | "misdirected" | null {
   const text = typeof header === "string" ? seal.open(header) : null;
   if (text === null) return null;
-  const { to, at, request: asked, address, caller, ticket, traceparent = null } = JSON.parse(text) as Sealed;
+  const { to, at, request: asked, address, caller, ticket, ...rest } = JSON.parse(text) as Sealed;
+  const { traceparent = null, continues = null } = rest;
   const isGood = to === server && asked === request && Math.abs(Date.now() - at) < goodForMs;
-  return isGood ? { address, ticket, traceparent, caller: caller && fromCallerRecord(caller) } : "misdirected";
+  return isGood
+    ? { address, ticket, traceparent, continues, caller: caller && fromCallerRecord(caller) }
+    : "misdirected";
 }

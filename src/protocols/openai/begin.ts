@@ -10,7 +10,7 @@ import { requirePermission } from "../../core/http/authorize.ts";
 import { storableValue } from "../../turns/storable.ts";
 import { chatOf } from "./chats.ts";
 import type { Asked } from "./input.ts";
-import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
+import type { BegunResponse, HeldResponse, ResponseRequest } from "./stored-responses.ts";
 
 export type Asking = Pick<FastifyRequest, "attempt" | "caller" | "headers" | "log" | "ip" | "id">;
 
@@ -23,6 +23,8 @@ interface Beginning {
   /** The schema of the answer; null: it is a text. */
   outputSchema: OutputSchema | null;
   previousId: string | null;
+  /** A response that can be continued without being stored. */
+  held: HeldResponse | null;
   /** The conversation that the request names; null: none. */
   conversation: number | null;
   /** The request's fields that a response repeats; null for Chat Completions. */
@@ -38,7 +40,17 @@ export async function beginAsked(
   { agents, responses, audit, chats }: AppContext,
   request: Asking,
   agent: AgentState,
-  { asked, instructions, functions, outputSchema, previousId, conversation, request: repeated, isStored }: Beginning,
+  {
+    asked,
+    instructions,
+    functions,
+    outputSchema,
+    previousId,
+    held,
+    conversation,
+    request: repeated,
+    isStored,
+  }: Beginning,
 ): Promise<BegunResponse> {
   const { attempt, caller, headers, log } = request;
   const { resourceId: id } = attempt;
@@ -64,8 +76,7 @@ export async function beginAsked(
     await audit.logOperation(request, routes.resetConversation, about);
   }
   const names = conversation !== null || previousId !== null || resets;
-  const chat = names ? null : chatOf(headers);
-  const placed = chat && (await chats.place(current, caller, chat, asked.messages));
+  const placed = names ? null : await chats.place(current, caller, chatOf(headers), asked.messages);
   const all = [...instructions, ...asked.instructions].join("\n\n");
   const given = {
     message: asked.message,
@@ -73,7 +84,9 @@ export async function beginAsked(
     instructions: all ? storableValue(all) : null,
     functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
     outputSchema: outputSchema && storableValue(outputSchema),
+    callIds: asked.callIds,
     previousId,
+    held,
     conversation: conversation ?? placed?.conversation ?? null,
     kept,
   };
@@ -81,6 +94,7 @@ export async function beginAsked(
     if (placed) await chats.release(current, placed).catch(() => {}); // The next message begins a conversation.
     throw error;
   });
+  if (previousId !== null) await chats.used(agent, begun.turn.conversation);
   log.info({ turnId: id, agentId: agent.id }, "turn begun");
   return begun;
 }

@@ -35,6 +35,7 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
         functions: toolsOf(request.body).map((tool) => tool.function),
         outputSchema: format?.type === "json_schema" ? schemaOf(format.json_schema) : null,
         previousId: null,
+        held: null,
         conversation: null,
         request: null,
         isStored: false,

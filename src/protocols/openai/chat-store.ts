@@ -3,7 +3,6 @@ import { insertConversation, roomFor } from "../../conversations/create-store.ts
 import { type AuthorIds, authorColumns } from "../../core/database/authors.ts";
 import type { Database } from "../../core/database/database.ts";
 import { lockQueue } from "../../queue/order-store.ts";
-import { type RetoldTurn, retelling } from "../../turns/retelling.ts";
 import { insertRetelling } from "../../turns/retelling-rows.ts";
 
 /** The state of a chat's conversation: the number of the user's messages in it, and a hash of them. */
@@ -21,11 +20,15 @@ export interface ChatCandidate extends ChatState {
 interface NewChat extends ChatState {
   author: AuthorIds;
   isOfAgentKey: boolean;
-  /** Null: nothing continues it. */
+  /** A front end's id, or `ofHistory`. Null: nothing continues it. */
   chat: string | null;
   title: string | null;
-  earlier: readonly RetoldTurn[];
+  /** The replay of the messages before; null: none. */
+  replay: string | null;
 }
+
+/** In place of a chat's id: the messages before a message name the conversation. */
+export const ofHistory = "";
 
 const mostCandidates = 10;
 
@@ -54,6 +57,21 @@ export class ChatStore {
     return same.length > 0 ? same.slice(0, mostCandidates) : sameDepth.filter(({ all }) => all === 1);
   }
 
+  /** Conversations that no chat's id names, in this state, the last used first. */
+  ofHistory(agentId: string, author: AuthorIds, { depth, digest }: ChatState): Promise<ChatCandidate[]> {
+    return this.#database
+      .selectFrom("client_chats")
+      .select(["conversation", "depth", "digest"])
+      .where("agent_id", "=", agentId)
+      .where("chat", "=", ofHistory)
+      .where("depth", "=", depth)
+      .where("digest", "=", digest)
+      .where(isOf(author))
+      .orderBy("used_at", "desc")
+      .limit(mostCandidates)
+      .execute();
+  }
+
   /** Changes a conversation's state. False: it is in another one since. */
   async advance(agentId: string, conversation: number, from: ChatState, to: ChatState): Promise<boolean> {
     const { numUpdatedRows } = await this.#database
@@ -71,13 +89,16 @@ export class ChatStore {
    * Creates a conversation. Of too many, those of the caller's chats that were used longest ago leave the list, as do those
    * that nothing continues; their turns stay in the history. Throws `too_many_conversations`.
    */
-  create(agentId: string, { author, isOfAgentKey, chat, title, earlier, depth, digest }: NewChat): Promise<number> {
+  create(
+    agentId: string,
+    { author, isOfAgentKey, chat, title, replay: text, depth, digest }: NewChat,
+  ): Promise<number> {
     return this.#database.transaction().execute(async (transaction) => {
       await lockQueue(transaction, agentId);
       await forgetIdle(transaction, agentId, author, { where: sql`chat is null`, limit: null });
       const room = await roomFor(transaction, agentId, isOfAgentKey ? author.keyId : null);
       if (room < 1) await forgetIdle(transaction, agentId, author, { where: sql`true`, limit: 1 - room });
-      const replay = await insertRetelling(transaction, retelling(earlier, null));
+      const replay = await insertRetelling(transaction, text);
       const asked = { title, author, isOfAgentKey, requestId: null, replay, forkedFrom: null };
       const conversation = await insertConversation(transaction, agentId, asked);
       await transaction
@@ -86,6 +107,16 @@ export class ChatStore {
         .execute();
       return conversation;
     });
+  }
+
+  /** Notes that the conversation was used, by another way than its messages. */
+  async used(agentId: string, conversation: number): Promise<void> {
+    await this.#database
+      .updateTable("client_chats")
+      .set({ used_at: sql`now()` })
+      .where("agent_id", "=", agentId)
+      .where("conversation", "=", conversation)
+      .execute();
   }
 
   /** Removes a conversation whose first message was refused. */

@@ -4,7 +4,9 @@ import type { AgentState } from "../../agents/agent.ts";
 import { chatHeaders, taskHeader } from "../../contract/openai.ts";
 import type { Caller } from "../../core/http/caller.ts";
 import type { PastTurnStore } from "../../turns/past-store.ts";
-import type { ChatCandidate, ChatState, ChatStore } from "./chat-store.ts";
+import { retelling } from "../../turns/retelling.ts";
+import type { PastTurn } from "../../turns/turn.ts";
+import { type ChatCandidate, type ChatState, type ChatStore, ofHistory } from "./chat-store.ts";
 import { type EarlierMessage, turnsOf } from "./earlier.ts";
 
 /** The chat of a front end that a request names. */
@@ -17,6 +19,8 @@ export interface NamedChat {
 
 /** A message, with those before it as the front end has them. */
 export interface ChatMessages {
+  /** The record of a conversation before the earlier messages; null: none. */
+  record: string | null;
   earlier: readonly EarlierMessage[];
   text: string;
 }
@@ -28,7 +32,7 @@ export interface PlacedMessage {
   after: ChatState;
 }
 
-/** The chat that a request names; null: none, so its message is for the agent's current conversation. */
+/** The chat that a request names; null: none, so the messages before its last one say which conversation it continues. */
 export function chatOf(headers: IncomingHttpHeaders): NamedChat | null {
   const given = [...chatHeaders, taskHeader].map((name) => headers[name]);
   if (given.every((value) => value === undefined)) return null;
@@ -37,9 +41,10 @@ export function chatOf(headers: IncomingHttpHeaders): NamedChat | null {
 }
 
 /**
- * The conversations of chat front ends. Such a front end sends the whole chat with each message. A message continues the
- * conversation of the chat that has the same messages of the user. Any other, such as one that was edited, one whose reply
- * is asked for again, and a task of the front end, begins a conversation with a replay of the messages before it.
+ * The conversations of clients that send the whole chat with each message. A message continues the conversation that has the
+ * same messages before it; of a chat that a front end names, the same messages of the user. Any other, such as one that was
+ * edited, one whose reply is asked for again, and a task of the front end, begins a conversation with a replay of the
+ * messages before it.
  */
 export class ClientChats {
   readonly #rows: ChatStore;
@@ -51,7 +56,13 @@ export class ClientChats {
   }
 
   /** Throws `too_many_conversations`. */
-  async place(agent: AgentState, caller: Caller, chat: NamedChat, messages: ChatMessages): Promise<PlacedMessage> {
+  async place(
+    agent: AgentState,
+    caller: Caller,
+    chat: NamedChat | null,
+    messages: ChatMessages,
+  ): Promise<PlacedMessage> {
+    if (chat === null) return this.#placeByHistory(agent, caller, messages);
     const said = messages.earlier.flatMap(({ role, text }) => (role === "user" ? [text] : []));
     const [before, after] = [stateOf(said), stateOf([...said, messages.text])];
     const isContinuable = chat.id !== null && chat.task === null;
@@ -67,10 +78,38 @@ export class ClientChats {
       isOfAgentKey: caller.agentIds !== null,
       chat: isContinuable ? chat.id : null,
       title: chat.task === null ? null : `Task: ${chat.task.replaceAll(/[^\w .-]/g, "").slice(0, 100)}`,
-      earlier: turnsOf(messages.earlier),
+      replay: replayOf(messages),
       ...after,
     });
     return { conversation, before: null, after };
+  }
+
+  async #placeByHistory(agent: AgentState, caller: Caller, messages: ChatMessages): Promise<PlacedMessage> {
+    const { record, earlier, text } = messages;
+    const last = earlier.findLastIndex(({ role }) => role === "user");
+    const before = historyOf(record, earlier.slice(0, last + 1));
+    const after = historyOf(record, [...earlier, { role: "user", text }]);
+    const shown = earlier.slice(last + 1).map((message) => message.text);
+    for (const candidate of last < 0 ? [] : await this.#rows.ofHistory(agent.id, caller, before)) {
+      const { conversation } = candidate;
+      const [turn] = await this.#past.list(agent.id, 1, null, { conversation });
+      if (turn && isReply(turn, shown.join("")) && (await this.#rows.advance(agent.id, conversation, before, after)))
+        return { conversation, before, after };
+    }
+    const conversation = await this.#rows.create(agent.id, {
+      author: caller,
+      isOfAgentKey: caller.agentIds !== null,
+      chat: ofHistory,
+      title: null,
+      replay: replayOf(messages),
+      ...after,
+    });
+    return { conversation, before: null, after };
+  }
+
+  /** Keeps a conversation that continued by a response's id in the list. */
+  used({ id }: AgentState, conversation: number): Promise<void> {
+    return this.#rows.used(id, conversation);
   }
 
   /** Undoes `place` for a message that was refused. */
@@ -102,4 +141,21 @@ export class ClientChats {
 
 function stateOf(said: readonly string[]): ChatState {
   return { depth: said.length, digest: createHash("sha256").update(JSON.stringify(said)).digest() };
+}
+
+/** The state of a conversation that no chat's id names: all its messages up to the user's last. */
+function historyOf(record: string | null, messages: readonly EarlierMessage[]): ChatState {
+  const depth = messages.filter(({ role }) => role === "user").length;
+  const text = JSON.stringify([record, ...messages.map((message) => [message.role, message.text])]);
+  return { depth, digest: createHash("sha256").update(text).digest() };
+}
+
+/** Whether a client shows the turn's reply: clients join its texts differently. */
+function isReply({ reply, replyTruncated, output }: PastTurn, shown: string): boolean {
+  const [own, theirs] = [output ? JSON.stringify(output) : reply, shown].map((text) => text.replaceAll(/\s/g, ""));
+  return replyTruncated && !output ? theirs!.startsWith(own!) : theirs === own;
+}
+
+function replayOf({ record, earlier }: ChatMessages): string | null {
+  return retelling(turnsOf(earlier), record);
 }

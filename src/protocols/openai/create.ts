@@ -4,48 +4,60 @@ import { BerthError } from "../../contract/errors.ts";
 import { type CreateResponse, fromResponseId, schemaOf, toolsOf } from "../../contract/openai.ts";
 import { type Asking, beginAsked } from "./begin.ts";
 import type { ConversationForResponse } from "./bound-conversations.ts";
+import { openInput } from "./compaction.ts";
 import { echoed, verbosityOf } from "./echo.ts";
 import { askedOfInput } from "./input.ts";
-import { type BegunResponse, noPrevious, type ResponseRequest } from "./stored-responses.ts";
+import { type BegunResponse, type HeldResponse, noPrevious, type ResponseRequest } from "./stored-responses.ts";
 
-/** Starts the requested turn, or finds what an earlier attempt has started. */
+/**
+ * Starts the requested turn, or finds what an earlier attempt has started. `held`: the response that can be continued without
+ * being stored.
+ */
 export async function createResponse(
   context: AppContext,
   request: Asking,
   agent: AgentState,
   body: CreateResponse,
+  held: HeldResponse | null,
 ): Promise<BegunResponse> {
-  const { previous_response_id: previous, conversation: named, store, instructions, metadata, background } = body;
+  const { previous_response_id: previous, conversation: named, store, instructions } = body;
   const { format } = body.text ?? {};
-  const verbosity = verbosityOf(body.text);
-  const asked = askedOfInput(body.input);
+  const asked = askedOfInput(openInput(context, request.caller.accountId, body.input));
   const previousId = previous ? fromResponseId(previous) : null;
   if (previousId === "") throw noPrevious();
   if (previous && named) {
     throw new BerthError("request_invalid", "conversation: use it or previous_response_id, not both.");
   }
   const place = named ? await placeIn(context, request, agent, typeof named === "string" ? named : named.id) : null;
-  const repeated: ResponseRequest = {
-    instructions: instructions ?? null,
-    metadata: metadata ?? {},
-    background: background ?? false,
-    tools: body.tools ?? [],
-    echoed: echoed(body),
-    ...(verbosity && { verbosity }),
-    ...(format && { format }),
-    ...(place && { conversation: place.number }),
-    ...(place?.id && { conversationId: place.id }),
-  };
   return beginAsked(context, request, agent, {
     asked,
     instructions: [...(place?.instructions ?? []), ...(instructions ? [instructions] : [])],
     functions: toolsOf(body),
     outputSchema: format?.type === "json_schema" ? schemaOf(format) : null,
     previousId,
+    held,
     conversation: place?.number ?? null,
-    request: repeated,
+    request: requestOf(body, place),
     isStored: store !== false,
   });
+}
+
+/** The fields of a request that its response repeats. */
+export function requestOf(body: CreateResponse, place: NamedConversation | null): ResponseRequest {
+  const { instructions, metadata, background, tools } = body;
+  const { format } = body.text ?? {};
+  const verbosity = verbosityOf(body.text);
+  return {
+    instructions: instructions ?? null,
+    metadata: metadata ?? {},
+    background: background ?? false,
+    tools: tools ?? [],
+    echoed: echoed(body),
+    ...(verbosity && { verbosity }),
+    ...(format && { format }),
+    ...(place && { conversation: place.number }),
+    ...(place?.id && { conversationId: place.id }),
+  };
 }
 
 /** A conversation that a request names. */

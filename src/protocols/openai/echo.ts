@@ -35,11 +35,15 @@ export function verbosityOf(text: { verbosity?: unknown } | null | undefined) {
   return z.enum(["low", "medium", "high"]).safeParse(text?.verbosity).data;
 }
 
-/** A tool with all fields that strict clients require. */
-export function presentTool(tool: unknown) {
-  return { description: null, parameters: null, strict: null, ...withoutUndefined(tool) };
+/** A tool as it was sent. */
+export interface ToolRequest {
+  [field: string]: unknown;
+  type: "function";
+  strict?: boolean | null | undefined;
 }
 
-function withoutUndefined(tool: unknown): object {
-  return Object.fromEntries(Object.entries(tool as object).filter(([, value]) => value !== undefined));
+/** A tool with all fields that strict clients require. */
+export function presentTool(tool: ToolRequest) {
+  const { description = null, parameters = null, strict = null } = tool;
+  return { ...tool, description, parameters, strict };
 }

@@ -4,6 +4,7 @@ import { storableValue } from "../../turns/storable.ts";
 import { checked, type GivenFile, type MessageContent } from "../../uploads/content.ts";
 import { type ContentPart, fileOf, withoutBytes } from "./attachments.ts";
 import type { ChatMessages } from "./chats.ts";
+import type { OpenedInput } from "./compaction.ts";
 import { type EarlierMessage, earlierText } from "./earlier.ts";
 
 /** The content of an OpenAI request for an agent. */
@@ -17,17 +18,20 @@ export interface Asked {
   messages: ChatMessages;
   /** The outputs of functions after the last user message, by the call's id. */
   outputs: Map<string, string>;
+  /** The calls of functions among the items, by id. */
+  callIds: ReadonlySet<string>;
   /** The items from the last user message on, without the bytes of its files. */
   items: InputItem[];
 }
 
 /** The input of `POST /v1/responses`. Throws `request_invalid`. */
-export function askedOfInput(input: string | readonly InputItem[]): Asked {
-  const items: readonly InputItem[] =
-    typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
+export function askedOfInput({ items, compacted, record }: OpenedInput): Asked {
   const isMessage = ({ type = "message" }: InputItem) => type === "message";
   return asked(items, {
     field: "input",
+    record,
+    isEarlier: (item) => compacted.has(item),
+    callIdsOf: ({ call_id: id }) => (typeof id === "string" ? [id] : []),
     roleOf: (item) => (isMessage(item) ? item.role : undefined),
     outputOf: (item) =>
       item.type === "function_call_output"
@@ -40,6 +44,9 @@ export function askedOfInput(input: string | readonly InputItem[]): Asked {
 export function askedOfMessages(messages: readonly ChatMessage[]): Asked {
   return asked(messages, {
     field: "messages",
+    record: null,
+    isEarlier: () => false,
+    callIdsOf: ({ tool_calls: calls }) => (calls ?? []).map(({ id }) => id),
     roleOf: ({ role }) => (role === "tool" ? undefined : role),
     outputOf: ({ role, tool_call_id: callId, content }) =>
       role === "tool" ? { callId: String(callId), output: textOf(content, "content") } : null,
@@ -48,13 +55,19 @@ export function askedOfMessages(messages: readonly ChatMessage[]): Asked {
 
 interface Reading<Item> {
   field: string;
+  /** The record of a conversation before the items; null: none. */
+  record: string | null;
+  /** Whether the agent does not answer the item, since it was compacted. */
+  isEarlier: (item: Item) => boolean;
+  callIdsOf: (item: Item) => string[];
   roleOf: (item: Item) => unknown;
   outputOf: (item: Item) => { callId: string; output: string } | null;
 }
 
-function asked<Item extends object>(items: readonly Item[], { field, roleOf, outputOf }: Reading<Item>): Asked {
-  const last = items.findLastIndex((item) => roleOf(item) === "user");
-  const given = items.slice(Math.max(last, 0));
+function asked<Item extends object>(items: readonly Item[], reading: Reading<Item>): Asked {
+  const { field, record, isEarlier, callIdsOf, roleOf, outputOf } = reading;
+  const last = items.findLastIndex((item) => roleOf(item) === "user" && !isEarlier(item));
+  const given = items.slice(Math.max(last, 0)).filter((item) => !isEarlier(item));
   const after = items.slice(last + 1);
   const outputs = new Map(after.flatMap((item) => mapOf(outputOf(item))));
   if (outputs.size === 0 && last < 0)
@@ -70,6 +83,7 @@ function asked<Item extends object>(items: readonly Item[], { field, roleOf, out
     .filter((each) => each !== "");
   return {
     messages: {
+      record,
       earlier: items.slice(0, Math.max(last, 0)).flatMap((item) => earlierOf(roleOf(item), contentOf(item))),
       text: last < 0 ? "" : earlierText(contentOf(items[last]!)),
     },
@@ -77,6 +91,7 @@ function asked<Item extends object>(items: readonly Item[], { field, roleOf, out
     files: message?.files ?? [],
     instructions,
     outputs,
+    callIds: new Set(items.flatMap(callIdsOf)),
     items: storableValue(given.map(toldOf)) as InputItem[],
   };
 }

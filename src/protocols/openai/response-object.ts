@@ -1,6 +1,7 @@
 import type { Fault } from "../../contract/agents.ts";
 import type { Usage } from "../../contract/chat.ts";
 import { responseId } from "../../contract/openai.ts";
+import type { OpenAiOutputItem } from "../../contract/openai-response.ts";
 import { openAiCode } from "../../core/http/openai-errors.ts";
 import { echoed, presentTool } from "./echo.ts";
 import type { ResponseState } from "./stored-responses.ts";
@@ -45,7 +46,7 @@ export function responseObject(response: ResponseState, model: string, outcome: 
     instructions: request.instructions,
     metadata: request.metadata,
     model,
-    output,
+    output: output as unknown as OpenAiOutputItem[], // Its stream writes each field.
     previous_response_id: previousId && responseId(previousId),
     ...(request.conversation !== undefined && {
       conversation: { id: request.conversationId ?? `conversation-${request.conversation}` },

@@ -63,7 +63,8 @@ async function create(context: AppContext, request: RequestOf<typeof routes.crea
   const { model, stream, background } = request.body;
   const agent = await findAgent(agents, request, model);
   using _ = streams.enter(request);
-  const place = { ...(await createResponse(context, request, agent, request.body)), model: agent.name };
+  const held = request.passport?.continues ?? null;
+  const place = { ...(await createResponse(context, request, agent, request.body, held)), model: agent.name };
   const headers = { "x-turn-id": place.turn.id, ...ignoredHeaders(CreateResponse, request.body) };
   if (stream) {
     await begun(context, request, reply);

@@ -8,7 +8,7 @@ import type { TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
 import type { GivenFile } from "../../uploads/content.ts";
 import type { Uploads } from "../../uploads/uploads.ts";
-import type { Echoed } from "./echo.ts";
+import type { Echoed, ToolRequest } from "./echo.ts";
 import type { ResponseStore } from "./store.ts";
 
 /** A response's copy of its request. */
@@ -17,9 +17,9 @@ export interface ResponseRequest {
   metadata: Record<string, string>;
   background: boolean;
   /** The tools as they were sent. */
-  tools: unknown[];
+  tools: ToolRequest[];
   /** The format of the answer's text as it was sent; missing: a text. */
-  format?: object;
+  format?: { type: string };
   /** Missing: the request does not say it. */
   verbosity?: string;
   /** Missing in responses of earlier versions. */
@@ -46,11 +46,20 @@ export interface ResponseState {
   createdAt: Date;
 }
 
+/** A response that a connection keeps for its continuation, stored or not. */
+export interface HeldResponse {
+  id: string;
+  turnId: string;
+}
+
 /** A start with a message. */
 interface Asked extends Pick<TurnState, "message" | "instructions" | "functions" | "outputSchema"> {
   /** The images and files of the message. */
   files: readonly GivenFile[];
+  /** The calls of functions in the request. */
+  callIds: ReadonlySet<string>;
   previousId: string | null;
+  held: HeldResponse | null;
   /** Null: the current one, or that of the previous response. */
   conversation: number | null;
   /** The part of the request that the response repeats; null for Chat Completions. */
@@ -82,19 +91,19 @@ export class Responses {
   }
 
   /**
-   * Starts a turn, and the response with the same id. A turn of the caller that waits for a function is cancelled: its client
-   * has moved on. Throws `response_not_last` if `previousId` is not the end of its conversation, and the errors of
+   * Starts a turn, and the response with the same id. A turn of the caller that waits for a function is cancelled if the message
+   * is of its conversation, or has the call: its client has moved on. Throws `response_not_last` if `previousId` is not the end of its conversation, and the errors of
    * `beginContent`.
    */
-  async begin(
-    id: string,
-    agent: AgentState,
-    { message, files, instructions, functions, outputSchema, previousId, conversation: named, kept }: Asked,
-    caller: Caller,
-  ): Promise<BegunResponse> {
+  async begin(id: string, agent: AgentState, asked: Asked, caller: Caller): Promise<BegunResponse> {
+    const { message, files, instructions, functions, outputSchema, previousId, conversation: named, kept } = asked;
     const [turns, uploads] = [this.#turns, this.#uploads];
-    const conversation = previousId === null ? (named ?? undefined) : await this.#continued(agent, previousId);
-    await this.#giveUpWaiting(agent, caller);
+    const conversation =
+      previousId === null ? (named ?? undefined) : await this.#continued(agent, previousId, asked.held);
+    await this.#giveUpWaiting(agent, caller, {
+      conversation: conversation ?? agent.conversation,
+      callIds: asked.callIds,
+    });
     const response = newResponse({ id, turnId: id, agentId: agent.id, previousId, ...kept });
     try {
       if (response.isStored) await this.#rows.insert(response);
@@ -181,21 +190,27 @@ export class Responses {
   }
 
   /** The number of a response's conversation. Throws unless the response ends it. */
-  async #continued(agent: AgentState, id: string): Promise<number> {
-    const found = isUuid(id) ? await this.#rows.find(agent.accountId, id) : null;
-    if (!found) throw noPrevious();
-    const { response } = found;
-    if (response.agentId !== agent.id) throw notLast("The previous response belongs to another agent.");
-    const turn = await this.#turns.find(agent.id, response.turnId);
+  async #continued(agent: AgentState, id: string, held: HeldResponse | null): Promise<number> {
+    const isHeld = held?.id === id;
+    const found = !isHeld && isUuid(id) ? await this.#rows.find(agent.accountId, id) : null;
+    if (!found && !isHeld) throw noPrevious();
+    if (found && found.response.agentId !== agent.id) throw notLast("The previous response belongs to another agent.");
+    const turn = await this.#turns.begun(agent.id, found?.response.turnId ?? held!.turnId);
+    if (!turn) throw notLast("The previous response belongs to another agent.");
     const [last] = await this.#turns.past.list(agent.id, 1, null, { conversation: turn.conversation });
-    if (last?.id !== turn.id || (await this.#rows.lastOf(turn.id)) !== response.id)
+    if (last?.id !== turn.id || (found && (await this.#rows.lastOf(turn.id)) !== found.response.id))
       throw notLast("The conversation has continued after the previous response.");
     return turn.conversation;
   }
 
-  async #giveUpWaiting(agent: AgentState, caller: Caller): Promise<void> {
+  async #giveUpWaiting(
+    agent: AgentState,
+    caller: Caller,
+    next: Pick<Asked, "conversation" | "callIds">,
+  ): Promise<void> {
     const waiting = await this.#turns.waiting(agent);
     if (!waiting || !mayUseTurn(caller, waiting.turn)) return;
+    if (waiting.turn.conversation !== next.conversation && !next.callIds.has(waiting.call.callId)) return;
     if ((await this.#turns.events.last(waiting.turn)) > waiting.call.seq) return; // It has its result, and is working.
     await this.#turns.cancel(agent, waiting.turn);
     const until = performance.now() + giveUpMs;
@@ -205,7 +220,9 @@ export class Responses {
 }
 
 /** A new response; omitted fields are those of one that is a complete turn, repeats nothing and is not stored. */
-function newResponse(given: Pick<ResponseState, "id" | "turnId" | "agentId"> & Partial<ResponseState>): ResponseState {
+export function newResponse(
+  given: Pick<ResponseState, "id" | "turnId" | "agentId"> & Partial<ResponseState>,
+): ResponseState {
   return {
     afterSeq: 0,
     previousId: null,

@@ -75,6 +75,7 @@ export const operations = {
   readUpload: { method: "GET", path: "/agents/{name}/uploads/{uploadId}/content" },
   createResponse: { method: "POST", path: "/v1/responses" },
   openResponses: { method: "GET", path: "/v1/responses" },
+  compactResponse: { method: "POST", path: "/v1/responses/compact" },
   getResponse: { method: "GET", path: "/v1/responses/{responseId}" },
   deleteResponse: { method: "DELETE", path: "/v1/responses/{responseId}" },
   cancelResponse: { method: "POST", path: "/v1/responses/{responseId}/cancel" },
@@ -249,9 +250,10 @@ export interface Operations {
   getUpload: { data: types.GetUploadData; answer: types.Upload; event: null };
   removeUpload: { data: types.RemoveUploadData; answer: null; event: null };
   readUpload: { data: types.ReadUploadData; answer: null; event: null };
-  createResponse: { data: types.CreateResponseData; answer: types.OpenAiResponse; event: types.CreateResponseResponses[200] };
+  createResponse: { data: types.CreateResponseData; answer: types.OpenAiResponse; event: types.OpenAiResponseEvent };
   openResponses: { data: types.OpenResponsesData; answer: null; event: null };
-  getResponse: { data: types.GetResponseData; answer: types.OpenAiResponse; event: types.GetResponseResponses[200] };
+  compactResponse: { data: types.CompactResponseData; answer: types.CompactedResponse; event: null };
+  getResponse: { data: types.GetResponseData; answer: types.OpenAiResponse; event: types.OpenAiResponseEvent };
   deleteResponse: { data: types.DeleteResponseData; answer: types.DeleteResponseResponses[200]; event: null };
   cancelResponse: { data: types.CancelResponseData; answer: types.OpenAiResponse; event: null };
   listInputItems: { data: types.ListInputItemsData; answer: types.ListInputItemsResponses[200]; event: null };

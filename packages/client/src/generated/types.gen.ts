@@ -1577,6 +1577,32 @@ export type ChatCompletion = {
     [key: string]: unknown;
 };
 
+/**
+ * A chunk of a streamed answer of Chat Completions.
+ */
+export type ChatCompletionChunk = {
+    id: string;
+    object: 'chat.completion.chunk';
+    created: number;
+    model: string;
+    choices: Array<{
+        index: number;
+        delta: {
+            role?: string;
+            content?: string | null;
+            reasoning_content?: string;
+            tool_calls?: Array<{
+                index: number;
+                [key: string]: unknown;
+            }>;
+            [key: string]: unknown;
+        };
+        finish_reason: string | null;
+        [key: string]: unknown;
+    }>;
+    [key: string]: unknown;
+};
+
 export type ChatRequest = {
     /**
      * The text for the agent.
@@ -1729,6 +1755,56 @@ export type CommandResult = {
      * Whether the output was truncated to the response's limit of 1 MiB per stream. `…/events` has up to 16 MiB.
      */
     truncated: boolean;
+};
+
+/**
+ * A request of OpenAI's Responses API. Other parameters are accepted, without effect, and named in the header x-berth-ignored-parameters.
+ */
+export type CompactResponse = {
+    /**
+     * The agent's name.
+     */
+    model: string;
+    /**
+     * The messages to compact. Their texts are kept.
+     */
+    input?: string | Array<{
+        type?: string;
+        [key: string]: unknown;
+    }> | null;
+    /**
+     * A stored response: its conversation up to it is compacted, before the input.
+     */
+    previous_response_id?: string | null;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    instructions?: unknown;
+    /**
+     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     */
+    prompt_cache_key?: unknown;
+    [key: string]: unknown;
+};
+
+/**
+ * The compacted form of a conversation, to send as `input`.
+ */
+export type CompactedResponse = {
+    object: 'response.compaction';
+    id: string;
+    created_at: number;
+    output: Array<{
+        type: string;
+        [key: string]: unknown;
+    }>;
+    usage: {
+        input_tokens: number;
+        output_tokens: number;
+        total_tokens: number;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
 };
 
 /**
@@ -1956,7 +2032,7 @@ export type CreateChatCompletion = {
      */
     model: string;
     /**
-     * The last user message becomes the agent's message. The agent has the earlier ones in its own conversation; with the header `x-berth-chat`, it gets those that its conversation lacks.
+     * The last user message becomes the agent's message. It continues the conversation that has the messages before it, or begins one with a record of them.
      */
     messages: Array<{
         role: string;
@@ -2238,12 +2314,12 @@ export type CreateResponse = {
     } | null;
     background?: boolean | null;
     /**
-     * False: the response cannot be read or continued by its id.
+     * False: the response cannot be read by its id, nor continued, except on its own WebSocket.
      */
     store?: boolean | null;
     previous_response_id?: string | null;
     /**
-     * A conversation: `conv_…` of `/v1/conversations`, or one of the agent's as `conversation-N`. Default: the current one. Not with `previous_response_id`.
+     * A conversation: `conv_…` of `/v1/conversations`, or one of the agent's as `conversation-N`. Default: the one that has the messages before the last user message, or another. Not with `previous_response_id`.
      */
     conversation?: string | {
         id: string;
@@ -2313,6 +2389,10 @@ export type CreateResponse = {
             [key: string]: unknown;
         } | null;
         type: 'function';
+        /**
+         * Accepted, without effect.
+         */
+        strict?: boolean | null;
         [key: string]: unknown;
     }> | null;
     /**
@@ -2370,6 +2450,10 @@ export type CreateResponse = {
      * Accepted, without effect, and named in x-berth-ignored-parameters.
      */
     client_metadata?: unknown;
+    /**
+     * Only true.
+     */
+    generate?: unknown;
     [key: string]: unknown;
 };
 
@@ -3263,12 +3347,271 @@ export type OpenAiConversation = {
 };
 
 /**
+ * An item of a response's output.
+ */
+export type OpenAiOutputItem = {
+    type: 'message';
+    id: string;
+    status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+    role: 'assistant';
+    content: Array<{
+        type: 'output_text';
+        text: string;
+        annotations: Array<unknown>;
+        [key: string]: unknown;
+    }>;
+    [key: string]: unknown;
+} | {
+    type: 'reasoning';
+    id: string;
+    summary: Array<unknown>;
+    content: Array<{
+        type: 'reasoning_text';
+        text: string;
+        [key: string]: unknown;
+    }>;
+    [key: string]: unknown;
+} | {
+    type: 'function_call';
+    id: string;
+    status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+    call_id: string;
+    name: string;
+    arguments: string;
+    [key: string]: unknown;
+} | {
+    type: 'mcp_call';
+    id: string;
+    status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+    server_label: string;
+    name: string;
+    arguments: string;
+    output: string | null;
+    error: string | null;
+    [key: string]: unknown;
+};
+
+/**
  * A response of OpenAI's Responses API.
  */
 export type OpenAiResponse = {
-    object: 'response';
     id: string;
-    status: string;
+    object: 'response';
+    created_at: number;
+    completed_at: number | null;
+    status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+    background: boolean;
+    error: {
+        code: string;
+        message: string;
+        [key: string]: unknown;
+    } | null;
+    incomplete_details: {
+        reason: string;
+        [key: string]: unknown;
+    } | null;
+    instructions: string | null;
+    metadata: {
+        [key: string]: string;
+    };
+    /**
+     * The agent's name.
+     */
+    model: string;
+    output: Array<OpenAiOutputItem>;
+    previous_response_id: string | null;
+    store: boolean;
+    tools: Array<{
+        type: string;
+        strict: boolean | null;
+        [key: string]: unknown;
+    }>;
+    tool_choice: 'auto' | 'none';
+    text: {
+        format: {
+            type: string;
+            [key: string]: unknown;
+        };
+        [key: string]: unknown;
+    };
+    usage: {
+        input_tokens: number;
+        input_tokens_details: {
+            cached_tokens: number;
+            [key: string]: unknown;
+        };
+        output_tokens: number;
+        output_tokens_details: {
+            reasoning_tokens: number;
+            [key: string]: unknown;
+        };
+        total_tokens: number;
+        [key: string]: unknown;
+    } | null;
+    frequency_penalty: number;
+    max_output_tokens: number | null;
+    max_tool_calls: number | null;
+    parallel_tool_calls: boolean;
+    presence_penalty: number;
+    prompt_cache_key: string | null;
+    reasoning: {
+        effort: string | null;
+        summary: string | null;
+        [key: string]: unknown;
+    };
+    safety_identifier: string | null;
+    service_tier: string;
+    temperature: number;
+    top_logprobs: number;
+    top_p: number;
+    truncation: 'auto' | 'disabled';
+    [key: string]: unknown;
+};
+
+/**
+ * An event of a response's stream.
+ */
+export type OpenAiResponseEvent = {
+    type: 'response.created';
+    sequence_number: number;
+    response: OpenAiResponse;
+    [key: string]: unknown;
+} | {
+    type: 'response.in_progress';
+    sequence_number: number;
+    response: OpenAiResponse;
+    [key: string]: unknown;
+} | {
+    type: 'response.completed';
+    sequence_number: number;
+    response: OpenAiResponse;
+    [key: string]: unknown;
+} | {
+    type: 'response.failed';
+    sequence_number: number;
+    response: OpenAiResponse;
+    [key: string]: unknown;
+} | {
+    type: 'response.incomplete';
+    sequence_number: number;
+    response: OpenAiResponse;
+    [key: string]: unknown;
+} | {
+    type: 'response.output_item.added';
+    sequence_number: number;
+    output_index: number;
+    item: OpenAiOutputItem;
+    [key: string]: unknown;
+} | {
+    type: 'response.output_item.done';
+    sequence_number: number;
+    output_index: number;
+    item: OpenAiOutputItem;
+    [key: string]: unknown;
+} | {
+    type: 'response.content_part.added';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    content_index: number;
+    part: {
+        type: 'output_text';
+        text: string;
+        annotations: Array<unknown>;
+        [key: string]: unknown;
+    } | {
+        type: 'reasoning_text';
+        text: string;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+} | {
+    type: 'response.content_part.done';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    content_index: number;
+    part: {
+        type: 'output_text';
+        text: string;
+        annotations: Array<unknown>;
+        [key: string]: unknown;
+    } | {
+        type: 'reasoning_text';
+        text: string;
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+} | {
+    type: 'response.output_text.delta';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    content_index: number;
+    delta: string;
+    [key: string]: unknown;
+} | {
+    type: 'response.output_text.done';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    content_index: number;
+    text: string;
+    [key: string]: unknown;
+} | {
+    type: 'response.reasoning_text.delta';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    content_index: number;
+    delta: string;
+    [key: string]: unknown;
+} | {
+    type: 'response.reasoning_text.done';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    content_index: number;
+    text: string;
+    [key: string]: unknown;
+} | {
+    type: 'response.function_call_arguments.delta';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    delta: string;
+    [key: string]: unknown;
+} | {
+    type: 'response.function_call_arguments.done';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    arguments: string;
+    [key: string]: unknown;
+} | {
+    type: 'response.mcp_call.in_progress';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    [key: string]: unknown;
+} | {
+    type: 'response.mcp_call_arguments.done';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    arguments: string;
+    [key: string]: unknown;
+} | {
+    type: 'response.mcp_call.completed';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
+    [key: string]: unknown;
+} | {
+    type: 'response.mcp_call.failed';
+    sequence_number: number;
+    item_id: string;
+    output_index: number;
     [key: string]: unknown;
 };
 
@@ -7893,6 +8236,63 @@ export type CreateResponseResponses = {
 };
 
 export type CreateResponseResponse = CreateResponseResponses[keyof CreateResponseResponses];
+
+export type CompactResponseData = {
+    body: CompactResponse;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+        /**
+         * The id of a front end's chat, which has a conversation of its own. The turn ends if the client disconnects.
+         */
+        'x-berth-chat'?: string;
+        /**
+         * The same, as Open WebUI sends it.
+         */
+        'x-openwebui-chat-id'?: string;
+        /**
+         * Not empty: the message is for a title or the like, and is answered outside the chat's conversation.
+         */
+        'x-berth-task'?: string;
+        /**
+         * `new`: empties the agent's conversation first.
+         */
+        'x-berth-conversation'?: 'new';
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/responses/compact';
+};
+
+export type CompactResponseErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; empty: none.
+             */
+            param: string;
+            code: string;
+        };
+    };
+};
+
+export type CompactResponseError = CompactResponseErrors[keyof CompactResponseErrors];
+
+export type CompactResponseResponses = {
+    /**
+     * Default Response
+     */
+    200: CompactedResponse;
+};
+
+export type CompactResponseResponse = CompactResponseResponses[keyof CompactResponseResponses];
 
 export type DeleteResponseData = {
     body?: never;

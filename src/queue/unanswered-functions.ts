@@ -1,0 +1,54 @@
+import type { AppContext } from "../context.ts";
+import type { RunningTurn } from "../turns/running-turn.ts";
+
+/** How long a client has to answer a function while a message of its own waits. */
+const graceMs = 10_000;
+const pollMs = 1_000;
+
+/**
+ * Cancels turns that wait for a function of their client while the same key's or person's message waits behind them: the
+ * client has moved on, and the queue would stand still for half an hour.
+ */
+export class UnansweredFunctions {
+  readonly #context: AppContext;
+  /** The calls that are not answered, by their turn, and since when. */
+  #seen = new Map<RunningTurn, { seq: number; since: number }>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(context: AppContext) {
+    this.#context = context;
+  }
+
+  begin(): void {
+    this.#timer = setInterval(() => void this.#check(), pollMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #check(): Promise<void> {
+    const { running, stores, log } = this.#context;
+    const seen = this.#seen;
+    this.#seen = new Map();
+    for (const turn of running) {
+      const { functionCall: call } = turn;
+      // Any event after the call means that it was answered.
+      if (!call || turn.nextSeq > call.seq + 1) continue;
+      const before = seen.get(turn);
+      const since = before?.seq === call.seq ? before.since : performance.now();
+      this.#seen.set(turn, { seq: call.seq, since });
+    }
+    for (const [turn, { seq, since }] of [...this.#seen]) {
+      if (performance.now() - since < graceMs) continue;
+      try {
+        if (!(await stores.queues.hasOf(turn.turn.agentId, turn.turn)) || turn.nextSeq > seq + 1) continue;
+      } catch (error) {
+        log("a turn that waits for a function could not be checked", { turnId: turn.turn.id, error });
+        continue;
+      }
+      turn.holdsQueue = false;
+      turn.cancel();
+    }
+  }
+}
