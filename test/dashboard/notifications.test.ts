@@ -98,12 +98,24 @@ test("the service worker shows a message, and opens what it is about", async () 
   const registrationId = await registrationOf(cdp);
   const message = { title: "ada waits for an approval", body: "Open it.", url: "/-/agents/ada/files", tag: "ada" };
   const origin = new URL(page.url()).origin;
-  await cdp.send("ServiceWorker.deliverPushMessage", { origin, registrationId, data: JSON.stringify(message) });
   const shown = () =>
     page.evaluate(`navigator.serviceWorker.ready
       .then((registration) => registration.getNotifications())
       .then((all) => all.map(({ title, body, tag }) => ({ title, body, tag })))`);
-  await expect.poll(shown, { timeout: 20_000 }).toEqual([{ title: message.title, body: "Open it.", tag: "ada" }]);
+  // Chromium removes a notification that is not on the screen yet when the list of them is read.
+  await worker.evaluate(`(() => {
+    const show = registration.showNotification.bind(registration);
+    globalThis.onScreen = new Promise((resolve, reject) => {
+      registration.showNotification = (...message) => {
+        const shown = show(...message);
+        shown.then(resolve, reject);
+        return shown;
+      };
+    });
+  })()`);
+  await cdp.send("ServiceWorker.deliverPushMessage", { origin, registrationId, data: JSON.stringify(message) });
+  await worker.evaluate("onScreen");
+  expect(await shown()).toEqual([{ title: message.title, body: "Open it.", tag: "ada" }]);
   // Browsers open windows only after a person's click, which no test can make.
   const address = await worker.evaluate(`new Promise((resolve) => {
     clients.openWindow = async (href) => resolve(href);
