@@ -53,6 +53,11 @@ test("a command continues across a sleep of its machine, and loses no line", asy
   let text = "";
   for await (const event of berth.agent("ada").commands.events(id)) text += Buffer.from(outputBytes(event)).toString();
   expect(text).toBe(Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`).join(""));
+  for await (const event of berth.events({ after: 0 })) {
+    if (event.type !== "command.exited" || event.commandId !== id) continue;
+    expect(event).toMatchObject({ agent: "ada", exitCode: 0, lost: false });
+    break;
+  }
 });
 
 test("an open terminal sleeps with its machine, and the next key finds the shell as it was", async () => {
