@@ -140,8 +140,8 @@ export const FileEvent = z
 export type FileEvent = z.infer<typeof FileEvent>;
 
 /** A file as a request to a guest names it. */
-const Target = z.object({ path: FilePath, user: FileUser });
-export type FileTarget = z.infer<typeof Target>;
+export const FileTarget = z.object({ path: FilePath, user: FileUser });
+export type FileTarget = z.infer<typeof FileTarget>;
 
 /**
  * The entry at a path, after following links. A file of unknown length is read up to its end, as those of `/proc` and
@@ -151,7 +151,7 @@ export const StatResult = z.object({ entry: MachineEntry, etag: givenTag, hasLen
 export type StatResult = z.infer<typeof StatResult>;
 
 /** `after`: base64url of the path of the previous page's last entry. */
-export const ListFolder = Target.extend({
+export const ListFolder = FileTarget.extend({
   limit: z.int().min(1).max(maximumEntries),
   after: z.string().nullable(),
   depth: z.int().min(1).max(100),
@@ -159,9 +159,9 @@ export const ListFolder = Target.extend({
 export type ListFolder = z.infer<typeof ListFolder>;
 
 export const ChangeFile = z.discriminatedUnion("action", [
-  Target.extend({ action: z.literal("mkdir") }),
-  Target.extend({ action: z.enum(["move", "copy"]), to: FilePath }),
-  Target.extend({ action: z.literal("remove"), recursive: z.boolean() }),
+  FileTarget.extend({ action: z.literal("mkdir") }),
+  FileTarget.extend({ action: z.enum(["move", "copy"]), to: FilePath }),
+  FileTarget.extend({ action: z.literal("remove"), recursive: z.boolean() }),
 ]);
 export type ChangeFile = z.infer<typeof ChangeFile>;
 
@@ -169,7 +169,7 @@ export type ChangeFile = z.infer<typeof ChangeFile>;
  * `length` bytes from `start`, of the file with this entity tag. Without `etag`, of the current file. Without
  * `length`, all bytes in frames.
  */
-export const ReadFile = Target.extend({
+export const ReadFile = FileTarget.extend({
   start: z.int().min(0),
   length: z.int().min(0).nullable(),
   etag: entityTag.nullable(),
@@ -180,7 +180,7 @@ export type ReadFile = z.infer<typeof ReadFile>;
  * The file must have one of these entity tags, `*` for any file, or must not exist. `acceptsDownload`: the server accepts
  * an `OfferedDownload`.
  */
-export const WriteFile = Target.extend({
+export const WriteFile = FileTarget.extend({
   acceptsDownload: z.boolean().optional(),
   mode: z.int().min(0).max(0o7777).nullable(),
   ifMatch: z.array(entityTag).max(20).nullable(),
@@ -190,13 +190,13 @@ export type WriteFile = z.infer<typeof WriteFile>;
 
 const archiveKinds = ["tar", "tar.gz", "zip"] as const;
 
-export const ArchiveFolder = Target.extend({ kind: z.enum(archiveKinds) });
+export const ArchiveFolder = FileTarget.extend({ kind: z.enum(archiveKinds) });
 export type ArchiveFolder = z.infer<typeof ArchiveFolder>;
 
-export const ExtractArchive = Target.extend({ kind: z.enum(["tar", "tar.gz"]) });
+export const ExtractArchive = FileTarget.extend({ kind: z.enum(["tar", "tar.gz"]) });
 export type ExtractArchive = z.infer<typeof ExtractArchive>;
 
-export const WatchFiles = Target.extend({ recursive: z.boolean() });
+export const WatchFiles = FileTarget.extend({ recursive: z.boolean() });
 export type WatchFiles = z.infer<typeof WatchFiles>;
 
 /** The most files of an unpacked archive whose author is kept. */

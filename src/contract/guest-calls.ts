@@ -19,6 +19,7 @@ import {
   ChangeFile,
   ExtractArchive,
   FileEvent,
+  FileTarget,
   ListFolder,
   MachineEntry,
   MachineFolderPage,
@@ -351,6 +352,11 @@ export const guestCalls = {
    * early.
    */
   readFile: duplex({ request: ReadFile }),
+  /**
+   * The entry at a path, as a line (`StatResult`), and the bytes of a regular file: as many as its size, or in frames if
+   * their number is unknown. Runners of older images do not have this call.
+   */
+  openFile: duplex({ request: FileTarget }),
   /**
    * Frames of bytes (`core/frames.ts`) for a file, which is replaced when the last has arrived. The response is a line:
    * `ReceivedFile`, or a `GuestFault`.

@@ -1,6 +1,7 @@
 import type { Duplex, Readable } from "node:stream";
 import type { AgentState } from "../agents/agent.ts";
 import type { AuthorStore } from "../agents/author-store.ts";
+import { BerthError } from "../contract/errors.ts";
 import type {
   ArchiveFolder,
   ChangeFile,
@@ -12,18 +13,25 @@ import type {
   MachineEntry,
   MachineFolderPage,
   ReadFile,
-  StatResult,
   WatchFiles,
   WriteFile,
   WrittenFile,
 } from "../contract/files.ts";
+import { StatResult } from "../contract/files.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
+import { parseValue } from "../contract/validation.ts";
 import { exactly, fromFrames } from "../core/frames.ts";
 import type { Caller } from "../core/http/caller.ts";
+import { parseJson } from "../core/json-structure.ts";
 import { type GuestLease, type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
-import { received, sendBytes } from "./transfers.ts";
+import { firstLine, received, sendBytes } from "./transfers.ts";
 
 type Asking = Pick<Caller, "accountId" | "personId" | "keyId">;
+
+export interface OpenedFile {
+  found: StatResult;
+  bytes: Readable | null;
+}
 
 /**
  * Files in an agent's machine, which is woken for them and stays awake during a transfer. Every method throws the errors
@@ -38,11 +46,35 @@ export class Files {
     this.#authors = authors;
   }
 
-  stat(agent: AgentState, caller: Asking, target: FileTarget): Promise<StatResult> {
+  stat(agent: AgentState, caller: Asking | "admitted", target: FileTarget): Promise<StatResult> {
     return this.#leases.use(agent, caller, (guest) => guest.statFile(target), "again");
   }
 
-  list(agent: AgentState, caller: Asking, request: ListFolder): Promise<MachineFolderPage> {
+  /**
+   * An entry, and the bytes of a regular file, of which the stream fails if they break off. Without bytes if the machine's
+   * runner is of an older image.
+   */
+  async open(agent: AgentState, caller: Asking, target: FileTarget): Promise<OpenedFile> {
+    const begin = (guest: GuestClient) => guest.openFile(target);
+    const opened = await this.#open(agent, caller, begin).catch((error: unknown) => {
+      if (error instanceof BerthError && error.code === "upgrade_required") return null;
+      throw error;
+    });
+    if (!opened) return { found: await this.stat(agent, "admitted", target), bytes: null };
+    try {
+      const found = parseValue(StatResult, parseJson(await firstLine(opened.stream)));
+      const { entry, hasLength } = found;
+      if (entry.type === "file")
+        return { found, bytes: received(opened.stream, hasLength ? exactly(entry.size) : fromFrames()) };
+      opened.stream.destroy();
+      return { found, bytes: null };
+    } catch (error) {
+      opened.stream.destroy();
+      throw lostError(error);
+    }
+  }
+
+  list(agent: AgentState, caller: Asking | "admitted", request: ListFolder): Promise<MachineFolderPage> {
     return this.#leases.use(agent, caller, (guest) => guest.listFolder(request), "again");
   }
 
@@ -69,13 +101,13 @@ export class Files {
   }
 
   /** The requested bytes. The stream fails if they break off. */
-  async read(agent: AgentState, caller: Asking, request: ReadFile): Promise<Readable> {
+  async read(agent: AgentState, caller: Asking | "admitted", request: ReadFile): Promise<Readable> {
     const { stream } = await this.#open(agent, caller, (guest) => guest.readFile(request));
     return received(stream, request.length === null ? fromFrames() : exactly(request.length));
   }
 
   /** A folder as an archive. The stream fails if it breaks off. */
-  async archive(agent: AgentState, caller: Asking, request: ArchiveFolder): Promise<Readable> {
+  async archive(agent: AgentState, caller: Asking | "admitted", request: ArchiveFolder): Promise<Readable> {
     const { stream } = await this.#open(agent, caller, (guest) => guest.archiveFolder(request));
     return received(stream, fromFrames());
   }
@@ -120,7 +152,7 @@ export class Files {
   }
 
   /** Begins a transfer. The machine stays awake until its stream closes. */
-  async #open(agent: AgentState, caller: Asking, begin: (guest: GuestClient) => Promise<Duplex>) {
+  async #open(agent: AgentState, caller: Asking | "admitted", begin: (guest: GuestClient) => Promise<Duplex>) {
     const opened = await this.#leases.open(agent, caller, begin);
     opened.stream.once("close", () => opened.held[Symbol.dispose]());
     return opened;

@@ -6,7 +6,7 @@ import type { AgentState } from "../agents/agent.ts";
 import { findAgent } from "../agents/find.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { ArchiveFolder, FileEvent, StatResult } from "../contract/files.ts";
+import type { ArchiveFolder, FileEvent, FileTarget } from "../contract/files.ts";
 import { routes } from "../contract/routes.ts";
 import { entityTagsOf, isUnchanged, partOf } from "../core/http/conditions.ts";
 import { attachmentNamed } from "../core/http/content-disposition.ts";
@@ -14,12 +14,15 @@ import { goneOf } from "../core/http/gone.ts";
 import { handle, type RequestOf } from "../core/http/handle.ts";
 import { type SseEvent, sendEvents } from "../core/http/sse.ts";
 import type { Streams } from "../core/http/streams.ts";
-import type { Files } from "./files.ts";
+import type { Files, OpenedFile } from "./files.ts";
 
 type ReadRequest = RequestOf<typeof routes.readFile>;
 
 /** How often a file that changes while it is read is checked again. */
 const readTries = 3;
+
+/** A response to a request with one of these may have a part of the bytes, or none. */
+const partialHeaders = ["range", "if-none-match", "if-modified-since"];
 
 const archiveKinds: Readonly<Record<string, ArchiveFolder["kind"]>> = {
   "application/gzip": "tar.gz",
@@ -117,20 +120,35 @@ class Reader {
     const target = { path: request.params.path, user };
     if (watch === "true") return this.#watch(agent, request, reply);
     for (let tries = readTries; ; tries--) {
-      const found = await this.#files.stat(agent, request.caller, target);
-      const { type } = found.entry;
-      if (stat === "true") return (await this.#files.withAuthors(agent, [found.entry]))[0]!;
-      if (type === "folder") return this.#folder(agent, request, reply, found.entry.name);
-      if (type !== "file") throw new BerthError("file_not_regular", `This is a ${type}, not a regular file or folder.`);
+      const opened = await this.#open(agent, request, target);
+      const { entry } = opened.found;
+      if (stat === "true") return (await this.#files.withAuthors(agent, [entry]))[0]!;
+      if (entry.type === "folder") return this.#folder(agent, request, reply, entry.name);
+      if (entry.type !== "file")
+        throw new BerthError("file_not_regular", `This is a ${entry.type}, not a regular file or folder.`);
       try {
-        return await this.#file(agent, request, reply, found, tries > 1);
+        return await this.#file(agent, request, reply, opened, tries > 1);
       } catch (error) {
+        opened.bytes?.destroy();
         if (!(error instanceof BerthError) || error.code !== "file_changed" || tries <= 1) throw error;
       }
     }
   }
 
-  async #file(agent: AgentState, request: ReadRequest, reply: FastifyReply, found: StatResult, isTagged: boolean) {
+  /** With its bytes if the response will have all of them. */
+  async #open(agent: AgentState, { method, headers, query, caller }: ReadRequest, target: FileTarget) {
+    const isConditional = partialHeaders.some((name) => headers[name] !== undefined);
+    if (method === "GET" && query.stat !== "true" && !isConditional) return this.#files.open(agent, caller, target);
+    return { found: await this.#files.stat(agent, caller, target), bytes: null };
+  }
+
+  async #file(
+    agent: AgentState,
+    request: ReadRequest,
+    reply: FastifyReply,
+    { found, bytes }: OpenedFile,
+    isTagged: boolean,
+  ) {
     const { entry, etag } = found;
     const { headers } = request;
     const target = { path: request.params.path, user: request.query.user };
@@ -140,7 +158,7 @@ class Reader {
       reply.header("etag", etag).header("cache-control", "private, no-store");
       if (request.method === "HEAD") return sendHead(reply);
       const whole = { ...target, start: 0, length: null, etag: null };
-      return this.#sent(request, reply, () => this.#files.read(agent, request.caller, whole));
+      return this.#sent(request, reply, async () => bytes ?? this.#files.read(agent, "admitted", whole));
     }
     const modified = new Date(entry.modifiedAt);
     reply.header("last-modified", modified.toUTCString()).header("accept-ranges", "bytes");
@@ -162,8 +180,8 @@ class Reader {
     }
     if (request.method === "HEAD") return sendHead(reply);
     const { start, length } = part ?? { start: 0, length: entry.size };
-    const open = () =>
-      this.#files.read(agent, request.caller, { ...target, start, length, etag: isTagged ? etag : null });
+    const open = async () =>
+      bytes ?? this.#files.read(agent, "admitted", { ...target, start, length, etag: isTagged ? etag : null });
     return this.#sent(request, reply, open);
   }
 
@@ -178,11 +196,11 @@ class Reader {
         .header("content-disposition", attachmentNamed(`${name}.${kind}`))
         .header("cache-control", "private, no-store");
       if (request.method === "HEAD") return sendHead(reply);
-      return this.#sent(request, reply, () => this.#files.archive(agent, request.caller, { ...target, kind }));
+      return this.#sent(request, reply, () => this.#files.archive(agent, "admitted", { ...target, kind }));
     }
     const levels = recursive === "true" ? depth : 1;
     const asked = { ...target, limit, after: cursor ?? null, depth: levels };
-    const { data, nextCursor } = await this.#files.list(agent, request.caller, asked);
+    const { data, nextCursor } = await this.#files.list(agent, "admitted", asked);
     return { data: await this.#files.withAuthors(agent, data), nextCursor };
   }
 

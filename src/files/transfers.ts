@@ -27,6 +27,34 @@ export function received(stream: Duplex, filter: Duplex): Readable {
   return stream.pipe(filter);
 }
 
+/** How long a guest may take to describe a file. */
+const lineMs = 60_000;
+const maximumLine = 128 * 1024;
+
+/** Takes the first line from a stream. Rejects if it is too long or late, or the stream ends before. */
+export function firstLine(stream: Duplex): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  let line = Buffer.alloc(0);
+  const read = () => {
+    for (let chunk = stream.read() as Buffer | null; chunk !== null; chunk = stream.read() as Buffer | null) {
+      const end = chunk.indexOf(0x0a);
+      line = Buffer.concat([line, end < 0 ? chunk : chunk.subarray(0, end)]);
+      if (line.length > maximumLine) return reject(new Error("the guest sent a line that is too long"));
+      if (end < 0) continue;
+      const rest = chunk.subarray(end + 1);
+      if (rest.length > 0) stream.unshift(rest);
+      return resolve(line);
+    }
+  };
+  const closed = () => reject(new Error("the guest closed the connection"));
+  const late = setTimeout(() => reject(new Error("the guest did not describe a file")), lineMs);
+  stream.on("readable", read).once("end", closed).once("close", closed);
+  return promise.finally(() => {
+    clearTimeout(late);
+    stream.off("readable", read).off("end", closed).off("close", closed);
+  });
+}
+
 /** A written file, or an unpacked archive with the entity tags of its files. */
 export type SentFile = WrittenFile & z.output<typeof ReceivedFile>;
 

@@ -30,6 +30,9 @@ const firstRetryMs = 300;
  */
 const maximumCalls = 100;
 
+/** The payer of a call, or a caller that was admitted earlier in the same request. */
+type Admission = Pick<Caller, "accountId" | "keyId"> | "admitted";
+
 /** The only way to use an agent's guest: checks credits, wakes the machine, keeps it awake, and connects. */
 export class GuestLeases {
   readonly #context: AppContext;
@@ -88,12 +91,12 @@ export class GuestLeases {
    */
   async use<Result>(
     agent: AgentState,
-    caller: Pick<Caller, "accountId" | "keyId">,
+    caller: Admission,
     call: (guest: GuestClient) => Promise<Result>,
     repeat: "again" | "once",
   ): Promise<Result> {
     using _ = this.#enter(agent.id);
-    await this.admit(agent, caller);
+    if (caller !== "admitted") await this.admit(agent, caller);
     const tries = repeat === "again" ? callTries : 1;
     for (let attempt = 1; ; attempt++) {
       using lease = await this.acquire(agent.id);
@@ -120,11 +123,11 @@ export class GuestLeases {
    */
   async open(
     agent: AgentState,
-    caller: Pick<Caller, "accountId" | "keyId">,
+    caller: Admission,
     call: (guest: GuestClient) => Promise<Duplex>,
     gone?: AbortSignal,
   ): Promise<{ stream: Duplex; held: GuestLease }> {
-    await this.admit(agent, caller);
+    if (caller !== "admitted") await this.admit(agent, caller);
     for (let attempt = 1; ; attempt++) {
       const held = await this.acquire(agent.id);
       try {

@@ -4,7 +4,7 @@ import type { RuntimeContext } from "../../runtimes/runtime.ts";
 import type { GuestHandlers } from "../control.ts";
 import type { Downloads } from "../downloads.ts";
 import { receiveArchive, sendArchive } from "./archives.ts";
-import { receiveFile, sendFile } from "./transfers.ts";
+import { openFile, receiveFile, sendFile } from "./transfers.ts";
 import { Unfinished } from "./unfinished.ts";
 import { watchFiles } from "./watch.ts";
 import { type Rights, Worker } from "./workers.ts";
@@ -14,6 +14,7 @@ type FileCalls =
   | "listFolder"
   | "changeFile"
   | "readFile"
+  | "openFile"
   | "writeFile"
   | "archiveFolder"
   | "extractArchive"
@@ -56,6 +57,7 @@ export class GuestFiles {
         return workers[asked.user].ask("change", whole, gone);
       },
       readFile: (asked) => sendFile(workers[asked.user], absolute(asked)),
+      openFile: (asked) => openFile(workers[asked.user], absolute(asked)),
       writeFile: (asked) => receiveFile(workers[asked.user], this.#unfinished, this.#downloads, absolute(asked)),
       archiveFolder: (asked, { gone }) => sendArchive(workers[asked.user], rights[asked.user], absolute(asked), gone),
       extractArchive: (asked) =>

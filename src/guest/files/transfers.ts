@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { Duplex, type Readable } from "node:stream";
+import { Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { OfferedDownload, ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts";
+import type { FileTarget, OfferedDownload, ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts";
 import type { GuestFault } from "../../contract/guest.ts";
 import { fromFrames, toFrames } from "../../core/frames.ts";
 import { GuestError } from "../control.ts";
@@ -18,11 +18,30 @@ const pieceBytes = 256 * 1024;
 
 export async function sendFile(worker: Worker, request: ReadFile): Promise<Duplex> {
   const { descriptor } = await worker.ask("openForReading", request);
-  const handle = await reopened(worker, descriptor, constants.O_RDONLY);
-  void worker.ask("close", { descriptor }).catch(() => {});
-  const { start, length } = request;
-  if (length !== null) return new FileSender(handle, start, length);
+  return sendPart(await taken(worker, descriptor), request.start, request.length);
+}
+
+/** Sends a line that describes the entry, and the bytes of a regular file. */
+export async function openFile(worker: Worker, request: FileTarget): Promise<Duplex> {
+  const { found, descriptor } = await worker.ask("openFile", request);
+  const line = `${JSON.stringify(found)}\n`;
+  if (descriptor === null) return sending(Readable.from([line]));
+  return sendPart(await taken(worker, descriptor), 0, found.hasLength ? found.entry.size : null, line);
+}
+
+/** The worker's descriptor for reading, which the worker closes. */
+async function taken(worker: Worker, descriptor: number): Promise<FileHandle> {
+  try {
+    return await reopened(worker, descriptor, constants.O_RDONLY);
+  } finally {
+    void worker.ask("close", { descriptor }).catch(() => {});
+  }
+}
+
+function sendPart(handle: FileHandle, start: number, length: number | null, before = ""): Duplex {
+  if (length !== null) return new FileSender(handle, start, length, before);
   const frames = toFrames();
+  if (before !== "") frames.push(before);
   pipeline(new FileSender(handle, start, null), frames).catch(() => {});
   return sending(frames);
 }
@@ -74,15 +93,17 @@ async function reopened(worker: Worker, descriptor: number, flags: number): Prom
 }
 
 /**
- * Sends a part of a file, or all of it if `length` is null. Ignores input. Fails if the file ends before the length.
+ * Sends `before` and a part of a file, or all of it if `length` is null. Ignores input. Fails if the file ends before the
+ * length.
  */
 class FileSender extends Duplex {
   readonly #handle: FileHandle;
   #position: number;
   #left: number | null;
 
-  constructor(handle: FileHandle, start: number, length: number | null) {
+  constructor(handle: FileHandle, start: number, length: number | null, before = "") {
     super({ readableHighWaterMark: 2 * pieceBytes });
+    if (before !== "") this.push(before);
     this.#handle = handle;
     this.#position = start;
     this.#left = length;

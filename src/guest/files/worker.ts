@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type {
@@ -33,8 +33,7 @@ const operations = {
       if (error.code !== "ENOENT") throw error;
       return lstat(path, { bigint: true });
     });
-    const entry = await entryOf(path, path, found, await userNames());
-    return { entry, etag: entityTagOf(found), hasLength: hasLength(found) };
+    return resultOf(path, found);
   },
   list: (request: ListFolder): Promise<MachineFolderPage> => listFolder(request.path, request),
   change: async (request: ChangeFile, gone: AbortSignal): Promise<{ entry: MachineEntry | null }> => {
@@ -42,7 +41,7 @@ const operations = {
     if (path === null) return { entry: null };
     return { entry: await entryOf(path, path, await lstat(path, { bigint: true }), await userNames()) };
   },
-  openForReading: async ({ path, etag }: ReadFile): Promise<{ descriptor: number }> => {
+  openForReading: async ({ path, etag }: Pick<ReadFile, "path" | "etag">): Promise<{ descriptor: number }> => {
     // Without O_NONBLOCK, a fifo would wait for its writer.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await handle.stat({ bigint: true });
@@ -53,6 +52,14 @@ const operations = {
     }
     readers.set(handle.fd, handle);
     return { descriptor: handle.fd };
+  },
+  /** The entry, and a descriptor if it is a regular file. */
+  openFile: async ({ path }: { path: string }): Promise<{ found: StatResult; descriptor: number | null }> => {
+    const found = await operations.stat({ path });
+    if (found.entry.type !== "file") return { found, descriptor: null };
+    const { descriptor } = await operations.openForReading({ path, etag: null });
+    const opened = await readers.get(descriptor)!.stat({ bigint: true });
+    return { found: await resultOf(path, opened), descriptor };
   },
   requireZippable: ({ path }: { path: string }, gone: AbortSignal): Promise<void> => requireZippable(path, gone),
   close: async ({ descriptor }: { descriptor: number }): Promise<void> => {
@@ -74,6 +81,11 @@ const operations = {
     for (const path of paths) await removeUnfinished(path);
   },
 };
+
+async function resultOf(path: string, stat: BigIntStats): Promise<StatResult> {
+  const entry = await entryOf(path, path, stat, await userNames());
+  return { entry, etag: entityTagOf(stat), hasLength: hasLength(stat) };
+}
 
 export type Operations = typeof operations;
 

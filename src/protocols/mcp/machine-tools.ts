@@ -80,7 +80,7 @@ function readFile(files: Files): Tool {
         );
       const wanted = Math.max(0, Math.min(length, entry.size - offset));
       const part = { path, user, start: Math.min(offset, entry.size), length: wanted, etag } as const;
-      const bytes = await buffer(await files.read(agent, caller, part));
+      const bytes = await buffer(await files.read(agent, "admitted", part));
       const content = contentOf(bytes);
       const next = offset + content.taken;
       const { taken: _, ...shownAs } = content;
