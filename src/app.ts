@@ -56,6 +56,7 @@ import { mcpRoutes } from "./protocols/mcp/routes.ts";
 import { chatCompletionRoutes } from "./protocols/openai/chat-completions.ts";
 import { compactionRoutes } from "./protocols/openai/compact.ts";
 import { openAiConversationRoutes } from "./protocols/openai/conversations.ts";
+import { openAiFileRoutes } from "./protocols/openai/files.ts";
 import { openAiModelRoutes } from "./protocols/openai/models.ts";
 import { responseSocketRoutes } from "./protocols/openai/response-socket.ts";
 import { responseRoutes } from "./protocols/openai/responses.ts";
@@ -132,6 +133,7 @@ const plugins = [
   orphanRoutes,
   aguiRoutes,
   compactionRoutes,
+  openAiFileRoutes,
   openAiConversationRoutes,
   responseRoutes,
   responseSocketRoutes,

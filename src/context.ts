@@ -65,6 +65,7 @@ import { CarriedOperations } from "./protocols/carried-operations.ts";
 import { OtherAgentsServer } from "./protocols/mcp/other-agents.ts";
 import { OpenAiConversations } from "./protocols/openai/bound-conversations.ts";
 import { ClientChats } from "./protocols/openai/chats.ts";
+import { OpenAiFiles } from "./protocols/openai/openai-files.ts";
 import { Responses } from "./protocols/openai/stored-responses.ts";
 import { Push } from "./push/push.ts";
 import { UnansweredFunctions } from "./queue/unanswered-functions.ts";
@@ -182,6 +183,7 @@ export class AppContext extends Foundation {
     this.stores.conversations,
     this.stores.pastTurns,
   );
+  readonly openAiFiles = new OpenAiFiles(this.stores.openAiFiles);
   readonly chats = new ClientChats(this.stores.chats, this.stores.pastTurns);
   readonly responses = new Responses(this.stores.responses, this.turns, this.uploads);
   readonly events = new AccountEvents(this.stores.accountEvents, this.log);

@@ -39,6 +39,7 @@ import { ShareStore } from "./previews/share-store.ts";
 import { NotificationStore } from "./protocols/a2a/notification-store.ts";
 import { ChatStore } from "./protocols/openai/chat-store.ts";
 import { OpenAiConversationStore } from "./protocols/openai/conversation-store.ts";
+import { OpenAiFileStore } from "./protocols/openai/file-store.ts";
 import { ResponseStore } from "./protocols/openai/store.ts";
 import { PushStore } from "./push/store.ts";
 import { QueueStore } from "./queue/store.ts";
@@ -120,6 +121,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     queues: new QueueStore(database, host),
     chats: new ChatStore(database),
     openAiConversations: new OpenAiConversationStore(database),
+    openAiFiles: new OpenAiFileStore(database),
     responses: new ResponseStore(database),
     runs: new RunStore(database, host),
     search: new SearchStore(database),

@@ -45,16 +45,16 @@ const items = z
   .meta({ description: "Messages from before the first response; the agent gets them as an earlier conversation." });
 
 export const CreateOpenAiConversation = z
-  .strictObject({ items: items.nullish(), metadata: Metadata.nullish() })
+  .looseObject({ items: items.nullish(), metadata: Metadata.nullish() })
   .nullish()
   .meta({ id: "CreateOpenAiConversation", description: "A request of OpenAI's Conversations API." });
 export type CreateOpenAiConversation = z.infer<typeof CreateOpenAiConversation>;
 
 export const ChangeOpenAiConversation = z
-  .strictObject({ metadata: Metadata.nullable() })
+  .looseObject({ metadata: Metadata.nullable() })
   .meta({ id: "ChangeOpenAiConversation" });
 
-export const AddItems = z.strictObject({ items: items.min(1, "items must not be empty.") }).meta({ id: "AddItems" });
+export const AddItems = z.looseObject({ items: items.min(1, "items must not be empty.") }).meta({ id: "AddItems" });
 
 export const OpenAiConversationParams = z.object({
   conversationId: z.string().meta({ description: "The conversation's id, as `conv_…`." }),

@@ -105,7 +105,7 @@ const maximumIgnored = 50;
  * The header that names a request's parameters without effect, also those that its schema does not know; none if there are
  * none. A name that a header cannot have is left out.
  */
-export function ignoredHeaders({ shape }: z.ZodObject, request: object): Record<string, string> {
+export function ignoredHeaders({ shape }: Pick<z.ZodObject, "shape">, request: object): Record<string, string> {
   const isIgnored = (name: string) => !Object.hasOwn(shape, name) || shape[name] === ignored;
   const names = Object.entries(request)
     .filter(([name, value]) => value !== null && value !== undefined && isIgnored(name) && /^[\w.-]{1,64}$/.test(name))

@@ -50,6 +50,8 @@ export interface RouteDefinition {
    * them as they come, however many there are.
    */
   takesBytes?: "whole" | "stream";
+  /** The bytes are a form with a file (`multipart/form-data`). */
+  takesForm?: true;
   /** The shape of its error responses; Berth's own by default. JSON-RPC: errors before the call have Berth's shape. */
   errors?: "openai" | "json-rpc";
   /** By status. The first is the default. */

@@ -21,7 +21,11 @@ export async function register(ctx: Context, keys: readonly string[]): Promise<v
     const { issues } = metadata;
     const error = issues.some(({ field }) => /^redirect_uris\b/.test(field)) ? "redirect_uri" : "client_metadata";
     ctx.status = 400;
-    ctx.body = { error: `invalid_${error}`, error_description: textOf(issues).slice(0, 1_000).toWellFormed() };
+    // RFC 7591, 3.2.2: ASCII. Names of fields may have other characters.
+    const description = textOf(issues)
+      .slice(0, 1_000)
+      .replaceAll(/[^ -~]/g, "?");
+    ctx.body = { error: `invalid_${error}`, error_description: description };
     return;
   }
   ctx.status = 201;

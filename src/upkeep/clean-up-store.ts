@@ -176,6 +176,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
         sql`agent_id is null and used_at < now() - make_interval(days => ${unboundDays}::integer)`,
       ),
     ],
+    ["OpenAI's files", removal("openai_files", sql`expires_at < now()`)],
     ["uploads", removal("uploads", sql`expires_at < now() and not ${isInUse}`)],
     // Machines keep the last 100 commands that have ended, and few that run.
     ["authors of commands and files", machineAuthorsBeyond],

@@ -11,7 +11,13 @@ export interface GivenFile {
   name: string | null;
   /** Null: the upload's own, or by the bytes or the name. */
   mediaType: string | null;
-  source: Buffer | { uploadId: string };
+  source: Buffer | { uploadId: string } | StoredFile;
+}
+
+/** A file that is stored elsewhere; its bytes come in parts. */
+export interface StoredFile {
+  size: number;
+  bytes: () => AsyncIterable<Buffer>;
 }
 
 /** A message: its text, and its images and files. */
@@ -33,7 +39,10 @@ function fileOf({ type, data, fileId, name, mediaType }: Exclude<ContentPart, { 
 }
 
 /** The content, if a message may have it. A message of images and files needs no text. Throws `request_invalid`. */
-export function checked(content: MessageContent, field: string): MessageContent {
+export function checked<Content extends { text: string; files: readonly unknown[] }>(
+  content: Content,
+  field: string,
+): Content {
   const { text, files } = content;
   if (files.length > maximumAttachments)
     throw new BerthError(

@@ -6,7 +6,7 @@ import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
 import { type Attachment, maximumUploadBytes, type Upload } from "../contract/uploads.ts";
 import { type Caller, mayUseTurn } from "../core/http/caller.ts";
-import type { GivenFile } from "./content.ts";
+import type { GivenFile, StoredFile } from "./content.ts";
 import { safeName, typeByName, usualName } from "./file-name.ts";
 import { checkImage, maximumImageBytes } from "./images.ts";
 import { noUpload, type UploadStore } from "./store.ts";
@@ -115,9 +115,9 @@ export class Uploads {
       for (const file of files) {
         const number = attachments.length + 1;
         attachments.push(
-          Buffer.isBuffer(file.source)
-            ? await this.#store(agent, caller, file, file.source, number)
-            : await this.#uploaded(agent, caller, file, file.source.uploadId),
+          "uploadId" in file.source
+            ? await this.#uploaded(agent, caller, file, file.source.uploadId)
+            : await this.#store(agent, caller, file, file.source, number),
         );
       }
       return attachments;
@@ -130,18 +130,27 @@ export class Uploads {
   /** Removes the files that `attach` has stored, for a message that was refused. */
   async detach(files: readonly GivenFile[], attachments: readonly Attachment[]): Promise<void> {
     for (const [index, { id }] of attachments.entries()) {
-      if (Buffer.isBuffer(files[index]!.source)) await this.#rows.remove(id).catch(() => {}); // It expires.
+      if (!("uploadId" in files[index]!.source)) await this.#rows.remove(id).catch(() => {}); // It expires.
     }
   }
 
-  async #store(agent: AgentState, caller: Uploader, file: GivenFile, bytes: Buffer, number: number) {
+  async #store(agent: AgentState, caller: Uploader, file: GivenFile, source: Buffer | StoredFile, number: number) {
     const { kind, part, mediaType: said } = file;
     const given = file.name === null ? null : safeName(file.name);
-    if (kind === "image") requireImageSize(bytes.length, part);
+    if (kind === "image") requireImageSize(Buffer.isBuffer(source) ? source.length : source.size, part);
+    const parts = Buffer.isBuffer(source) ? [source] : kind === "image" ? await Array.fromAsync(source.bytes()) : null;
     const mediaType =
-      kind === "image" ? checkImage(bytes, said, part) : (said ?? typeByName(given ?? "")).toLowerCase();
+      kind === "image"
+        ? checkImage(Buffer.concat(parts!), said, part)
+        : (said ?? typeByName(given ?? "")).toLowerCase();
     const name = given ?? usualName(kind, mediaType, number);
-    const { id, size } = await this.receive(randomUUID(), agent, caller, { name, mediaType }, Readable.from([bytes]));
+    const { id, size } = await this.receive(
+      randomUUID(),
+      agent,
+      caller,
+      { name, mediaType },
+      Readable.from(parts ?? (source as StoredFile).bytes()),
+    );
     return { id, kind, name, mediaType, size };
   }
 

@@ -208,6 +208,12 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /v1/responses/{responseId}/input_items": chatting(200),
   "POST /v1/responses/{responseId}/cancel": chatting(200),
   "DELETE /v1/responses/{responseId}": chatting(200),
+  "GET /v1/files": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
+  // Not a form, and no such file.
+  "POST /v1/files": { own: 415, stranger: 415, agentKeys: [415, 415, 415] },
+  "GET /v1/files/{fileId}": { own: 404, stranger: 404, agentKeys: [404, 404, 404] },
+  "GET /v1/files/{fileId}/content": { own: 404, stranger: 404, agentKeys: [404, 404, 404] },
+  "DELETE /v1/files/{fileId}": { own: 404, stranger: 404, agentKeys: [404, 404, 404] },
   "POST /v1/conversations": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
   "GET /v1/conversations/{conversationId}": ofConversation(200),
   "POST /v1/conversations/{conversationId}": ofConversation(200),
@@ -326,6 +332,9 @@ const viewersMay = [
   "GET /v1/models/{model}",
   "GET /v1/responses/{responseId}",
   "GET /v1/responses/{responseId}/input_items",
+  "GET /v1/files",
+  "GET /v1/files/{fileId}",
+  "GET /v1/files/{fileId}/content",
   "GET /v1/conversations/{conversationId}",
   "GET /v1/conversations/{conversationId}/items",
   "GET /v1/conversations/{conversationId}/items/{itemId}",
@@ -403,6 +412,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /v1/responses": ({ name }) => ({ model: name, input: "hello" }),
   "POST /v1/responses/compact": ({ name }) => ({ model: name, input: "hello" }),
   "POST /v1/chat/completions": ({ name }) => ({ model: name, messages: [{ role: "user", content: "hello" }] }),
+  "POST /v1/files": () => ({ a: "file" }),
   "POST /v1/conversations": () => ({}),
   "POST /v1/conversations/{conversationId}": () => ({ metadata: { a: "b" } }),
   "POST /v1/conversations/{conversationId}/items": () => ({ items: [{ role: "user", content: "hello" }] }),
@@ -454,6 +464,7 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{deliveryId}", turnId)
     .replace("{responseId}", responseId)
     .replace("{conversationId}", target.conversationId)
+    .replace("{fileId}", "file-none")
     .replace("{itemId}", `msg_${turnId.replaceAll("-", "")}_in`)
     .replace("{model}", name)
     .replace("{commandId}", turnId)

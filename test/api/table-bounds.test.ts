@@ -55,6 +55,8 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   notifications: "clean-up",
   oidc_records: "clean-up",
   openai_conversations: "clean-up",
+  openai_file_chunks: ["openai_files", "32"],
+  openai_files: "clean-up",
   people: "as accounts",
   port_shares: ["agents", "100"],
   private_names: "clean-up",

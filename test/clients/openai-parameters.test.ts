@@ -99,6 +99,55 @@ test("without ignored parameters, the header is missing; null ignores nothing", 
   expect(response.headers.get(ignoredHeader)).toBeNull();
 });
 
+test.each([
+  ["POST", "/v1/conversations", { later: null }, null],
+  ["POST", "/v1/conversations", { later: 1 }, "later"],
+  ["POST", "/v1/responses", { model: "ada", input: "ok", functions: null, later: null }, null],
+  [
+    "POST",
+    "/v1/chat/completions",
+    { model: "ada", messages: [{ role: "user", content: "ok" }], functions: null },
+    null,
+  ],
+  ["POST", "/v1/responses/compact", { model: "ada", input: "ok", later: null, service_tier: "flex" }, "service_tier"],
+] as const)("an unknown parameter is accepted: %s %s %j", async (method, path, body, named) => {
+  const { status, headers } = await service.client.call(method, path, body);
+  expect([status, headers.get(ignoredHeader)]).toEqual([200, named]);
+});
+
+test("an error names its parameter, or none", async () => {
+  const error = async (path: string, body: object) => (await service.client.call("POST", path, body)).body.error;
+  expect(await error("/v1/responses", { model: "nobody", input: "x" })).toMatchObject({ param: "model" });
+  expect(await error("/v1/responses", { model: "ada", input: "x", metadata: 1 })).toMatchObject({ param: "metadata" });
+  const output = { type: "function_call_output", call_id: "none", output: "" };
+  expect(await error("/v1/responses", { model: "ada", input: [output] })).toMatchObject({ param: "input" });
+  const { body } = await service.client.call("GET", "/v1/responses/resp_none");
+  expect(body.error).toMatchObject({ code: "response_not_found", param: null });
+});
+
+test("errors on a WebSocket and of a registration are a line of plain text", async () => {
+  const { url, key } = service.client;
+  const headers = { authorization: `Bearer ${key}` };
+  const socket = new WebSocket(`${url.replace("http", "ws")}/v1/responses`, { headers } as never);
+  const frames: string[] = [];
+  socket.addEventListener("message", ({ data }) => frames.push(String(data)));
+  await new Promise((resolve) => socket.addEventListener("open", resolve));
+  socket.send("no JSON");
+  socket.send(JSON.stringify({ type: "other", model: 1, metadata: 2 }));
+  await expect.poll(() => frames.length).toBe(2);
+  socket.close();
+  for (const frame of frames) {
+    expect(JSON.parse(frame)).toMatchObject({
+      type: "error",
+      status: 400,
+      error: { message: expect.stringMatching(/^[^✖→\n]+$/) },
+    });
+  }
+  const body = { redirect_uris: "✖\n→", "ü→": 1, client_name: 7 };
+  const refused = await service.client.call("POST", "/oidc/register", body);
+  expect(refused).toMatchObject({ status: 400, body: { error_description: expect.stringMatching(/^[ -~]+$/) } });
+});
+
 test("a name that a header cannot have is not named, and many names are bounded", async () => {
   const names = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`field_${at}`, 1]));
   const hostile = { "a\r\nset-cookie: x": 1, ü: 1, constructor: 1, ["a".repeat(65)]: 1, ...names };

@@ -25,6 +25,7 @@ import {
   OpenAiItem,
   OpenAiItemParams,
 } from "../openai-conversations.ts";
+import { DeletedOpenAiFile, OpenAiFile, OpenAiFileList, OpenAiFileParams, OpenAiFilesQuery } from "../openai-files.ts";
 import { ChatCompletionEvent, OpenAiResponse, OpenAiResponseEvent } from "../openai-response.ts";
 import { chatReading, chatting, type RouteDefinition, route } from "../route.ts";
 
@@ -184,6 +185,55 @@ export const openAiRoutes = {
     summary: "Delete an earlier message of a conversation before its first response",
     params: OpenAiItemParams,
     responses: { 200: OpenAiConversation },
+  }),
+  createOpenAiFile: route({
+    ...openAi,
+    method: "POST",
+    path: "/v1/files",
+    summary: "Upload a file, as OpenAI's Files API",
+    description:
+      "A form with `file`, up to 32 MiB, `purpose` (`user_data`, `vision` or `assistants`) and `expires_after[seconds]`. It is kept for 30 days at most. Messages name it by its id.",
+    responses: { 200: OpenAiFile },
+    takesBytes: "stream",
+    takesForm: true,
+  }),
+  listOpenAiFiles: route({
+    ...openAi,
+    permission: chatReading,
+    method: "GET",
+    path: "/v1/files",
+    summary: "List your files, as OpenAI's Files API",
+    description: "Those of the caller's person; of an external agent key, its own.",
+    query: OpenAiFilesQuery,
+    responses: { 200: OpenAiFileList },
+  }),
+  getOpenAiFile: route({
+    ...openAi,
+    permission: chatReading,
+    method: "GET",
+    path: "/v1/files/{fileId}",
+    summary: "Read a file's record, as OpenAI's Files API",
+    params: OpenAiFileParams,
+    responses: { 200: OpenAiFile },
+  }),
+  readOpenAiFile: route({
+    ...openAi,
+    permission: chatReading,
+    method: "GET",
+    path: "/v1/files/{fileId}/content",
+    summary: "Read a file's bytes, as OpenAI's Files API",
+    params: OpenAiFileParams,
+    responses: {},
+    givesBytes: ["application/octet-stream", "image/*"],
+  }),
+  deleteOpenAiFile: route({
+    ...openAi,
+    method: "DELETE",
+    path: "/v1/files/{fileId}",
+    summary: "Delete a file, as OpenAI's Files API",
+    description: "Agents keep their copies.",
+    params: OpenAiFileParams,
+    responses: { 200: DeletedOpenAiFile },
   }),
   createChatCompletion: route({
     ...openAi,

@@ -302,6 +302,21 @@ export interface Tables {
     created_at: Generated<Date>;
     expires_at: Date;
   };
+  openai_files: {
+    id: string;
+    account_id: string;
+    key_id: string | null;
+    person_id: string | null;
+    is_of_agent_key: boolean;
+    name: string;
+    media_type: string;
+    purpose: string;
+    /** A bigint, which the driver returns as text. */
+    size: ColumnType<string, number, number>;
+    created_at: Generated<Date>;
+    expires_at: Date;
+  };
+  openai_file_chunks: { file_id: string; number: number; bytes: Buffer };
   upload_chunks: { upload_id: string; number: number; bytes: Buffer };
   search_texts: {
     turn_id: string;

@@ -15,13 +15,18 @@ const codes: Partial<Record<ErrorCode, string>> = {
  */
 export const notAgain = ["x-should-retry", "false"] as const;
 
-/**
- * An error for OpenAI's clients (https://platform.openai.com/docs/guides/error-codes). `param` is empty if no field is
- * at fault: the AI SDK's provider for Open Responses rejects an error whose `param` is null.
- */
+/** The parameters at fault, of codes that have always the same. */
+const params: Partial<Record<ErrorCode, string>> = {
+  agent_not_found: "model",
+  function_not_waiting: "input",
+  response_not_last: "previous_response_id",
+};
+
+/** An error for OpenAI's clients (https://platform.openai.com/docs/guides/error-codes). */
 export function openAiError({ code, status, details }: BerthError, message: string) {
   const issues = (details as { issues?: { field: string }[] } | undefined)?.issues;
-  return { error: { message, type: typeOf(status), param: issues?.[0]?.field ?? "", code: openAiCode(code) } };
+  const param = issues?.[0]?.field || (params[code] ?? null);
+  return { error: { message, type: typeOf(status), param, code: openAiCode(code) } };
 }
 
 /** OpenAI's name of the code, or Berth's own. */

@@ -11,6 +11,19 @@ const operationIds = new Map<Route, string>(Object.entries<Route>(routes).map(([
 
 const bytes = { content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
 
+const file = { type: "string", format: "binary" };
+const form = {
+  content: {
+    "multipart/form-data": {
+      schema: {
+        type: "object",
+        properties: { file, purpose: { type: "string" }, "expires_after[seconds]": { type: "string" } },
+        required: ["file", "purpose"],
+      },
+    },
+  },
+};
+
 /** Makes `app.swagger()` return the OpenAPI document of the routes added to `app` afterwards. */
 export async function describeRoutes(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
@@ -25,7 +38,7 @@ export async function describeRoutes(app: FastifyInstance, version: string): Pro
       const { schema, url } = jsonSchemaTransform(described);
       const { route } = described.route.config ?? {};
       const operationId = route && operationIds.get(route);
-      const body = route?.takesBytes ? { body: bytes } : {};
+      const body = route?.takesBytes ? { body: route.takesForm ? form : bytes } : {};
       // The generator has no parameter for the rest of a path.
       const path = route?.rest ? route.path : url;
       return { url: path, schema: { ...schema, ...body, ...(operationId ? { operationId } : {}) } };
@@ -70,7 +83,7 @@ const openAiError = {
       properties: {
         message: { type: "string" },
         type: { type: "string" },
-        param: { type: "string", description: "The field at fault; empty: none." },
+        param: { type: ["string", "null"], description: "The field at fault; null: none." },
         code: { type: "string" },
       },
     },

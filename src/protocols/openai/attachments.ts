@@ -5,6 +5,11 @@ import { bytesOf, type GivenFile } from "../../uploads/content.ts";
 /** A part of a message's content, as clients send it. */
 export type ContentPart = Record<string, unknown>;
 
+/** An image or a file of a message: its bytes, or the id of a stored one. */
+export interface BroughtFile extends Omit<GivenFile, "source"> {
+  source: Buffer | { fileId: string };
+}
+
 /** The content of a part, in the terms of either API. */
 interface Brought {
   /** The field with the bytes, as errors name it. */
@@ -12,6 +17,8 @@ interface Brought {
   value: unknown;
   fileName: unknown;
   kind: "image" | "file";
+  /** The id of a stored file, instead of the bytes. */
+  id?: unknown;
   /** Fields with which OpenAI refers to bytes elsewhere. */
   elsewhere: Record<string, unknown>;
 }
@@ -23,16 +30,23 @@ const maximumHead = 300;
  * The image or the file in a part of a message's content; null if the part has none. `place` names the part in errors. Throws
  * `request_invalid`.
  */
-export function fileOf(part: ContentPart, place: string): GivenFile | null {
+export function fileOf(part: ContentPart, place: string): BroughtFile | null {
   const brought = broughtBy(part);
   if (!brought) return null;
   const { field, value, fileName, kind, elsewhere } = brought;
+  const id = brought.id ?? null;
   for (const [name, given] of Object.entries(elsewhere)) {
     if (given !== undefined && given !== null)
       throw invalid(`${name} is not supported: send the bytes themselves, as ${field}.`);
   }
+  const name = typeof fileName === "string" ? fileName : null;
+  if (id !== null) {
+    if (typeof id !== "string" || (value ?? null) !== null)
+      throw invalid(`${place}: use either file_id or ${field}, as a text.`);
+    return { kind, part: place, name, mediaType: null, source: { fileId: id } };
+  }
   const { bytes, mediaType } = decoded(value, `${place}.${field}`, kind);
-  return { kind, part: place, name: typeof fileName === "string" ? fileName : null, mediaType, source: bytes };
+  return { kind, part: place, name, mediaType, source: bytes };
 }
 
 function broughtBy(part: ContentPart): Brought | null {
@@ -43,7 +57,8 @@ function broughtBy(part: ContentPart): Brought | null {
         value: part.image_url,
         fileName: undefined,
         kind: "image",
-        elsewhere: { file_id: part.file_id },
+        id: part.file_id,
+        elsewhere: {},
       };
     case "input_file": {
       const { file_id, file_url } = part;
@@ -52,7 +67,8 @@ function broughtBy(part: ContentPart): Brought | null {
         value: part.file_data,
         fileName: part.filename,
         kind: "file",
-        elsewhere: { file_id, file_url },
+        id: file_id,
+        elsewhere: { file_url },
       };
     }
     case "image_url": {
@@ -66,7 +82,8 @@ function broughtBy(part: ContentPart): Brought | null {
         value: file_data,
         fileName: filename,
         kind: "file",
-        elsewhere: { "file.file_id": file_id },
+        id: file_id,
+        elsewhere: {},
       };
     }
     default:

@@ -37,7 +37,7 @@ interface Beginning {
  * the first attempt started.
  */
 export async function beginAsked(
-  { agents, responses, audit, chats }: AppContext,
+  { agents, responses, audit, chats, openAiFiles }: AppContext,
   request: Asking,
   agent: AgentState,
   {
@@ -70,6 +70,7 @@ export async function beginAsked(
   }
   if (asked.message === null)
     return responses.resume(id, agent, asked.outputs, { previousId, conversation, kept }, caller);
+  const given = await openAiFiles.named(caller, asked.files);
   const current = resets ? await agents.resetConversation(agent, attempt, caller) : agent;
   if (resets) {
     const about = { agent: agent.name, agentId: agent.id, resource: null, status: 200, code: null };
@@ -78,9 +79,9 @@ export async function beginAsked(
   const names = conversation !== null || previousId !== null || resets;
   const placed = names ? null : await chats.place(current, caller, chatOf(headers), asked.messages);
   const all = [...instructions, ...asked.instructions].join("\n\n");
-  const given = {
+  const asking = {
     message: asked.message,
-    files: asked.files,
+    files: given,
     instructions: all ? storableValue(all) : null,
     functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
     outputSchema: outputSchema && storableValue(outputSchema),
@@ -90,7 +91,7 @@ export async function beginAsked(
     conversation: conversation ?? placed?.conversation ?? null,
     kept,
   };
-  const begun = await responses.begin(id, current, given, caller).catch(async (error: unknown) => {
+  const begun = await responses.begin(id, current, asking, caller).catch(async (error: unknown) => {
     if (placed) await chats.release(current, placed).catch(() => {}); // The next message begins a conversation.
     throw error;
   });

@@ -124,7 +124,7 @@ export class ChatStream {
   #fail(): object[] {
     this.#ended = true;
     const { code, message } = this.fault!;
-    return [{ error: { message, type: "server_error", param: "", code } }];
+    return [{ error: { message, type: "server_error", param: null, code } }];
   }
 
   #chunk(delta: Delta, finish: Finish = null) {

@@ -2,7 +2,14 @@ import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { conversationId, type OpenAiConversation } from "../../contract/openai-conversations.ts";
+import { ignoredHeaders } from "../../contract/openai.ts";
+import {
+  AddItems,
+  ChangeOpenAiConversation,
+  CreateOpenAiConversation,
+  conversationId,
+  type OpenAiConversation,
+} from "../../contract/openai-conversations.ts";
 import { routes } from "../../contract/routes.ts";
 import { handle } from "../../core/http/handle.ts";
 import { storableValue } from "../../turns/storable.ts";
@@ -14,14 +21,16 @@ import type { BoundConversation } from "./conversation-store.ts";
 export function openAiConversationRoutes(context: AppContext): FastifyPluginAsync {
   const { openAiConversations: conversations } = context;
   return async (app) => {
-    handle(app, routes.createOpenAiConversation, async ({ attempt, body, caller }) => {
+    handle(app, routes.createOpenAiConversation, async ({ attempt, body, caller }, reply) => {
+      reply.headers(ignoredHeaders(CreateOpenAiConversation.unwrap().unwrap(), body ?? {}));
       const asked = { items: body?.items ?? [], metadata: storableValue(body?.metadata ?? {}) };
       return view(await conversations.create(attempt.resourceId, asked, caller));
     });
 
     handle(app, routes.getOpenAiConversation, async (request) => view(await find(context, request)));
 
-    handle(app, routes.changeOpenAiConversation, async (request) => {
+    handle(app, routes.changeOpenAiConversation, async (request, reply) => {
+      reply.headers(ignoredHeaders(ChangeOpenAiConversation, request.body));
       const found = await find(context, request);
       const metadata = storableValue(request.body.metadata ?? {});
       await conversations.setMetadata(found, metadata);
@@ -39,7 +48,8 @@ export function openAiConversationRoutes(context: AppContext): FastifyPluginAsyn
       return listOf(data, hasMore);
     });
 
-    handle(app, routes.addOpenAiItems, async (request) => {
+    handle(app, routes.addOpenAiItems, async (request, reply) => {
+      reply.headers(ignoredHeaders(AddItems, request.body));
       const added = await conversations.addItems(await find(context, request), request.body.items);
       return listOf(added.map(presentKept), false);
     });

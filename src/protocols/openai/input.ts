@@ -1,8 +1,8 @@
 import { BerthError } from "../../contract/errors.ts";
 import type { ChatMessage, InputItem } from "../../contract/openai.ts";
 import { storableValue } from "../../turns/storable.ts";
-import { checked, type GivenFile, type MessageContent } from "../../uploads/content.ts";
-import { type ContentPart, fileOf, withoutBytes } from "./attachments.ts";
+import { checked } from "../../uploads/content.ts";
+import { type BroughtFile, type ContentPart, fileOf, withoutBytes } from "./attachments.ts";
 import type { ChatMessages } from "./chats.ts";
 import type { OpenedInput } from "./compaction.ts";
 import { type EarlierMessage, earlierText } from "./earlier.ts";
@@ -11,7 +11,7 @@ import { type EarlierMessage, earlierText } from "./earlier.ts";
 export interface Asked {
   /** The last user message; null if the request has function outputs after it. */
   message: string | null;
-  files: readonly GivenFile[];
+  files: readonly BroughtFile[];
   /** The texts of the system's and developer's messages. */
   instructions: string[];
   /** The last user message as a front end has it, and the messages before it. */
@@ -108,8 +108,8 @@ function contentOf(item: object): unknown {
 }
 
 /** A user message: its text and its files. Throws `request_invalid`. */
-function messageOf(content: unknown, field: string): MessageContent {
-  const files: GivenFile[] = [];
+function messageOf(content: unknown, field: string): { text: string; files: readonly BroughtFile[] } {
+  const files: BroughtFile[] = [];
   const texts = !Array.isArray(content)
     ? content
     : content.filter((part: ContentPart | null, index) => {

@@ -88,6 +88,11 @@ export const operations = {
   addOpenAiItems: { method: "POST", path: "/v1/conversations/{conversationId}/items" },
   getOpenAiItem: { method: "GET", path: "/v1/conversations/{conversationId}/items/{itemId}" },
   deleteOpenAiItem: { method: "DELETE", path: "/v1/conversations/{conversationId}/items/{itemId}" },
+  createOpenAiFile: { method: "POST", path: "/v1/files" },
+  listOpenAiFiles: { method: "GET", path: "/v1/files" },
+  getOpenAiFile: { method: "GET", path: "/v1/files/{fileId}" },
+  deleteOpenAiFile: { method: "DELETE", path: "/v1/files/{fileId}" },
+  readOpenAiFile: { method: "GET", path: "/v1/files/{fileId}/content" },
   createChatCompletion: { method: "POST", path: "/v1/chat/completions" },
   listOpenAiModels: { method: "GET", path: "/v1/models" },
   getOpenAiModel: { method: "GET", path: "/v1/models/{model}" },
@@ -265,6 +270,11 @@ export interface Operations {
   addOpenAiItems: { data: types.AddOpenAiItemsData; answer: types.AddOpenAiItemsResponses[200]; event: null };
   getOpenAiItem: { data: types.GetOpenAiItemData; answer: types.GetOpenAiItemResponses[200]; event: null };
   deleteOpenAiItem: { data: types.DeleteOpenAiItemData; answer: types.OpenAiConversation; event: null };
+  createOpenAiFile: { data: types.CreateOpenAiFileData; answer: types.OpenAiFile; event: null };
+  listOpenAiFiles: { data: types.ListOpenAiFilesData; answer: types.ListOpenAiFilesResponses[200]; event: null };
+  getOpenAiFile: { data: types.GetOpenAiFileData; answer: types.OpenAiFile; event: null };
+  deleteOpenAiFile: { data: types.DeleteOpenAiFileData; answer: types.DeleteOpenAiFileResponses[200]; event: null };
+  readOpenAiFile: { data: types.ReadOpenAiFileData; answer: null; event: null };
   createChatCompletion: { data: types.CreateChatCompletionData; answer: types.ChatCompletion; event: types.CreateChatCompletionResponses[200] };
   listOpenAiModels: { data: types.ListOpenAiModelsData; answer: types.ListOpenAiModelsResponses[200]; event: null };
   getOpenAiModel: { data: types.GetOpenAiModelData; answer: types.GetOpenAiModelResponses[200]; event: null };

@@ -556,6 +556,7 @@ export type AddItems = {
         }>;
         [key: string]: unknown;
     }>;
+    [key: string]: unknown;
 };
 
 export type Agent = {
@@ -1503,6 +1504,7 @@ export type ChangeOpenAiConversation = {
     metadata: {
         [key: string]: string;
     } | null;
+    [key: string]: unknown;
 };
 
 export type ChangeProfile = {
@@ -2268,6 +2270,7 @@ export type CreateOpenAiConversation = {
     metadata?: {
         [key: string]: string;
     } | null;
+    [key: string]: unknown;
 } | null;
 
 /**
@@ -3343,6 +3346,21 @@ export type OpenAiConversation = {
     metadata: {
         [key: string]: string;
     };
+    [key: string]: unknown;
+};
+
+/**
+ * A file of OpenAI's Files API.
+ */
+export type OpenAiFile = {
+    id: string;
+    object: 'file';
+    bytes: number;
+    created_at: number;
+    expires_at: number;
+    filename: string;
+    purpose: string;
+    status: 'processed';
     [key: string]: unknown;
 };
 
@@ -8135,9 +8153,9 @@ export type OpenResponsesErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8149,9 +8167,9 @@ export type OpenResponsesErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8204,9 +8222,9 @@ export type CreateResponseErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8218,9 +8236,9 @@ export type CreateResponseErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8268,16 +8286,30 @@ export type CompactResponseData = {
 
 export type CompactResponseErrors = {
     /**
-     * The request was refused, or it failed.
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
      */
     default: {
         error: {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8315,9 +8347,9 @@ export type DeleteResponseErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8329,9 +8361,9 @@ export type DeleteResponseErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8395,9 +8427,9 @@ export type GetResponseErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8409,9 +8441,9 @@ export type GetResponseErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8455,9 +8487,9 @@ export type CancelResponseErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8469,9 +8501,9 @@ export type CancelResponseErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8524,9 +8556,9 @@ export type ListInputItemsErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8538,9 +8570,9 @@ export type ListInputItemsErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8585,9 +8617,9 @@ export type CreateOpenAiConversationErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8599,9 +8631,9 @@ export type CreateOpenAiConversationErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8639,9 +8671,9 @@ export type DeleteOpenAiConversationErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8653,9 +8685,9 @@ export type DeleteOpenAiConversationErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8698,9 +8730,9 @@ export type GetOpenAiConversationErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8712,9 +8744,9 @@ export type GetOpenAiConversationErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8758,9 +8790,9 @@ export type ChangeOpenAiConversationErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8772,9 +8804,9 @@ export type ChangeOpenAiConversationErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8827,9 +8859,9 @@ export type ListOpenAiItemsErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8841,9 +8873,9 @@ export type ListOpenAiItemsErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8902,9 +8934,9 @@ export type AddOpenAiItemsErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8916,9 +8948,9 @@ export type AddOpenAiItemsErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8966,9 +8998,9 @@ export type DeleteOpenAiItemErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -8980,9 +9012,9 @@ export type DeleteOpenAiItemErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -9033,9 +9065,9 @@ export type GetOpenAiItemErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -9047,9 +9079,9 @@ export type GetOpenAiItemErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -9069,6 +9101,296 @@ export type GetOpenAiItemResponses = {
 };
 
 export type GetOpenAiItemResponse = GetOpenAiItemResponses[keyof GetOpenAiItemResponses];
+
+export type ListOpenAiFilesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        purpose?: 'user_data' | 'vision' | 'assistants';
+        limit?: number;
+        order?: 'asc' | 'desc';
+        /**
+         * The id of the previous page's last file.
+         */
+        after?: string;
+    };
+    url: '/v1/files';
+};
+
+export type ListOpenAiFilesErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+};
+
+export type ListOpenAiFilesError = ListOpenAiFilesErrors[keyof ListOpenAiFilesErrors];
+
+export type ListOpenAiFilesResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        object: 'list';
+        data: Array<OpenAiFile>;
+        first_id: string | null;
+        last_id: string | null;
+        has_more: boolean;
+        [key: string]: unknown;
+    };
+};
+
+export type ListOpenAiFilesResponse = ListOpenAiFilesResponses[keyof ListOpenAiFilesResponses];
+
+export type CreateOpenAiFileData = {
+    body: {
+        file: Blob | File;
+        purpose: string;
+        'expires_after[seconds]'?: string;
+    };
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/files';
+};
+
+export type CreateOpenAiFileErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+};
+
+export type CreateOpenAiFileError = CreateOpenAiFileErrors[keyof CreateOpenAiFileErrors];
+
+export type CreateOpenAiFileResponses = {
+    /**
+     * Default Response
+     */
+    200: OpenAiFile;
+};
+
+export type CreateOpenAiFileResponse = CreateOpenAiFileResponses[keyof CreateOpenAiFileResponses];
+
+export type DeleteOpenAiFileData = {
+    body?: never;
+    path: {
+        /**
+         * The file's id, as `file-…`.
+         */
+        fileId: string;
+    };
+    query?: never;
+    url: '/v1/files/{fileId}';
+};
+
+export type DeleteOpenAiFileErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+};
+
+export type DeleteOpenAiFileError = DeleteOpenAiFileErrors[keyof DeleteOpenAiFileErrors];
+
+export type DeleteOpenAiFileResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        id: string;
+        object: 'file';
+        deleted: true;
+        [key: string]: unknown;
+    };
+};
+
+export type DeleteOpenAiFileResponse = DeleteOpenAiFileResponses[keyof DeleteOpenAiFileResponses];
+
+export type GetOpenAiFileData = {
+    body?: never;
+    path: {
+        /**
+         * The file's id, as `file-…`.
+         */
+        fileId: string;
+    };
+    query?: never;
+    url: '/v1/files/{fileId}';
+};
+
+export type GetOpenAiFileErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+};
+
+export type GetOpenAiFileError = GetOpenAiFileErrors[keyof GetOpenAiFileErrors];
+
+export type GetOpenAiFileResponses = {
+    /**
+     * Default Response
+     */
+    200: OpenAiFile;
+};
+
+export type GetOpenAiFileResponse = GetOpenAiFileResponses[keyof GetOpenAiFileResponses];
+
+export type ReadOpenAiFileData = {
+    body?: never;
+    path: {
+        /**
+         * The file's id, as `file-…`.
+         */
+        fileId: string;
+    };
+    query?: never;
+    url: '/v1/files/{fileId}/content';
+};
+
+export type ReadOpenAiFileErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+    /**
+     * It failed.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            /**
+             * The field at fault; null: none.
+             */
+            param: string | null;
+            code: string;
+        };
+    };
+};
+
+export type ReadOpenAiFileError = ReadOpenAiFileErrors[keyof ReadOpenAiFileErrors];
+
+export type ReadOpenAiFileResponses = {
+    /**
+     * The bytes, of their own content type.
+     */
+    200: Blob | File;
+};
+
+export type ReadOpenAiFileResponse = ReadOpenAiFileResponses[keyof ReadOpenAiFileResponses];
 
 export type CreateChatCompletionData = {
     body: CreateChatCompletion;
@@ -9108,9 +9430,9 @@ export type CreateChatCompletionErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -9122,9 +9444,9 @@ export type CreateChatCompletionErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -9157,9 +9479,9 @@ export type ListOpenAiModelsErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -9171,9 +9493,9 @@ export type ListOpenAiModelsErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -9217,9 +9539,9 @@ export type GetOpenAiModelErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
@@ -9231,9 +9553,9 @@ export type GetOpenAiModelErrors = {
             message: string;
             type: string;
             /**
-             * The field at fault; empty: none.
+             * The field at fault; null: none.
              */
-            param: string;
+            param: string | null;
             code: string;
         };
     };
