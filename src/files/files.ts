@@ -51,8 +51,8 @@ export class Files {
   }
 
   /**
-   * An entry, and the bytes of a regular file, of which the stream fails if they break off. Without bytes if the machine's
-   * runner is of an older image.
+   * An entry, and the bytes of a regular file. Their stream fails if they break off. Null if the machine's runner is of an
+   * older image.
    */
   async open(agent: AgentState, caller: Asking, target: FileTarget): Promise<OpenedFile> {
     const begin = (guest: GuestClient) => guest.openFile(target);

@@ -3,6 +3,7 @@ import { notificationHours } from "../contract/notifications.ts";
 import { unlessAborted } from "../core/abort.ts";
 import { LookLoop } from "../core/look-loop.ts";
 import { retryTransient } from "../core/retry.ts";
+import type { NotificationOutcome } from "../telemetry/metrics.ts";
 import type { Channel, SendFailure } from "./channel.ts";
 import { compose } from "./compose.ts";
 import type { ProfileState } from "./profile.ts";
@@ -100,7 +101,8 @@ export class Notifier {
     const reply = wanted.length === 1 ? await stores.notificationQueue.replyOf(wanted[0]!) : null;
     const failure = await this.#try(channel, profile, compose(id, wanted, reply));
     if (failure === "stopped") return stores.notificationQueue.release(send, new Date());
-    await this.#store(() => this.#settle(send, failure));
+    const outcome = await this.#store(() => this.#settle(send, failure));
+    this.#context.metrics.notificationTried(send.channel, outcome);
   }
 
   async #try(
@@ -120,23 +122,28 @@ export class Notifier {
     }
   }
 
-  async #settle(send: ClaimedSend, failure: SendFailure): Promise<void> {
+  async #settle(send: ClaimedSend, failure: SendFailure): Promise<NotificationOutcome> {
     const { stores, log } = this.#context;
     const { id, personId, channel, createdAt, attempts } = send;
     if (failure === null) {
       await stores.notificationQueue.remove(id);
-      return stores.profiles.setFailure(personId, channel, null);
+      await stores.profiles.setFailure(personId, channel, null);
+      return "sent";
     }
     log("a notification was not sent", { channel, reason: failure.message, attempts });
     const waitMs = waits[Math.min(attempts, waits.length) - 1]! * (1 + spread * Math.random());
     const isOver = Date.now() + waitMs > createdAt.getTime() + notificationHours * hour;
-    if (!failure.isFinal && !isOver) return stores.notificationQueue.retry(send, waitMs);
+    if (!failure.isFinal && !isOver) {
+      await stores.notificationQueue.retry(send, waitMs);
+      return "failed";
+    }
     await stores.notificationQueue.remove(id);
     await stores.profiles.setFailure(personId, channel, failure.message);
+    return "given_up";
   }
 
   /** Stores a result also after a short absence of the database. */
-  #store(write: () => Promise<void>): Promise<void> {
+  #store<Result>(write: () => Promise<Result>): Promise<Result> {
     if (this.#loop.stopped.aborted) return write();
     return retryTransient(write, this.#loop.stopped, (error) =>
       this.#context.log("the result of a notification could not be stored; trying again", { error }),

@@ -93,6 +93,15 @@ export class NotificationQueueStore {
     return rows;
   }
 
+  /** How long the first of what is due has been. */
+  async overdueSeconds(): Promise<number> {
+    const { rows } = await sql<{ seconds: number }>`
+      select greatest(0, extract(epoch from clock_timestamp() - least(
+        (select min(due_at) from notifications),
+        (select min(next_try_at) from notification_sends))))::float8 as seconds`.execute(this.#database);
+    return rows[0]!.seconds;
+  }
+
   /** Tries it again after a time. */
   async retry({ id, attempts }: ClaimedSend, waitMs: number): Promise<void> {
     await sql`

@@ -6,6 +6,7 @@ import { agentStatuses } from "../contract/agents.ts";
 import type { AutomationRun } from "../contract/automations.ts";
 import type { Capacity } from "../contract/capacity.ts";
 import type { Outcome } from "../contract/chat.ts";
+import type { ChannelName } from "../contract/notifications.ts";
 
 /** Seconds, from a warm machine to a cold one. */
 const machineBuckets = [0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 30, 60, 120, 300, 900];
@@ -19,6 +20,7 @@ const latenessBuckets = [0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 1_800, 7_200];
 export type DeliveryKind = "webhook" | "task";
 /** `failed`: it is tried again. */
 export type DeliveryOutcome = "delivered" | "failed" | "given_up";
+export type NotificationOutcome = "sent" | "failed" | "given_up";
 export type HookResult = "run" | "repeated" | "skipped" | "filtered" | "paused" | "answered" | "failed" | "refused";
 
 /**
@@ -97,6 +99,11 @@ export class Metrics {
     "berth_webhook_deliveries_total",
     "Tries to deliver to a webhook or an A2A client (task): delivered, failed (it is tried again), or given_up.",
     ["kind", "outcome"],
+  );
+  readonly #notifications = this.#counter(
+    "berth_notifications_total",
+    "Tries to notify a person, by channel: sent, failed (it is tried again), or given_up.",
+    ["channel", "outcome"],
   );
   readonly #hooks = this.#counter("berth_hook_deliveries_total", "Deliveries to hooks, by their verdict.", ["verdict"]);
   readonly #runs = this.#counter(
@@ -179,6 +186,10 @@ export class Metrics {
     this.#deliveries.inc({ kind, outcome });
   }
 
+  notificationTried(channel: ChannelName, outcome: NotificationOutcome): void {
+    this.#notifications.inc({ channel, outcome });
+  }
+
   hookDelivered(verdict: HookResult): void {
     this.#hooks.inc({ verdict });
   }
@@ -259,7 +270,7 @@ export class Metrics {
 
   /** The outbox is the installation's, so that each leader reports the same. */
   #watchDeliveries(context: AppContext): void {
-    const { deliveries } = context.stores;
+    const { deliveries, notificationQueue } = context.stores;
     const ofLeader = (name: string, help: string, read: () => Promise<number>) =>
       new Gauge({
         name,
@@ -278,6 +289,11 @@ export class Metrics {
       "berth_webhook_overdue_seconds",
       "How long the delivery whose time came first has been due; 0 if none is.",
       () => deliveries.overdueSeconds(),
+    );
+    ofLeader(
+      "berth_notifications_overdue_seconds",
+      "How long the notification whose time came first has been due; 0 if none is.",
+      () => notificationQueue.overdueSeconds(),
     );
   }
 

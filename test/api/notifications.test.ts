@@ -99,6 +99,13 @@ async function arrive(person: Reached): Promise<ReceivedMail[]> {
   return mail.to(person.email).slice(before);
 }
 
+/** Tries to notify somebody by ntfy, so far. */
+async function tries(outcome: string): Promise<number> {
+  const text = String((await people.service.client.call("GET", "/metrics")).body);
+  const line = text.split("\n").find((each) => each.includes(`channel="ntfy",outcome="${outcome}"`));
+  return Number(line?.split(" ").at(-1) ?? 0);
+}
+
 const subjectsOf = (mails: ReceivedMail[]) => mails.map(({ raw }) => headerOf(raw, "subject"));
 
 /** A turn that waits for an approval. Its stream is read to its end. */
@@ -106,8 +113,13 @@ async function asking({ client }: Reached, agent: string): Promise<{ turnId: str
   const body = { message: "use execute rm -rf build", include: ["approvals"] };
   const response = await client.fetch("POST", `/agents/${agent}/chat`, body);
   const turnId = response.headers.get("x-turn-id")!;
+  if (response.status !== 200) throw new Error(await response.text());
   void response.text().catch(() => {});
-  const open = async () => (await client.call("GET", `/agents/${agent}/turns/${turnId}/approvals`)).body.data;
+  const open = async () => {
+    const { status, body } = await client.call("GET", `/agents/${agent}/turns/${turnId}/approvals`);
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    return body.data;
+  };
   await expect.poll(async () => (await open()).length, patient).toBe(1);
   return { turnId, approvalId: (await open())[0].id };
 }
@@ -453,10 +465,13 @@ describe("ntfy", () => {
       return rows;
     };
     await expect.poll(sends, patient).toEqual([{ attempts: 1 }]);
+    await expect.poll(() => tries("failed"), patient).toBeGreaterThan(0);
+    const sent = await tries("sent");
     ntfy.status = 200;
     await sql`update notification_sends set next_try_at = now() where person_id = ${person.id}`.execute(database);
     await settled(person);
     expect(ntfy.of(topic)).toHaveLength(1);
+    await expect.poll(() => tries("sent"), patient).toBe(sent + 1);
   });
 });
 
