@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import { z } from "zod";
 import { Fault } from "./agents.ts";
 import { Decision } from "./approval-fields.ts";
@@ -15,20 +14,6 @@ import {
   TerminalSize,
 } from "./commands.ts";
 import {
-  ArchiveFolder,
-  ChangeFile,
-  ExtractArchive,
-  FileEvent,
-  FileTarget,
-  ListFolder,
-  MachineEntry,
-  MachineFolderPage,
-  ReadFile,
-  StatResult,
-  WatchFiles,
-  WriteFile,
-} from "./files.ts";
-import {
   Activity,
   Adoption,
   Exec,
@@ -40,6 +25,20 @@ import {
   Prompt,
   Quiesced,
 } from "./guest.ts";
+import {
+  type CallTable,
+  type ClientOf,
+  call,
+  duplex,
+  fewBytes,
+  filesMs,
+  lines,
+  mostBytes,
+  noBytes,
+  nothing,
+  quickTimeoutMs,
+} from "./guest-call.ts";
+import { guestFileCalls } from "./guest-file-calls.ts";
 import { uuidPattern } from "./ids.ts";
 import { Warning } from "./limits.ts";
 import { OutputSchema } from "./output.ts";
@@ -47,96 +46,10 @@ import { Permissions } from "./permissions.ts";
 import { PortList, PortNumber } from "./ports.ts";
 import { HostKey } from "./ssh.ts";
 
-/** A request and a response, both JSON. */
-interface Call<Request extends z.ZodType = z.ZodType, Response extends z.ZodType = z.ZodType> {
-  kind: "call";
-  request: Request;
-  response: Response;
-  /** The default timeout of the response, in milliseconds. */
-  timeoutMs(request: z.output<Request>): number;
-  /** The limit of the response, in bytes. */
-  maximumBytes(request: z.output<Request>): number;
-  /** The call sets the guest's clock itself, so it is not advanced before. */
-  setsClock: boolean;
-}
-
-/** A JSON request, then a response of JSON items, one per line, until either end closes. */
-interface Lines<Request extends z.ZodType = z.ZodType, Item extends z.ZodType = z.ZodType> {
-  kind: "lines";
-  request: Request;
-  item: Item;
-  /** The limit of the response, in bytes. */
-  maximumBytes(request: z.output<Request>): number;
-}
-
-/** A JSON request, then bytes in both directions, which close independently. */
-interface Bytes<Request extends z.ZodType = z.ZodType> {
-  kind: "duplex";
-  request: Request;
-}
-
-/** Calls by name. */
-export type CallTable = Record<string, Call | Lines | Bytes>;
-
-function call<Request extends z.ZodType, Response extends z.ZodType>({
-  request,
-  response,
-  timeoutMs,
-  maximumBytes,
-  setsClock = false,
-}: {
-  request: Request;
-  response: Response;
-  timeoutMs: number | ((request: z.output<Request>) => number);
-  maximumBytes: number | ((request: z.output<Request>) => number);
-  setsClock?: boolean;
-}): Call<Request, Response> {
-  return {
-    kind: "call",
-    request,
-    response,
-    timeoutMs: always(timeoutMs),
-    maximumBytes: always(maximumBytes),
-    setsClock,
-  };
-}
-
-function always<Argument>(value: number | ((of: Argument) => number)): (of: Argument) => number {
-  return typeof value === "number" ? () => value : value;
-}
-
-function lines<Request extends z.ZodType, Item extends z.ZodType>({
-  request,
-  item,
-  maximumBytes = () => Number.POSITIVE_INFINITY,
-}: {
-  request: Request;
-  item: Item;
-  maximumBytes?: (request: z.output<Request>) => number;
-}): Lines<Request, Item> {
-  return { kind: "lines", request, item, maximumBytes };
-}
-
-/** A call with bytes in both directions. */
-export function duplex<Request extends z.ZodType>({ request }: { request: Request }): Bytes<Request> {
-  return { kind: "duplex", request };
-}
-
-const nothing = z.object({});
-/** Limits of responses, in bytes of JSON. `few`: fixed fields; escaping may lengthen a text field sixfold. */
-const noBytes = 1024;
-const fewBytes = 128 * 1024;
 /** For one command with its arguments: a request is limited to 1 MiB. */
 const commandBytes = 2 * 1024 * 1024;
-const mostBytes = 16 * 1024 * 1024;
-/** For calls that the guest answers at once. */
-const quickTimeoutMs = 10_000;
 /** For a runtime that takes a message while it works. */
 const steerTimeoutMs = 30_000;
-/** For listing a folder, which may be very large, and be the first call after a wake. */
-const filesMs = 60_000;
-/** For a copy or removal of a whole tree. */
-const changeMs = 600_000;
 const turnId = z.string().regex(uuidPattern);
 const commandId = z.string().regex(uuidPattern);
 const agentId = z.string().regex(uuidPattern);
@@ -325,47 +238,7 @@ export const guestCalls = {
     timeoutMs: quickTimeoutMs,
     maximumBytes: noBytes,
   }),
-  /**
-   * The entry at a path, after following links. Every call about files fails with the codes of files in `errors.ts`.
-   */
-  statFile: call({
-    request: ListFolder.pick({ path: true, user: true }),
-    response: StatResult,
-    timeoutMs: filesMs,
-    maximumBytes: fewBytes,
-  }),
-  listFolder: call({
-    request: ListFolder,
-    response: MachineFolderPage,
-    timeoutMs: filesMs,
-    maximumBytes: ({ limit }) => Math.min(mostBytes, (limit + 1) * fewBytes),
-  }),
-  /** Creates a folder with its parents; moves, copies or removes the entry at a path. */
-  changeFile: call({
-    request: ChangeFile,
-    response: z.object({ entry: MachineEntry.nullable() }),
-    timeoutMs: changeMs,
-    maximumBytes: fewBytes,
-  }),
-  /**
-   * The requested bytes, in frames if their number is unknown. If a file shrinks during the read, the response ends
-   * early.
-   */
-  readFile: duplex({ request: ReadFile }),
-  /**
-   * The entry at a path, as a line (`StatResult`), and the bytes of a regular file: as many as its size, or in frames if
-   * their number is unknown. Runners of older images do not have this call.
-   */
-  openFile: duplex({ request: FileTarget }),
-  /**
-   * Frames of bytes (`core/frames.ts`) for a file, which is replaced when the last has arrived. The response is a line:
-   * `ReceivedFile`, or a `GuestFault`.
-   */
-  writeFile: duplex({ request: WriteFile }),
-  /** Frames of an archive. Without the last frame, the archive is incomplete. */
-  archiveFolder: duplex({ request: ArchiveFolder }),
-  /** Frames of an archive to unpack into a folder. The response is as for `writeFile`. */
-  extractArchive: duplex({ request: ExtractArchive }),
+  ...guestFileCalls,
   /** Frames of a tar of one of the agent's folders, with all owners and modes. */
   exportFolder: duplex({ request: z.object({ folder: AgentFolder }) }),
   /**
@@ -375,8 +248,6 @@ export const guestCalls = {
   importFolder: duplex({ request: z.object({ folder: AgentFolder }) }),
   /** Packages installed in the machine in addition to its image. */
   listInstalled: call({ request: nothing, response: Installed, timeoutMs: filesMs, maximumBytes: mostBytes }),
-  /** Changes, after a first item `watching`, until the server disconnects. */
-  watchFiles: lines({ request: WatchFiles, item: FileEvent }),
   /** Listening ports in the machine. */
   listPorts: call({ request: nothing, response: PortList, timeoutMs: filesMs, maximumBytes: 1024 * 1024 }),
   /** A connection to a port at the machine's own address. Fails with `port_not_listening`. */
@@ -392,25 +263,6 @@ export const guestCalls = {
     maximumBytes: mostBytes,
   }),
 } as const satisfies CallTable;
-
-/** Ends a call early: after this timeout instead of the table's, or when its caller aborts. */
-export interface GuestCallOptions {
-  timeoutMs?: number;
-  signal?: AbortSignal | undefined;
-}
-
-/**
- * One function per call in a table. A `call` rejects when it times out. A `lines` call sends its request on the first
- * step, yields items as they arrive and ends when `signal` aborts; it throws if the guest does not start responding in
- * time. A `duplex` call resolves when the guest has accepted it, and rejects when that takes too long.
- */
-export type ClientOf<Table extends CallTable> = {
-  [Name in keyof Table]: Table[Name] extends { kind: "call"; response: infer Response extends z.ZodType }
-    ? (request: z.input<Table[Name]["request"]>, options?: GuestCallOptions) => Promise<z.output<Response>>
-    : Table[Name] extends { kind: "lines"; item: infer Item extends z.ZodType }
-      ? (request: z.input<Table[Name]["request"]>, options?: GuestCallOptions) => AsyncGenerator<z.output<Item>[]>
-      : (request: z.input<Table[Name]["request"]>, options?: GuestCallOptions) => Promise<Duplex>;
-};
 
 /** The calls that the server makes to a guest. */
 export type GuestClient = ClientOf<typeof guestCalls>;

@@ -13,7 +13,8 @@ import {
   streamWindowBytes,
   timeHeader,
 } from "../contract/guest.ts";
-import type { CallTable, guestCalls } from "../contract/guest-calls.ts";
+import type { CallTable } from "../contract/guest-call.ts";
+import type { guestCalls } from "../contract/guest-calls.ts";
 import { safeParseValue, textOf as textOfIssues } from "../contract/validation.ts";
 
 interface CallContext {

@@ -12,13 +12,8 @@ import {
   streamWindowBytes,
   timeHeader,
 } from "../contract/guest.ts";
-import {
-  type CallTable,
-  type ClientOf,
-  type GuestCallOptions,
-  type GuestClient,
-  guestCalls,
-} from "../contract/guest-calls.ts";
+import type { CallTable, ClientOf, GuestCallOptions } from "../contract/guest-call.ts";
+import { type GuestClient, guestCalls } from "../contract/guest-calls.ts";
 import { parseValue } from "../contract/validation.ts";
 import type { Held } from "../core/budget.ts";
 import { maximumToolDepth, parseJson } from "../core/json-structure.ts";
