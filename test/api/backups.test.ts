@@ -43,12 +43,19 @@ describe("a backup", () => {
   let folder: Awaited<ReturnType<typeof newFolder>>;
   let file: string;
   let secretKey: string;
+  const stored = randomBytes(1_500_000);
 
   beforeAll(async () => {
     folder = await newFolder();
     service = await ScriptedService.start();
     await service.client.createAgent("ada");
     await service.client.chat("ada", "hello");
+    const form = new FormData();
+    form.append("purpose", "user_data");
+    form.append("file", new File([stored], "stored.bin"));
+    const { url, key } = service.client;
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await fetch(`${url}/v1/files`, { method: "POST", headers, body: form })).status).toBe(200);
     file = join(folder.path, "backup.tar");
     secretKey = join(service.config.dataFolder, "secret.key");
     const { body } = await service.client.call("POST", "/admin/backups");
@@ -160,6 +167,16 @@ describe("a backup", () => {
     await using restored = await ScriptedService.start({ dataFolder: other.path });
     const found = async () => (await restored.client.call("GET", "/search?q=hello")).body.data;
     await expect.poll(found, { timeout: 10_000 }).toMatchObject([{ kind: "reply" }, { kind: "message" }]);
+  });
+
+  test("holds the files of OpenAI's Files API with their bytes", async () => {
+    await using other = await newFolder();
+    await restore(other.path);
+    await using restored = await ScriptedService.start({ dataFolder: other.path });
+    const { data } = (await restored.client.call("GET", "/v1/files")).body;
+    expect(data).toMatchObject([{ filename: "stored.bin", bytes: stored.length }]);
+    const content = await restored.client.fetch("GET", `/v1/files/${data[0].id}/content`);
+    expect(stored.equals(Buffer.from(await content.arrayBuffer()))).toBe(true);
   });
 
   test("holds the messages that waited behind a running turn", async () => {

@@ -9,6 +9,7 @@ import { databaseOf } from "../support/accounts.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
 import { newDatabase } from "../support/new-database.ts";
+import { session, type Turn } from "../support/open-responses.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Several servers on one database, each with the machines of its own data folder; and a machine that is lost.
@@ -100,6 +101,17 @@ test("a second host's server leaves the first one's agents alone, and passes on 
     "404 model_not_found",
     "bob: completed",
   ]);
+  const unstored = (input: string, turns: Turn[] = []) => ({
+    ...{ model: "bob", store: false, input },
+    ...(turns[0] && { previous_response_id: turns[0].response.id }),
+  });
+  const [, next, stale] = await session(there, [
+    () => unstored("red"),
+    (turns) => unstored("recall", turns),
+    (turns) => unstored("recall", turns),
+  ]);
+  expect(next!.response.output[0].content[0].text).toBe("red\nrecall\n");
+  expect(stale!.code).toBe("previous_response_not_found");
   expect(second.driver.running).toHaveLength(1);
   // The turn continues where it began, and can be read anywhere.
   const read = await there.events("ada", turnId);
