@@ -34,7 +34,7 @@ export class UnansweredFunctions {
     for (const turn of running) {
       const { functionCall: call } = turn;
       // Any event after the call means that it was answered.
-      if (!call || turn.nextSeq > call.seq + 1) continue;
+      if (!call || call.callId === turn.answeredCall || turn.nextSeq > call.seq + 1) continue;
       const before = seen.get(turn);
       const since = before?.seq === call.seq ? before.since : performance.now();
       this.#seen.set(turn, { seq: call.seq, since });

@@ -112,6 +112,8 @@ export class RunningTurn {
   readonly openTools: Set<string>;
   /** The last function call for its client; null: none yet. */
   functionCall: FunctionCall | null;
+  /** The call whose result the guest got last; null: none since this server runs the turn. */
+  answeredCall: string | null = null;
   /** The approvals that were requested and are not resolved: the runtime waits for their answers. */
   readonly openApprovals: Set<string>;
   readonly limits: TurnLimits;

@@ -210,6 +210,8 @@ export class Turns {
       const guest = await this.#context.leases.ifRunning(agent.id);
       if (!guest) throw new BerthError("machine_failed", "The agent's machine is not awake; try again.");
       await guest.answerFunction({ turnId: turn.id, callId, output });
+      const running = this.#running.get(turn.id);
+      if (running) running.answeredCall = callId;
     } catch (error) {
       throw lostError(error);
     }

@@ -3,7 +3,7 @@ import type { ChatCompletionMessageParam } from "openai/resources/chat/completio
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/core/database/database.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
-import { post, session, stream } from "../support/open-responses.ts";
+import { post, requireSchema, session, stream } from "../support/open-responses.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Which conversation a message of OpenAI's APIs is in, and what an agent knows there.
@@ -280,6 +280,21 @@ describe("a WebSocket", () => {
     expect([status, body.error.param]).toEqual([400, "generate"]);
   });
 
+  test("prepares a bounded input", async () => {
+    const model = await newAgent("prepared");
+    const prepare = (previous_response_id: string | null) => ({
+      ...{ model, store: false, generate: false, previous_response_id },
+      input: [{ role: "user", content: "x".repeat(600_000) }],
+    });
+    const [first, second, third] = await session(service.client, [
+      () => prepare(null),
+      (turns) => prepare(turns[0]!.response.id),
+      (turns) => ({ model, input: "next", previous_response_id: turns[0]!.response.id }),
+    ]);
+    expect(first!.response.status).toBe("completed");
+    expect([second!.code, third!.code]).toEqual(["body_too_large", "previous_response_not_found"]);
+  });
+
   test("does not continue a response that failed, or another agent's", async () => {
     const [model, other] = [await newAgent("failing"), await newAgent("sound")];
     const turns = await session(service.client, [
@@ -291,6 +306,17 @@ describe("a WebSocket", () => {
     expect(turns.map(({ code }) => code)).toEqual([null, "previous_response_not_found", null, "response_not_last"]);
     expect(turns[0]!.response.status).toBe("failed");
   });
+});
+
+test("a client that answers its function is not given up while the agent works on", async () => {
+  const model = await newAgent("answered");
+  const tools = [{ type: "function" as const, name: "weather", parameters: {}, strict: false }];
+  const first = await openai.responses.create({ model, input: "calls weather 1", tools });
+  const waiting = openai.responses.create({ model, input: "hello" });
+  const { call_id } = first.output[0] as { call_id: string };
+  const input = [{ type: "function_call_output" as const, call_id, output: "rain" }];
+  expect((await openai.responses.create({ model, input, tools })).output_text).toBe("rain");
+  expect((await waiting).output_text).toBe("hello");
 });
 
 test("the events of every kind of stream match the document", async () => {
@@ -307,5 +333,15 @@ test("the events of every kind of stream match the document", async () => {
       ...text,
     });
     expect(response.status).toBe(input === "crash" ? "failed" : "completed");
+  }
+  for (const content of ["count 2", "call weather", "crash"]) {
+    const messages = [{ role: "user", content }];
+    const functions = [{ type: "function", function: { name: "weather" } }];
+    const asked = { model, messages, stream: true, tools: functions, stream_options: { include_usage: true } };
+    const text = await (await service.client.fetch("POST", "/v1/chat/completions", asked)).text();
+    const chunks = text.split("\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6))] : []));
+    const failed = chunks.filter((chunk) => "error" in chunk);
+    expect(failed.length).toBe(content === "crash" ? 1 : 0);
+    for (const chunk of chunks) if (!("error" in chunk)) requireSchema("ChatCompletionChunk", chunk);
   }
 });

@@ -116,13 +116,9 @@ test("the conversation continues after its last response only", async () => {
   const first = await openai.responses.create({ model: agent, input: "one" });
   const second = await openai.responses.create({ model: agent, input: "two", previous_response_id: first.id });
   expect(second.previous_response_id).toBe(first.id);
-  await expect(
-    openai.responses.create({ model: agent, input: "three", previous_response_id: first.id }),
-  ).rejects.toMatchObject({
-    status: 409,
-    code: "response_not_last",
-    message: expect.stringContaining("has continued"),
-  });
+  const refused = { status: 409, code: "response_not_last", message: expect.stringContaining("has continued") };
+  const late = openai.responses.create({ model: agent, input: "three", previous_response_id: first.id });
+  await expect(late).rejects.toMatchObject(refused);
   const third = await openai.responses.create({ model: agent, input: "recall", previous_response_id: second.id });
   expect(third.output_text).toBe("one\ntwo\nrecall\n");
   const headers = { "x-berth-conversation": "new" };

@@ -85,7 +85,7 @@ async function answer(context: AppContext, frame: Buffer, origin: Origin): Promi
     const agent = await context.operations.perform(routes.createResponse, carrier, (operation) =>
       operation.findAgent(body.model),
     );
-    const { kept, events } = warmUp(agent, body);
+    const { kept, events } = warmUp(agent, body, frame.length + (prepared?.bytes ?? 0));
     origin.last = kept;
     for (const event of events) await sendFrame(socket, event);
     return;
