@@ -1,5 +1,5 @@
 import { createOpenResponses } from "@ai-sdk/open-responses";
-import { Agent, OpenAIResponsesModel, Runner, tool } from "@openai/agents";
+import { Agent, OpenAIResponsesModel, Runner, tool, user } from "@openai/agents";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -38,6 +38,20 @@ test("the Agents SDK runs an agent, and its functions, to the end", async () => 
   let text = "";
   for await (const piece of streamed.toTextStream()) text += piece;
   expect(text).toBe("1 2 3 ");
+});
+
+test("a history that either SDK sends continues its conversation", async () => {
+  const agent = await agentOf("sdk-history");
+  const runner = new Runner({ tracingDisabled: true });
+  const first = await runner.run(agent, 'call weather {"city":"Oslo"}');
+  const next = await runner.run(agent, [...first.history, user("recall")]);
+  expect(next.finalOutput).toBe('call weather {"city":"Oslo"}\nrecall\n');
+  const { url, key } = service.client;
+  const model = createOpenResponses({ name: "berth", url: `${url}/v1/responses`, apiKey: key })("sdk-history");
+  const said = (role: "user" | "assistant", text: string) => ({ role, content: [{ type: "text" as const, text }] });
+  await model.doGenerate({ prompt: [said("user", "red")] as never });
+  const prompt = [said("user", "red"), said("assistant", "red"), said("user", "recall")] as never;
+  expect((await model.doGenerate({ prompt })).content).toMatchObject([{ text: "red\nrecall\n" }]);
 });
 
 test("the AI SDK's provider reads answers, streams, tools and errors", async () => {

@@ -48,9 +48,9 @@ afterAll(async () => {
 });
 
 /** The output of codex for a message; it does not complain about the configuration. Its commands run without its own sandbox, which needs the host's permission. */
-async function codex(agent: string, message: string): Promise<string> {
+async function codex(agent: string, message: string, more: string[] = []): Promise<string> {
   const flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-C", home, "-m", agent];
-  const child = spawn(join(folder, "node_modules/.bin/codex"), ["exec", ...flags, message], {
+  const child = spawn(join(folder, "node_modules/.bin/codex"), ["exec", ...flags, ...more, message], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, CODEX_HOME: home, BERTH_KEY: service.client.key },
   });
@@ -63,5 +63,7 @@ test("codex talks to an agent, which runs commands on codex's side", { timeout: 
   await service.client.createAgent("ada");
   expect(await codex("ada", "count 3")).toContain("1 2 3");
   expect(await codex("ada", 'call exec_command {"cmd":"echo on the side of codex"}')).toContain("on the side of codex");
+  // A resumed session sends its history, which is that of a conversation.
+  expect(await codex("ada", "recall", ["resume", "--last"])).toMatch(/call exec_command.*\nrecall/);
   expect(await codex("nobody", "x")).toContain("There is no agent nobody.");
 });

@@ -14,6 +14,14 @@ test("an image and a file have the bytes and the type of their data: URL", () =>
   expect(fileOf({ type: "input_text", text: "hello" }, "input.0")).toBeNull();
 });
 
+test("an image and a file may have the id of a stored file", () => {
+  const source = { fileId: "file-1" };
+  const stored = { kind: "file", part: "input.0", name: null, mediaType: null, source };
+  expect(fileOf({ type: "input_file", file_id: "file-1", file_data: null }, "input.0")).toEqual(stored);
+  expect(fileOf({ type: "file", file: { file_id: "file-1" } }, "input.0")).toEqual(stored);
+  expect(fileOf({ type: "input_image", file_id: "file-1" }, "input.0")).toEqual({ ...stored, kind: "image" });
+});
+
 test("an attachment without bytes is refused with the allowed kinds", () => {
   const refusals: [ContentPart, RegExp][] = [
     [{ type: "input_image" }, /image_url must be a data: URL .* missing/],
@@ -21,10 +29,11 @@ test("an attachment without bytes is refused with the allowed kinds", () => {
     [{ type: "input_image", image_url: base64 }, /data: URL/],
     [{ type: "input_image", image_url: "data:," }, /data: URL/],
     [{ type: "input_image", image_url: "data:image/png;base64,?" }, /input\.0\.image_url: this is not base64/],
-    [{ type: "input_image", file_id: "file-1" }, /file_id is not supported/],
+    [{ type: "input_image", file_id: 1 }, /input\.0: use either file_id or image_url/],
+    [{ type: "input_file", file_id: "file-1", file_data: base64 }, /use either file_id or file_data/],
     [{ type: "input_file", file_url: "https://example.com/a.pdf" }, /file_url is not supported/],
     [{ type: "input_file", file_data: "" }, /empty/],
-    [{ type: "file", file: { file_id: "file-1" } }, /file\.file_id is not supported/],
+    [{ type: "file", file: { file_id: "file-1", file_data: base64 } }, /use either file_id or file\.file_data/],
     [{ type: "file", file: "a" }, /missing/],
     [{ type: "image_url", image_url: "data:image/png;base64,AAAA" }, /missing/],
   ];
