@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BerthError } from "../../contract/errors.ts";
 import { isUuid } from "../../contract/ids.ts";
+import { placeIn } from "../../contract/mcp-tasks.ts";
 import { fromResponseId } from "../../contract/openai.ts";
 import type { Route } from "../../contract/route.ts";
 import type { Viewer } from "../../core/http/access.ts";
@@ -289,9 +290,14 @@ function nameIn(body: unknown, { agentIn: field }: Route): unknown {
   return field === "model" ? model : from?.agent;
 }
 
-/** The agent that a JSON-RPC message names as a tool's argument. */
+/** The agent that a JSON-RPC message names: as a tool's argument, in a task's id, or in the id of a request of ours. */
 function agentOfCall(message: unknown): unknown {
-  return (message as { params?: { arguments?: { agent?: unknown } } } | null)?.params?.arguments?.agent;
+  const { id, method, params } = (message ?? {}) as {
+    id?: unknown;
+    method?: unknown;
+    params?: { arguments?: { agent?: unknown }; taskId?: unknown };
+  };
+  return params?.arguments?.agent ?? placeIn(params?.taskId ?? (method === undefined ? id : undefined))?.agent;
 }
 
 /** The complete body; null if it must be streamed because it is large or its size is unknown. */

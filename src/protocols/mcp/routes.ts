@@ -3,12 +3,16 @@ import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyPluginAsync, FastifyReply } from "fastify";
 import type { AppContext } from "../../context.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { placeIn } from "../../contract/mcp-tasks.ts";
 import { routes } from "../../contract/routes.ts";
 import { goneOf } from "../../core/http/gone.ts";
 import { countRequest } from "../../core/http/guard.ts";
 import { handle } from "../../core/http/handle.ts";
 import { sendText } from "../../core/http/sse.ts";
+import type { Carrier } from "../carried-operations.ts";
 import { handleRpcError } from "../rpc-errors.ts";
+import { answerApprovals } from "./elicitation.ts";
+import { sessionFor, sessionHeader } from "./mcp-client.ts";
 import { isReading, withCodeOf2025 } from "./not-found.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { authInfoOf, mcpServers } from "./server.ts";
@@ -42,10 +46,23 @@ export function mcpRoutes(context: AppContext, servers = mcpServers(context)): F
       const parsedBody = request.body ?? null;
       if (isSubscription(parsedBody))
         return await send(reply, await subscriptions.open(asked, { authInfo, parsedBody }, request.caller));
+      const session = sessionFor(parsedBody);
+      if (session !== null) reply.header(sessionHeader, session);
+      await answerForm(context, { request, reply });
       const answer = await handler.fetch(asked, { authInfo, parsedBody });
       return await send(reply, isReading(parsedBody) ? await withCodeOf2025(answer) : answer);
     });
   };
+}
+
+/** A user's answer to a form that was sent in a call's stream. Its sender gets no error: nobody waits for one. */
+async function answerForm(context: AppContext, carrier: Carrier): Promise<void> {
+  const { id, method, result } = (carrier.request.body ?? {}) as { id?: unknown; method?: unknown; result?: unknown };
+  const place = method === undefined && result !== undefined ? placeIn(id) : undefined;
+  if (!place || place.rest === "") return;
+  await answerApprovals(context, carrier, place, { [place.rest]: result }).catch((error: unknown) =>
+    carrier.request.log.debug({ err: error }, "an answer to a form was refused"),
+  );
 }
 
 /** The number of messages in the request. Throws `request_invalid` for too many. */
@@ -72,7 +89,7 @@ async function send(reply: FastifyReply, answer: Response): Promise<FastifyReply
     return reply;
   }
   reply.code(answer.status);
-  for (const name of ["allow", "mcp-session-id", "mcp-protocol-version"]) {
+  for (const name of ["allow", "mcp-protocol-version"]) {
     const value = answer.headers.get(name);
     if (value !== null) reply.header(name, value);
   }

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import type { InputRequiredResult } from "@modelcontextprotocol/server";
 import type { AgentState } from "../../agents/agent.ts";
+import type { AppContext } from "../../context.ts";
 import { hasEnded } from "../../contract/chat.ts";
 import {
   AskAgentArguments,
@@ -12,6 +14,8 @@ import { routes } from "../../contract/routes.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import type { PastTurn, TurnState } from "../../turns/turn.ts";
 import type { Turns } from "../../turns/turns.ts";
+import { answerApprovals } from "./elicitation.ts";
+import { taskFields } from "./task-state.ts";
 import { type Tool, type ToolCall, tool } from "./tool.ts";
 
 /** How long `ask_agent` waits for a client that times out after a minute, and for one that receives progress. */
@@ -23,11 +27,13 @@ export const longerNote = "(The reply was truncated; this is its beginning.)";
 const changing = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
 
 /** Tools that send messages to agents and read the replies. */
-export function turnTools(turns: Turns): Tool[] {
-  return [askAgent(turns), startTurn(turns), getTurn(turns), cancelTurn(turns)];
+export function turnTools(context: AppContext): Tool[] {
+  const { turns } = context;
+  return [askAgent(context), startTurn(turns), getTurn(context), cancelTurn(turns)];
 }
 
-function askAgent(turns: Turns): Tool {
+function askAgent(context: AppContext): Tool {
+  const { turns } = context;
   return tool({
     name: "ask_agent",
     title: "Ask an agent",
@@ -37,11 +43,22 @@ function askAgent(turns: Turns): Tool {
     input: AskAgentArguments,
     output: TurnSummary,
     annotations: changing,
+    takesTasks: true,
     run: async ({ agent: name, message, waitSeconds }, call) => {
-      const usual = call.progress.isWanted ? usualWaitSeconds.told : usualWaitSeconds.silent;
-      const { agent, turn } = await begin(turns, name, message, call);
-      await wait(turns, turn, waitSeconds ?? usual, call);
-      return answerOf(agent, await turns.past.read(agent.id, turn.id));
+      const { client, elicitation, progress, carrier } = call;
+      const usual = progress.isWanted ? usualWaitSeconds.told : usualWaitSeconds.silent;
+      const continued = elicitation?.continued ?? null;
+      const { agent, turn } = await (continued === null
+        ? begin(turns, name, message, call)
+        : find(turns, name, continued, call));
+      if (continued === null && client.takesTask && (waitSeconds === undefined || !client.isModern)) {
+        const past = await turns.past.read(agent.id, turn.id);
+        return { ...answerOf(agent, past), task: taskFields({ agent: name, turnId: turn.id }, past, client) };
+      }
+      const place = { agent: name, turnId: turn.id };
+      const isDecided = continued === null || (await answerApprovals(context, carrier, place, elicitation!.responses));
+      const asks = isDecided ? await waitForTurn(context, turn, waitSeconds ?? usual, call) : null;
+      return asks ?? answerOf(agent, await turns.past.read(agent.id, turn.id));
     },
   });
 }
@@ -62,7 +79,7 @@ function startTurn(turns: Turns): Tool {
   });
 }
 
-function getTurn(turns: Turns): Tool {
+function getTurn({ turns, approvals }: AppContext): Tool {
   return tool({
     name: "get_turn",
     title: "Read a turn",
@@ -73,9 +90,8 @@ function getTurn(turns: Turns): Tool {
     annotations: { readOnlyHint: true, openWorldHint: false },
     run: async ({ agent: name, turnId, waitSeconds = 0 }, call) => {
       const { agent, turn } = await find(turns, name, turnId, call);
-      if (waitSeconds > 0) {
-        await wait(turns, turn, waitSeconds, call);
-      }
+      // Repeated calls of this tool have nothing to continue: its client asks its user by `ask_agent` and by tasks.
+      if (waitSeconds > 0) await waitForTurn({ turns, approvals }, turn, waitSeconds, { ...call, elicitation: null });
       return answerOf(agent, await turns.past.read(agent.id, turn.id));
     },
   });
@@ -98,9 +114,10 @@ function cancelTurn(turns: Turns): Tool {
   });
 }
 
-async function begin(turns: Turns, name: string, message: string, { operation, caller, carrier }: ToolCall) {
+async function begin(turns: Turns, name: string, message: string, call: ToolCall) {
+  const { operation, caller, carrier, elicitation } = call;
   const agent = await operation.findAgent(name);
-  const turn = await turns.begin(randomUUID(), agent, message, caller);
+  const turn = await turns.begin(randomUUID(), agent, message, caller, { onAsk: elicitation ? "wait" : "deny" });
   carrier.request.log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
   await operation.begun();
   return { agent, turn };
@@ -113,11 +130,25 @@ async function find(turns: Turns, name: string, turnId: string, { operation, cal
   return { agent, turn };
 }
 
-async function wait(turns: Turns, turn: TurnState, seconds: number, { gone, progress }: ToolCall): Promise<void> {
+/**
+ * Waits for a turn's end, or so many seconds. In the meantime the user is asked about approvals, if the client shows forms:
+ * in its call's stream, or else by the returned result.
+ */
+export async function waitForTurn(
+  { turns, approvals }: Pick<AppContext, "turns" | "approvals">,
+  turn: TurnState,
+  seconds: number,
+  { gone, progress, elicitation }: Pick<ToolCall, "gone" | "progress" | "elicitation">,
+): Promise<InputRequiredResult | null> {
   const over = AbortSignal.any([gone, AbortSignal.timeout(seconds * 1000)]);
   for await (const batch of turns.events.follow(turn, 0, over)) {
     for (const { event } of batch) progress.note(event);
+    const mayWait = elicitation && batch.some(({ event }) => event.type === "response.approval.requested");
+    const open = mayWait ? await approvals.firstOpen(turn) : null;
+    const asks = open && (await elicitation!.ask(open));
+    if (asks) return asks;
   }
+  return null;
 }
 
 function toSummary({ name }: AgentState, turn: PastTurn): TurnSummary {
@@ -135,11 +166,12 @@ function toSummary({ name }: AgentState, turn: PastTurn): TurnSummary {
 }
 
 /** The reply, and a note for the model. */
-function answerOf(agent: AgentState, turn: PastTurn) {
+export function answerOf(agent: AgentState, turn: PastTurn) {
   const { id, status, reply, replyTruncated, error } = turn;
   const notes = [
     replyTruncated ? longerNote : "",
     hasEnded(status) ? "" : `The turn ${id} is still ${status}: call get_turn.`,
+    turn.waiting ? "It waits until a person allows or denies the use of a tool." : "",
     status === "cancelled" ? "The turn was cancelled." : "",
     error === null ? "" : `The turn failed: ${error.code}: ${error.message}`,
   ];
