@@ -121,8 +121,10 @@ class ScriptedSession implements Session {
   ): Promise<LastEvent> {
     await mkdir(this.#context.stateFolder, { recursive: true });
     await appendFile(this.#file, `${message}\n`);
-    // Without the instruction for an output.
-    const [said = ""] = message.split("\n\nWhen your work is done");
+    // Without the instruction for an output, and without what Cline puts around a message.
+    const [said = ""] = message
+      .replace(/^<task>\n/, "")
+      .split(/\n\nWhen your work is done|\n<(?:\/task|environment_details)>/);
     const [verb, ...words] = said.split(" ");
     const say = (delta: string) => emit({ type: "response.output_text.delta", delta });
     switch (verb) {
