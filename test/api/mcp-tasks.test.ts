@@ -7,7 +7,7 @@ import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Turns as tasks of the Model Context Protocol: of the revision 2025-11-25 by its own SDK's client, and of the extension
-// of 2026-07-28, for which the SDK has no client, over plain HTTP.
+// of 2026-07-28 over plain HTTP. test/clients/mcp-tasks-package.test.ts uses the protocol's package for both.
 
 let service: ScriptedService;
 let owner: TestClient;

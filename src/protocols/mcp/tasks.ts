@@ -139,7 +139,8 @@ class Tasks {
 
   async #additionsTo(agent: AgentState, past: PastTurn): Promise<Record<string, unknown>> {
     const status = shownStatus(past);
-    if (status === "completed" || status === "failed") return { result: toResult(answerOf(agent, past)) };
+    if (status === "completed" || status === "failed")
+      return { result: { resultType: "complete", ...toResult(answerOf(agent, past)) } };
     if (status !== "waiting") return {};
     const open = this.#parts.client.elicits ? await this.#parts.context.approvals.firstOpen(past) : null;
     return { inputRequests: open ? { [open.id]: elicitationOf(open) } : {} };
