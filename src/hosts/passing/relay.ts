@@ -61,6 +61,8 @@ export async function relay(
     agent: false,
   });
   const gone = () => sent.destroy();
+  // The parts of a request that wait for its end, with those of a pipeline, are more than Node's ten.
+  response.setMaxListeners(20);
   response.once("close", gone);
   try {
     if (!(await connected(sent))) return "refused";
