@@ -1,9 +1,10 @@
 import { LLMock } from "@copilotkit/aimock";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { cleanUp } from "../../src/upkeep/clean-up-store.ts";
 import { databaseOf, newKey } from "../support/accounts.ts";
 import { ModelProxy } from "../support/model-proxy.ts";
+import { openAiOf } from "../support/openai-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // OpenAI's Conversations API with the `openai` package, unmodified.
@@ -19,7 +20,7 @@ beforeAll(async () => {
   mock.onMessage(/.*/, { content: "Hello from the mock model." });
   proxy = await new ModelProxy(await mock.start()).listen();
   service = await ScriptedService.start({ anthropic: { baseUrl: proxy.url, apiKey: "the-key" } });
-  openai = clientOf(service.client.key);
+  openai = openAiOf(service.client);
 });
 /** Each test has an agent of its own. */
 beforeEach(async () => {
@@ -31,10 +32,6 @@ afterAll(async () => {
   await proxy[Symbol.asyncDispose]();
   await mock.stop();
 });
-
-function clientOf(apiKey: string): OpenAI {
-  return new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey, maxRetries: 0 });
-}
 
 const say = (input: string, conversation: string, model = agent) =>
   openai.responses.create({ model, input, conversation });
@@ -202,7 +199,7 @@ test("it is deleted with the agent's conversation, and with the agent", async ()
 
 test("an external agent key uses its own conversations only", async () => {
   const key = await newKey(service.client, { kind: "agent", agents: [agent] });
-  const narrow = clientOf(key.key);
+  const narrow = openAiOf(key);
   const own = await narrow.conversations.create();
   const reply = await narrow.responses.create({ model: agent, input: "hello", conversation: own.id });
   expect(reply.output_text).toBe("hello");
@@ -219,9 +216,9 @@ test("an external agent key uses its own conversations only", async () => {
   // Without one, it is of its maker alone.
   const unbound = await openai.conversations.create();
   await expect(narrow.conversations.retrieve(unbound.id)).rejects.toMatchObject({ status: 404 });
-  await expect(
-    clientOf((await newKey(service.client, {})).key).conversations.retrieve(unbound.id),
-  ).rejects.toMatchObject({ status: 404 });
+  await expect(openAiOf(await newKey(service.client, {})).conversations.retrieve(unbound.id)).rejects.toMatchObject({
+    status: 404,
+  });
 });
 
 test("unsupported and oversized items are refused, and the error says why", async () => {
@@ -251,7 +248,7 @@ test("unsupported and oversized items are refused, and the error says why", asyn
 
 test("a key has up to 200 conversations without a response, and old ones are removed", async () => {
   const key = await newKey(service.client, {});
-  const other = clientOf(key.key);
+  const other = openAiOf(key);
   const made = await Promise.all(Array.from({ length: 200 }, () => other.conversations.create()));
   await expect(other.conversations.create()).rejects.toMatchObject({ status: 409, code: "too_many_conversations" });
   await other.responses.create({ model: agent, input: "hello", conversation: made[0]!.id });

@@ -1,7 +1,8 @@
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import type { Response, ResponseCreateParamsNonStreaming } from "openai/resources/responses/responses";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openAiOf } from "../support/openai-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // A response object says what was asked, with the `openai` package, unmodified.
@@ -11,7 +12,7 @@ let openai: OpenAI;
 
 beforeAll(async () => {
   service = await ScriptedService.start();
-  openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key, maxRetries: 0 });
+  openai = openAiOf(service.client);
   await service.client.createAgent("ada");
 });
 afterAll(() => service[Symbol.asyncDispose]());

@@ -1,5 +1,6 @@
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openAiOf } from "../support/openai-client.ts";
 import { png } from "../support/pictures.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -10,16 +11,10 @@ let openai: OpenAI;
 
 beforeAll(async () => {
   service = await ScriptedService.start();
-  openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key, maxRetries: 0 });
+  openai = openAiOf(service.client);
   await service.client.createAgent("ada");
 });
 afterAll(() => service[Symbol.asyncDispose]());
-
-async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
 
 /** A fresh agent, since a test's turns are part of its agent's conversation. */
 async function newAgent(name: string): Promise<string> {
@@ -50,7 +45,7 @@ test("images and files of a message are in the agent's machine, and the message 
   };
   expect(await bytes("image-1.png")).toEqual(png());
   expect([await bytes("q3.pdf"), await bytes("3-q3.pdf")].map(String)).toEqual(["pdf", "pdf"]);
-  const items = await all(await openai.responses.inputItems.list(first.body.id));
+  const items = await Array.fromAsync(await openai.responses.inputItems.list(first.body.id));
   expect(items).toMatchObject([{ content: [content[0], { ...image, image_url: null }, { type: "input_file" }, {}] }]);
   const again = await client.call("POST", "/v1/responses", request, key);
   expect(again.body.id).toBe(first.body.id);

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseOf } from "../support/accounts.ts";
+import { openAiOf } from "../support/openai-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The `openai` package, unmodified, with an agent as its model.
@@ -11,7 +12,7 @@ let openai: OpenAI;
 
 beforeAll(async () => {
   service = await ScriptedService.start();
-  openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key, maxRetries: 0 });
+  openai = openAiOf(service.client);
   await service.client.createAgent("ada");
 });
 afterAll(() => service[Symbol.asyncDispose]());

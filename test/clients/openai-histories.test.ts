@@ -1,9 +1,10 @@
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import type { ChatCompletionMessageParam } from "openai/resources/chat/completions";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/core/database/database.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import { post, requireSchema, session, stream } from "../support/open-responses.ts";
+import { openAiOf } from "../support/openai-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Which conversation a message of OpenAI's APIs is in, and what an agent knows there.
@@ -15,16 +16,12 @@ let database: Database;
 beforeAll(async () => {
   service = await ScriptedService.start();
   database = await databaseOf(service);
-  openai = openAiOf(service.client.key);
+  openai = openAiOf(service.client);
 });
 afterAll(async () => {
   await database.destroy();
   await service[Symbol.asyncDispose]();
 });
-
-function openAiOf(apiKey: string): OpenAI {
-  return new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey, maxRetries: 0 });
-}
 
 async function newAgent(name: string): Promise<string> {
   await service.client.createAgent(name);
@@ -118,8 +115,8 @@ describe("a message with its history", () => {
 
   test("is another key's own", async () => {
     const agent = await newAgent("keys");
-    const { key } = await newKey(service.client, { name: "narrow", kind: "agent", agents: [agent] });
-    const [mine, theirs] = [chatOf(agent), chatOf(agent, openAiOf(key))];
+    const narrow = await newKey(service.client, { name: "narrow", kind: "agent", agents: [agent] });
+    const [mine, theirs] = [chatOf(agent), chatOf(agent, openAiOf(narrow))];
     await mine.say("red");
     theirs.messages.push(...mine.messages);
     expect(await theirs.say("recall")).toBe("recall\n");
@@ -160,7 +157,7 @@ describe("a function that its client does not answer", () => {
 
   test("waits while a message of another key waits", async () => {
     const agent = await newAgent("others");
-    const other = openAiOf((await newKey(service.client, { name: "narrow", kind: "agent", agents: [agent] })).key);
+    const other = openAiOf(await newKey(service.client, { name: "narrow", kind: "agent", agents: [agent] }));
     const first = await openai.responses.create({ model: agent, input: "call weather", tools });
     const waiting = other.responses.create({ model: agent, input: "hello" });
     // The other key's message does not end the turn: after the time that its own would, the result is still accepted.
@@ -224,7 +221,7 @@ describe("compaction", () => {
     const model = await newAgent("refusals");
     const other = await openai.responses.create({ model: await newAgent("elsewhere"), input: "hello" });
     const running = await openai.responses.create({ model, input: "hang", background: true });
-    const narrow = openAiOf((await newKey(service.client, { name: "narrow", kind: "agent", agents: [model] })).key);
+    const narrow = openAiOf(await newKey(service.client, { name: "narrow", kind: "agent", agents: [model] }));
     const refusal = async (body: object) => {
       const { status, body: answer } = await compact(body);
       return [status, answer.error.code];

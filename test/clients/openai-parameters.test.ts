@@ -1,6 +1,8 @@
-import OpenAI, { APIError } from "openai";
+import type OpenAI from "openai";
+import { APIError } from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ignoredHeader } from "../../src/contract/openai.ts";
+import { openAiOf } from "../support/openai-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Parameters of OpenAI's APIs: those that only tune a model are accepted, and those that promise something are refused.
@@ -10,7 +12,7 @@ let openai: OpenAI;
 
 beforeAll(async () => {
   service = await ScriptedService.start();
-  openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key, maxRetries: 0 });
+  openai = openAiOf(service.client);
   await service.client.createAgent("ada");
 });
 afterAll(() => service[Symbol.asyncDispose]());

@@ -1,12 +1,13 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type ClientRequest, request } from "node:http";
-import OpenAI, { toFile } from "openai";
+import type OpenAI from "openai";
+import { toFile } from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/core/database/database.ts";
 import { cleanUp } from "../../src/upkeep/clean-up-store.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
-import type { TestClient } from "../support/client.ts";
 import { requireSchema } from "../support/open-responses.ts";
+import { openAiOf } from "../support/openai-client.ts";
 import { png } from "../support/pictures.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { requireDescribed } from "../support/wire.ts";
@@ -26,10 +27,6 @@ afterAll(async () => {
   await database.destroy();
   await service[Symbol.asyncDispose]();
 });
-
-function openAiOf({ key }: TestClient): OpenAI {
-  return new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: key, maxRetries: 0 });
-}
 
 async function newAgent(name: string): Promise<string> {
   await service.client.createAgent(name);

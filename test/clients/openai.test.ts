@@ -2,6 +2,7 @@ import OpenAI from "openai";
 import type { ResponseStreamEvent, ResponsesServerEvent } from "openai/resources/responses/responses";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openAiOf } from "../support/openai-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The `openai` package, unmodified, with an agent as its model.
@@ -11,16 +12,10 @@ let openai: OpenAI;
 
 beforeAll(async () => {
   service = await ScriptedService.start();
-  openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key, maxRetries: 0 });
+  openai = openAiOf(service.client);
   await service.client.createAgent("ada");
 });
 afterAll(() => service[Symbol.asyncDispose]());
-
-async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
 
 const weather = {
   type: "function" as const,
@@ -61,7 +56,7 @@ test("a response has the agent's text, its usage and every field that strict cli
 });
 
 test("a stream has the whole sequence of events, numbered without a gap", async () => {
-  const events = await all(await openai.responses.create({ model: "ada", input: "count 3", stream: true }));
+  const events = await Array.fromAsync(await openai.responses.create({ model: "ada", input: "count 3", stream: true }));
   expect(events.map(({ type }) => type)).toEqual([
     "response.created",
     "response.in_progress",
@@ -104,7 +99,7 @@ test("a response in the background is read on from any of its events, and cancel
   }
   const stream = await openai.responses.retrieve(begun.id, { stream: true, starting_after: 5 });
   const cancelled = openai.responses.cancel(begun.id);
-  const rest = await all(stream);
+  const rest = await Array.fromAsync(stream);
   expect(rest.slice(0, 4)).toEqual(seen.slice(6));
   expect(rest.at(-1)).toMatchObject({ type: "response.incomplete", response: { status: "cancelled" } });
   expect(await cancelled).toMatchObject({ status: "cancelled" });
@@ -148,7 +143,7 @@ test("several chats with one agent do not mix when each names its conversation",
     conversation: { id: ids[0] },
     stream: true,
   });
-  expect((await all(streamed)).at(-1)).toMatchObject({
+  expect((await Array.fromAsync(streamed)).at(-1)).toMatchObject({
     response: { conversation: { id: ids[0] }, status: "completed" },
   });
   await expect(
@@ -182,7 +177,7 @@ test("what a response was asked is listed; a deleted one is gone, and its turn s
   ];
   const response = await openai.responses.create({ model: agent, input });
   expect(response.output_text).toBe("now");
-  const items = await all(await openai.responses.inputItems.list(response.id));
+  const items = await Array.fromAsync(await openai.responses.inputItems.list(response.id));
   expect(items).toMatchObject([{ type: "message", role: "user", content: [{ type: "input_text", text: "now" }] }]);
   await openai.responses.delete(response.id);
   await expect(openai.responses.retrieve(response.id)).rejects.toMatchObject({ status: 404 });
@@ -222,7 +217,7 @@ test("a response with a schema is JSON, streamed and not, and its other texts ar
   expect(await openai.responses.retrieve(response.id)).toMatchObject({ output: response.output, text: { format } });
   const { output_parsed: parsed } = await openai.responses.parse({ model: "ada", input: giving, text: { format } });
   expect(parsed).toEqual({ name: "Ada" });
-  const events = await all(
+  const events = await Array.fromAsync(
     await openai.responses.create({ model: "ada", input: giving, text: { format }, stream: true }),
   );
   const deltas = events.flatMap((event) => (event.type === "response.output_text.delta" ? [event.delta] : []));
@@ -239,7 +234,7 @@ test("a chat completion with a schema is JSON, streamed and not", async () => {
   };
   const { choices } = await openai.chat.completions.create(request);
   expect(JSON.parse(choices[0]!.message.content!)).toEqual({ name: "Ada" });
-  const chunks = await all(await openai.chat.completions.create({ ...request, stream: true }));
+  const chunks = await Array.fromAsync(await openai.chat.completions.create({ ...request, stream: true }));
   const contents = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "");
   expect(JSON.parse(contents.join(""))).toEqual({ name: "Ada" });
 });
@@ -258,7 +253,7 @@ test("an answer that does not match the schema is an error that says which", asy
 });
 
 test("errors have OpenAI's shape, whoever finds them", async () => {
-  const stranger = new OpenAI({ baseURL: openai.baseURL, apiKey: "wrong", maxRetries: 0 });
+  const stranger = openAiOf({ url: service.client.url, key: "wrong" });
   await expect(stranger.models.list()).rejects.toMatchObject({ status: 401, code: "invalid_api_key" });
   await expect(openai.responses.create({ model: "nobody", input: "x" })).rejects.toMatchObject({
     status: 404,
@@ -282,7 +277,7 @@ test("a chat completion answers the last user message", async () => {
     model: "ada",
     choices: [{ finish_reason: "stop", message: { role: "assistant", content: "1 2 3 " } }],
   });
-  const chunks = await all(
+  const chunks = await Array.fromAsync(
     await openai.chat.completions.create({
       model: "ada",
       messages,
@@ -304,7 +299,7 @@ test("a failed turn is not sent again by a client that retries", async () => {
     code: "runtime_failed",
   });
   const failing = await retrying.chat.completions.create({ model: agent, messages, stream: true });
-  await expect(all(failing)).rejects.toThrow("The runtime ended");
+  await expect(Array.fromAsync(failing)).rejects.toThrow("The runtime ended");
   expect((await service.client.call("GET", `/agents/${agent}/turns`)).body.data).toHaveLength(2);
 });
 
@@ -332,12 +327,12 @@ test("messages to an agent at work wait, and are answered in turn", async () => 
 });
 
 test("the models are the agents that the key may use", async () => {
-  const names = (await all(await openai.models.list())).map(({ id }) => id);
+  const names = (await Array.fromAsync(await openai.models.list())).map(({ id }) => id);
   expect(names).toContain("ada");
   expect(await openai.models.retrieve("ada")).toMatchObject({ id: "ada", object: "model", owned_by: "berth" });
   const { body } = await service.client.call("POST", "/keys", { kind: "agent", agents: ["ada"] });
-  const external = new OpenAI({ baseURL: openai.baseURL, apiKey: body.key, maxRetries: 0 });
-  expect((await all(await external.models.list())).map(({ id }) => id)).toEqual(["ada"]);
+  const external = openAiOf({ url: service.client.url, key: body.key });
+  expect((await Array.fromAsync(await external.models.list())).map(({ id }) => id)).toEqual(["ada"]);
   const own = await openai.responses.create({ model: "ada", input: "mine" });
   await expect(external.responses.retrieve(own.id)).rejects.toMatchObject({ status: 403 });
   const its = await external.responses.create({ model: "ada", input: "its own" });
@@ -393,6 +388,6 @@ test("a request of too many values is refused before it is read; an answer in on
   const messages = [{ role: "user" as const, content: "bulk 60 100000" }];
   const { choices } = await openai.chat.completions.create({ model: agent, messages });
   expect(choices[0]).toMatchObject({ finish_reason: "length" });
-  const chunks = await all(await openai.chat.completions.create({ model: agent, messages, stream: true }));
+  const chunks = await Array.fromAsync(await openai.chat.completions.create({ model: agent, messages, stream: true }));
   expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("").length).toBe(6_000_000);
 });

@@ -1,9 +1,10 @@
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
+import { openAiOf } from "../support/openai-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Functions of an `openai` client as tools of the real runtimes, each a process of this host.
@@ -20,7 +21,7 @@ beforeAll(async () => {
     { anthropic: { baseUrl: proxy.url, apiKey: "the-key" } },
     { runtimes, packages: await guestPackages() },
   );
-  openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key, maxRetries: 0 });
+  openai = openAiOf(service.client);
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();

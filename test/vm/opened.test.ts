@@ -9,8 +9,9 @@ import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Berth, type CommandEvent, outputBytes } from "@berth/client";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openAiOf } from "../support/openai-client.ts";
 import { png } from "../support/pictures.ts";
 import { VmService } from "../support/vm-service.ts";
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
   await service.client.createAgent("ada");
   const { url, key } = service.client;
   berth = new Berth({ url, key });
-  openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
+  openai = openAiOf({ url, key });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
