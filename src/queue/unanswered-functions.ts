@@ -1,9 +1,10 @@
 import type { AppContext } from "../context.ts";
+import { LookLoop } from "../core/look-loop.ts";
 import type { RunningTurn } from "../turns/running-turn.ts";
 
 /** How long a client has to answer a function while a message of its own waits. */
 const graceMs = 10_000;
-const pollMs = 1_000;
+const lookEveryMs = 1_000;
 
 /**
  * Cancels turns that wait for a function of their client while the same key's or person's message waits behind them: the
@@ -13,22 +14,28 @@ export class UnansweredFunctions {
   readonly #context: AppContext;
   /** The calls that are not answered, by their turn, and since when. */
   #seen = new Map<RunningTurn, { seq: number; since: number }>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #loop: LookLoop;
 
   constructor(context: AppContext) {
     this.#context = context;
+    this.#loop = new LookLoop(
+      lookEveryMs,
+      () => this.#look(),
+      (error) => context.log("the turns that wait for a function could not be checked; it is tried again", { error }),
+    );
   }
 
   begin(): void {
-    this.#timer = setInterval(() => void this.#check(), pollMs).unref();
+    this.#loop.begin();
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  /** Resolves when the last look has ended. */
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
-  async #check(): Promise<void> {
-    const { running, stores, log } = this.#context;
+  async #look(): Promise<void> {
+    const { running, stores } = this.#context;
     const seen = this.#seen;
     this.#seen = new Map();
     for (const turn of running) {
@@ -41,12 +48,9 @@ export class UnansweredFunctions {
     }
     for (const [turn, { seq, since }] of [...this.#seen]) {
       if (performance.now() - since < graceMs) continue;
-      try {
-        if (!(await stores.queues.hasOf(turn.turn.agentId, turn.turn)) || turn.nextSeq > seq + 1) continue;
-      } catch (error) {
-        log("a turn that waits for a function could not be checked", { turnId: turn.turn.id, error });
-        continue;
-      }
+      const isBlocking = await stores.queues.hasOf(turn.turn.agentId, turn.turn);
+      if (this.#loop.stopped.aborted) return;
+      if (!isBlocking || turn.nextSeq > seq + 1) continue;
       turn.holdsQueue = false;
       turn.cancel();
     }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { AgentState } from "../../agents/agent.ts";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
+import { hasEnded } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { CompactResponse, fromResponseId, ignoredHeaders, responseId } from "../../contract/openai.ts";
 import { routes } from "../../contract/routes.ts";
@@ -60,6 +61,6 @@ async function recordOf(
   if (found.response.agentId !== agent.id) throw noPrevious();
   const turn = await turns.find(agent.id, found.response.turnId);
   if (!mayUseTurn(caller, turn)) throw noPrevious();
-  if (turn.status === "running" || turn.status === "queued") throw turnInProgress(turn.id);
+  if (!hasEnded(turn.status)) throw turnInProgress(turn.id);
   return stores.conversations.recordUntil(agent.id, turn);
 }
