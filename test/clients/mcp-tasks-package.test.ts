@@ -43,7 +43,7 @@ const rawDispatch: RawClientDispatch = async (request, { signal } = {}) => {
   return error === undefined ? { kind: "result", result: result! } : { kind: "error", error };
 };
 
-/** A session whose user allows what is asked. */
+/** A session whose user allows each request. */
 async function session(revision: (typeof mcpRevisions)[number]): Promise<AsyncDisposable & TaskEnabledSession> {
   const mode = revision === "2026-07-28" ? { pin: revision } : ("legacy" as const);
   const client = new Client(clientInfo, { capabilities: clientCapabilities, versionNegotiation: { mode } });

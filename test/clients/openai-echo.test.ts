@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openAiOf } from "../support/openai-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// A response object says what was asked, with the `openai` package, unmodified.
+// A response object repeats its request, with the `openai` package, unmodified.
 
 let service: ScriptedService;
 let openai: OpenAI;
@@ -78,7 +78,7 @@ test("an unstored response repeats its request when it is sent again", async () 
   expect(await openai.responses.create(request, { headers })).toMatchObject({ ...echoed, id: first.id, store: false });
 });
 
-test("a response has OpenAI's defaults for what was left out, or is not allowed there", async () => {
+test("a response has OpenAI's defaults for parameters that the request leaves out or that are invalid", async () => {
   const defaults = {
     metadata: {},
     store: true,
