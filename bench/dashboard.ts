@@ -31,7 +31,7 @@ const talkative: Runtime = {
   package: "openclaw",
   abilities: allAbilities,
   memoryMiB: 1536,
-  providers: ["anthropic"],
+  wires: ["messages"],
   defaultModels: null,
   warmUp: [],
   start: async () => new TalkativeSession(),

@@ -159,6 +159,17 @@ const classes: readonly ClassRow[] = [
     methods: { get: "getQueue", act: "actOnQueue", change: "changeQueuedTurn" },
   },
   {
+    name: "Providers",
+    doc: "Accounts at providers of models, by their names.",
+    methods: {
+      list: "listProviders",
+      create: "createProvider",
+      update: "changeProvider",
+      delete: "deleteProvider",
+      test: "testProvider",
+    },
+  },
+  {
     name: "Automations",
     doc: "Messages to agents on a schedule or for deliveries, by their names.",
     methods: {

@@ -43,7 +43,7 @@ function showRuntime(name: string): Runtime {
         ? allAbilities
         : { ...allAbilities, reasoning: { supported: false, reason: "It does not tell." } },
     memoryMiB: 1536,
-    providers: ["anthropic", "openai"],
+    wires: ["messages", "chat"],
     defaultModels: ["anthropic/claude-sonnet", "openai/"],
     warmUp: [],
     start: async () => new ShowSession(),

@@ -60,6 +60,7 @@ import { openAiFileRoutes } from "./protocols/openai/files.ts";
 import { openAiModelRoutes } from "./protocols/openai/models.ts";
 import { responseSocketRoutes } from "./protocols/openai/response-socket.ts";
 import { responseRoutes } from "./protocols/openai/responses.ts";
+import { providerRoutes } from "./providers/routes.ts";
 import { pushRoutes } from "./push/routes.ts";
 import { queueRoutes } from "./queue/routes.ts";
 import { reachabilityRoutes } from "./reachability/routes.ts";
@@ -96,6 +97,7 @@ const plugins = [
   approvalRoutes,
   automationRoutes,
   webhookRoutes,
+  providerRoutes,
   conversationRoutes,
   searchRoutes,
   queueRoutes,

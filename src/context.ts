@@ -50,7 +50,7 @@ import { Reconciler } from "./lifecycle/reconciler.ts";
 import { Spares } from "./lifecycle/spares.ts";
 import { suspendAtStop } from "./lifecycle/stop-suspension.ts";
 import { openMachines } from "./machines/open.ts";
-import { ModelAccess, openProviders } from "./models/access.ts";
+import { ModelAccess } from "./models/access.ts";
 import { ModelChoice } from "./models/choice.ts";
 import { Prices } from "./models/prices.ts";
 import { Notifier } from "./notifications/notifier.ts";
@@ -67,6 +67,8 @@ import { OpenAiConversations } from "./protocols/openai/bound-conversations.ts";
 import { ClientChats } from "./protocols/openai/chats.ts";
 import { OpenAiFiles } from "./protocols/openai/openai-files.ts";
 import { Responses } from "./protocols/openai/stored-responses.ts";
+import { ProviderDirectory } from "./providers/directory.ts";
+import { ProviderAccounts } from "./providers/provider-accounts.ts";
 import { Push } from "./push/push.ts";
 import { UnansweredFunctions } from "./queue/unanswered-functions.ts";
 import { SearchIndexer } from "./search/indexer.ts";
@@ -127,8 +129,10 @@ export class AppContext extends Foundation {
 
   readonly running = new RunningTurns();
   readonly egress = openEgress(this);
-  readonly outbound = openOutbound(this);
-  readonly providers = openProviders(this.config);
+  readonly outbound = openOutbound(this, this.config.webhooksInside);
+  /** Calls of workspaces' providers of models, whose answers agents read. */
+  readonly providerOutbound = openOutbound(this, this.config.providersInside);
+  readonly providers = new ProviderDirectory(this);
   readonly prices = new Prices(this.config.prices, this.config.allowUnpriced);
   readonly models = new ModelChoice(this);
   readonly modelAccess = new ModelAccess(this);
@@ -177,6 +181,7 @@ export class AppContext extends Foundation {
   readonly ports = new Ports(this.leases);
   readonly ssh = new Ssh(this.leases, this.sshAuthority);
   readonly secrets = new Secrets(this);
+  readonly providerAccounts = new ProviderAccounts(this);
   readonly agentEgress = new AgentEgress(this);
   readonly openAiConversations = new OpenAiConversations(
     this.stores.openAiConversations,

@@ -41,6 +41,7 @@ import { ChatStore } from "./protocols/openai/chat-store.ts";
 import { OpenAiConversationStore } from "./protocols/openai/conversation-store.ts";
 import { OpenAiFileStore } from "./protocols/openai/file-store.ts";
 import { ResponseStore } from "./protocols/openai/store.ts";
+import { ProviderStore } from "./providers/store.ts";
 import { PushStore } from "./push/store.ts";
 import { QueueStore } from "./queue/store.ts";
 import { SearchStore } from "./search/store.ts";
@@ -114,6 +115,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     machineTime: new MachineTime(database, host, machinePrice),
     payments: new Payments(database),
     people: new PeopleStore(database, startingCredits),
+    providers: new ProviderStore(database, sealer),
     push: new PushStore(database),
     programs: new ProgramStore(database),
     notificationQueue: new NotificationQueueStore(database),

@@ -11,7 +11,7 @@ export function relayRuntime(): Runtime {
     package: "openclaw",
     abilities: allAbilities,
     memoryMiB: 1536,
-    providers: ["anthropic"],
+    wires: ["messages"],
     defaultModels: ["anthropic/"],
     warmUp: [],
     start: async () => ({

@@ -149,6 +149,12 @@ const automation = createRoute({
   component: lazyRouteComponent(() => import("./automations/AutomationPage.tsx"), "AutomationPage"),
 });
 
+const providers = createRoute({
+  getParentRoute: () => shell,
+  path: "/providers",
+  component: lazyRouteComponent(() => import("./providers/Providers.tsx"), "Providers"),
+});
+
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: "/webhooks",
@@ -236,6 +242,7 @@ const inShell = shell.addChildren([
   ofAgent,
   automations,
   automation,
+  providers,
   webhooks,
   webhook,
   keys,

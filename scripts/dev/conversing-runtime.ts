@@ -29,7 +29,7 @@ export function conversingRuntime(name: string): Runtime {
     package: "@anthropic-ai/sdk",
     abilities: { ...allAbilities, reasoning: { supported: false, reason: "The development runtime does not reason." } },
     memoryMiB: 1536,
-    providers: ["anthropic"],
+    wires: ["messages"],
     defaultModels: ["anthropic/"],
     warmUp: [],
     start: async (context) => new ConversingSession(context),

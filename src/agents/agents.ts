@@ -113,7 +113,7 @@ export class Agents {
     await this.#context.stores.agents.requireFew(accountId, asked.count ?? 1);
     await this.#requireRunnable(accountId, runtime);
     this.#requireEnforced(asked.permissions, runtime);
-    await this.#context.models.check(asked.model ?? null, runtime);
+    await this.#context.models.modelOf({ model: asked.model ?? null, runtime, accountId });
     await this.#requireOthers(viewer, asked, asked.agents);
   }
 
@@ -170,7 +170,8 @@ export class Agents {
     const isOther = runtime !== agent.runtime;
     if (isOther) await this.#requireRunnable(agent.accountId, runtime);
     if (isOther || model !== undefined) {
-      await this.#context.models.check(model === undefined ? agent.model : model, runtime);
+      const { accountId } = agent;
+      await this.#context.models.modelOf({ model: model === undefined ? agent.model : model, runtime, accountId });
     }
     this.#requireEnforced(asked.permissions ?? agent.permissions, runtime);
     await this.#requireOthers(viewer, { ...agent, ...asked }, agents);

@@ -137,14 +137,13 @@ export class Exports {
   ): Promise<Manifest> {
     const { version, models, machines } = this.#context;
     const { name, runtime, conversation } = agent;
-    const records = await models.runtimeRecords();
     return {
       format: "berth-agent",
       version: archiveVersion,
       exportedAt: at.toISOString(),
       berth: version,
       agent: name,
-      runtime: { name: runtime, version: records.find((each) => each.name === runtime)?.version ?? null },
+      runtime: { name: runtime, version: await models.versionOf(runtime) },
       machine: { ...(await machines.facts(agent.id)), architecture: process.arch },
       conversation,
       counts: { turns },

@@ -47,6 +47,8 @@ export interface EntryState {
   seconds: number | null;
   memoryMiB: number | null;
   note: string | null;
+  /** The list price of a call that the workspace paid itself; null: it paid with credits. */
+  listed: number | null;
 }
 
 /** Selects an account's entries; null: all. */
@@ -213,6 +215,7 @@ export function toEntryView(entry: EntryState): CreditEntry {
     machineSeconds: entry.seconds,
     memoryMiB: entry.memoryMiB,
     note: entry.note,
+    listPrice: entry.listed === null ? null : toCredits(entry.listed),
   };
 }
 

@@ -15,6 +15,8 @@ interface NewEntry {
   key_id?: string | null;
   model?: string;
   tokens?: TokenCounts;
+  /** Micro-credits: the list price of a call that the workspace paid itself. */
+  listed?: number;
   note?: string | null;
   /** The entry's purpose; an entry of a kind is written only once per reference. */
   reference?: string;

@@ -50,11 +50,11 @@ export class LedgerStore {
   }
 
   /**
-   * Holds `micro` micro-credits before a model call. Throws `insufficient_credits` with `details.reason` (`ShortOf`),
+   * Holds `micro` micro-credits before a model call; one of the workspace's own (`isOwn`) counts for limits only. Throws `insufficient_credits` with `details.reason` (`ShortOf`),
    * and `database_unavailable`.
    */
-  async hold(spender: Spender, model: string, micro: number): Promise<Hold> {
-    const asked = { id: randomUUID(), spender, model };
+  async hold(spender: Spender, model: string, micro: number, isOwn = false): Promise<Hold> {
+    const asked = { id: randomUUID(), spender, model, isOwn };
     const hold = { ...asked, amount: micro, ...(await this.#keepBack(asked, micro)) };
     this.#open.set(hold.id, hold);
     return hold;
@@ -131,7 +131,7 @@ export class LedgerStore {
    * spent. Throws `insufficient_credits`, leaving the hold unchanged.
    */
   async #keepBack(
-    { id, spender, model }: Pick<Hold, "id" | "spender" | "model">,
+    { id, spender, model, isOwn }: Pick<Hold, "id" | "spender" | "model" | "isOwn">,
     amount: number,
   ): Promise<Pick<Hold, "left" | "near">> {
     const { accountId, agentId, agentName, turnId, keyId, limits } = spender;
@@ -144,6 +144,7 @@ export class LedgerStore {
       turn_id: turnId,
       model,
       amount,
+      own: isOwn,
     };
     const { caused } = limits;
     const { rows } = await sql<HoldResult>`
@@ -157,7 +158,7 @@ export class LedgerStore {
     return { left: Number(left), near: near ?? [] };
   }
 
-  async #write({ id, spender, model }: Hold, micro: number, tokens: TokenCounts): Promise<void> {
+  async #write({ id, spender, model, isOwn }: Hold, micro: number, tokens: TokenCounts): Promise<void> {
     const { accountId, agentId, agentName, turnId, keyId } = spender;
     const used = {
       account_id: accountId,
@@ -168,7 +169,8 @@ export class LedgerStore {
       kind: "model" as const,
       model,
       tokens,
-      amount: -micro,
+      amount: isOwn ? 0 : -micro,
+      ...(isOwn && { listed: micro }),
       reference: id,
     };
     await sql`call settle_credits(${entryRow(used)})`.execute(this.#database);

@@ -42,6 +42,8 @@ export interface Hold {
   readonly near: NearLimit[];
   readonly spender: Spender;
   readonly model: string;
+  /** The workspace pays the provider itself. */
+  readonly isOwn: boolean;
 }
 
 /** A call's usage as reported by the provider; absent: not reported. `input` includes cached input. */

@@ -62,6 +62,7 @@ const entryColumns = [
   "machineSeconds",
   "memoryMiB",
   "note",
+  "listPrice",
 ];
 
 /** All entries in batches, with only one in memory at a time. */

@@ -273,5 +273,6 @@ function fromRow(row: Selectable<Tables["credit_entries"]>): EntryState {
     seconds: row.seconds === null ? null : Number(row.seconds),
     memoryMiB: row.memory_mib,
     note: row.note,
+    listed: row.listed === null ? null : Number(row.listed),
   };
 }

@@ -22,6 +22,7 @@ export interface BillingTables {
     memory_mib: number | null;
     note: string | null;
     reference: string | null;
+    listed: string | null;
   };
   credit_holds: {
     id: string;
@@ -32,6 +33,7 @@ export interface BillingTables {
     turn_id: string | null;
     model: string;
     amount: string;
+    own: boolean;
     leased_until: Date;
   };
 }

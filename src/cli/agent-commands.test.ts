@@ -42,6 +42,7 @@ function runtime(name: string, changes: Partial<Runtime> = {}): Runtime {
     name,
     package: name,
     version: "1.2.3",
+    wires: ["messages"],
     providers: ["demo"],
     defaultModel: "anthropic/a",
     abilities: {

@@ -89,6 +89,7 @@ test("the ledger is shown with the newest last, or as CSV as it comes", async ()
     machineSeconds: null,
     memoryMiB: null,
     note: null,
+    listPrice: null,
     ...changes,
   });
   const data = [

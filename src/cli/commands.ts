@@ -17,6 +17,7 @@ const files: readonly [words: string, load: Load][] = [
   ["approvals", () => import("./commands/approvals.ts")],
   ["automations", () => import("./commands/automations.ts")],
   ["webhooks", () => import("./commands/webhooks.ts")],
+  ["providers", () => import("./commands/providers.ts")],
   ["queue", () => import("./commands/queue.ts")],
   ["uploads", () => import("./commands/uploads.ts")],
   ["files cp", () => import("./commands/files.ts")],

@@ -99,6 +99,8 @@ export interface Config {
   egressInside: readonly string[];
   /** `HOST:PORT` that webhooks may call although their addresses are private, also by http. */
   webhooksInside: readonly string[];
+  /** `HOST:PORT` that workspaces' providers of models may be at although their addresses are private, also by http. */
+  providersInside: readonly string[];
   /** Null: the server sends no mail. */
   mail: MailConfig | null;
   /** How long the log of agents' connections is kept. */

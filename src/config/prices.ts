@@ -14,7 +14,7 @@ const credits = z
 
 const ids = z
   .string()
-  .regex(/^(anthropic|openai|demo)\/\S+$/, "A model is named provider/name, and all of a kind by provider/beginning*.");
+  .regex(/^[a-z][a-z0-9-]{0,39}\/\S+$/, "A model is named provider/name, and all of a kind by provider/beginning*.");
 
 const PricesFile = z.record(
   ids,

@@ -5,6 +5,7 @@ import { RunReason } from "./automations.ts";
 import { CommandExit } from "./commands.ts";
 import { EgressRefusal } from "./egress.ts";
 import { KeyKind } from "./keys.ts";
+import { ProviderKind } from "./providers.ts";
 import { DisabledReason } from "./webhooks.ts";
 import { RoleName } from "./workspaces.ts";
 
@@ -39,6 +40,8 @@ const OfRun = { ...OfAutomation, runId: z.uuid(), turnId: z.uuid().nullable() };
 
 const OfConversation = { ...Place, agent, conversation: z.int() };
 const title = z.string().nullable();
+
+const OfProvider = { ...Place, provider: z.string().meta({ description: "The provider's name." }), kind: ProviderKind };
 
 const Key = { ...Place, keyId: z.string(), name: z.string().nullable(), kind: KeyKind };
 
@@ -137,6 +140,9 @@ export const AccountEvent = z
       webhookId: z.uuid(),
       reason: DisabledReason.nullable().meta({ description: "Why the server disabled it. Null: a person did." }),
     }),
+    z.object({ type: z.literal("provider.created"), ...OfProvider }),
+    z.object({ type: z.literal("provider.changed"), ...OfProvider }),
+    z.object({ type: z.literal("provider.deleted"), ...OfProvider }),
     z.object({
       type: z.literal("queue.changed"),
       ...Place,

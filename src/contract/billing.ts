@@ -110,6 +110,10 @@ export const CreditEntry = z
     machineSeconds: z.number().nullable(),
     memoryMiB: z.int().nullable(),
     note: z.string().nullable(),
+    listPrice: z.string().nullable().meta({
+      description:
+        "The list price of a call with the workspace's own provider, which counts for limits; null: it was paid with `credits`.",
+    }),
   })
   .meta({ id: "CreditEntry" });
 export type CreditEntry = z.infer<typeof CreditEntry>;

@@ -1,15 +1,11 @@
 import { z } from "zod";
 
-/** Model providers; `demo` is built in and needs no key. */
-export const ModelProvider = z.enum(["anthropic", "openai", "demo"]);
-export type ModelProvider = z.infer<typeof ModelProvider>;
-
 const price = z.string().nullable().meta({ description: "Credits per million tokens; null if unknown." });
 
 export const Model = z
   .object({
     id: z.string().meta({ description: "`provider/name`, the value of an agent's `model`." }),
-    provider: ModelProvider,
+    provider: z.string().meta({ description: "The name of its provider; `demo` is built in." }),
     runtimes: z.array(z.string()).meta({ description: "The runtimes that can use it." }),
     inputPrice: price,
     outputPrice: price,

@@ -15,6 +15,7 @@ import { fileRoutes } from "./routes/files.ts";
 import { notificationRoutes } from "./routes/notifications.ts";
 import { openAiRoutes } from "./routes/openai.ts";
 import { portRoutes } from "./routes/ports.ts";
+import { providerRoutes } from "./routes/providers.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { pushRoutes } from "./routes/push.ts";
 import { queueRoutes } from "./routes/queue.ts";
@@ -52,6 +53,7 @@ export const routes = {
   ...portRoutes,
   ...sshRoutes,
   ...catalogRoutes,
+  ...providerRoutes,
   ...egressRoutes,
   ...accountRoutes,
   ...workspaceRoutes,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ModelProvider } from "./models.ts";
+import { WireName, wireNames } from "./providers.ts";
 
 /** Features that clients can use, in the same way for every runtime. */
 export const abilityNames = [
@@ -26,7 +26,8 @@ export const RuntimeRecord = z
     name: z.string(),
     package: z.string().meta({ description: "Its npm package." }),
     version: z.string().nullable().meta({ description: "The package's version in this installation's guest image." }),
-    providers: z.array(ModelProvider).meta({ description: "The providers whose models it can use." }),
+    wires: z.array(WireName).max(wireNames.length).meta({ description: "The APIs of models that it can use." }),
+    providers: z.array(z.string()).meta({ description: "The names of the providers whose models it can use." }),
     defaultModel: z
       .string()
       .nullable()

@@ -34,6 +34,7 @@ const needs: Record<AccountEvent["type"] extends `${infer Noun}.${string}` ? Nou
   run: "read",
   snapshot: "read",
   webhook: "manage",
+  provider: "read",
   member: "read",
   workspace: "read",
   command: "use",

@@ -24,7 +24,7 @@ const counting: Runtime = {
   package: "openclaw",
   abilities: allAbilities,
   memoryMiB: 1,
-  providers: [],
+  wires: [],
   defaultModels: [],
   warmUp: [],
   start: async () => ({

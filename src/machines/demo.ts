@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { noSecrets } from "../contract/guest.ts";
 import { DiskReserve } from "../core/disk-reserve.ts";
 import { nobody } from "../models/charge.ts";
+import { demoProvider } from "../models/demo/demo.ts";
 import { Gateway } from "../models/gateway.ts";
 import { Prices } from "../models/prices.ts";
 import { runtimes } from "../runtimes/all.ts";
@@ -25,7 +26,6 @@ const reserveBytes = 1024 ** 3;
 export function openDemoMachines(options: DemoMachinesOptions): Machines {
   const { dataFolder, builtImage, acceleration, log, ...seams } = options;
   const gateway = new Gateway({
-    providers: { anthropic: null, openai: null },
     prices: new Prices(),
     hostedTools: [],
     silenceMs: 50_000,
@@ -39,6 +39,7 @@ export function openDemoMachines(options: DemoMachinesOptions): Machines {
       account: async () => "nobody",
       settings: async () => ({ model: null, instructions: null }),
       turn: () => null,
+      provider: async () => demoProvider,
       payer: () => nobody,
       mayReachAll: async () => false,
     });

@@ -1,12 +1,14 @@
 import type { Socket } from "node:net";
 import { type Spender, unlimited, warningOf } from "../billing/ledger.ts";
-import type { Config } from "../config/config.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { OpenDownload } from "../machines/connections.ts";
+import { speaks } from "../providers/directory.ts";
 import { nobody, type Payer } from "./charge.ts";
-import { Gateway } from "./gateway.ts";
-import { Upstream } from "./upstream.ts";
+import { demoProvider } from "./demo/demo.ts";
+import { type ChosenProvider, Gateway } from "./gateway.ts";
+import { type Refusal, unconfigured, unreadable } from "./refusal.ts";
+import type { Wire } from "./wires/wire.ts";
 
 /** An account is assumed to have enough credits if it recently had this many times what a call needs, */
 const plentyTimes = 20;
@@ -14,16 +16,6 @@ const plentyTimes = 20;
 const seenMs = 60_000;
 
 type AgentAccount = Pick<Spender, "accountId" | "agentName">;
-
-/** The configured providers; null for one without a key. */
-export type Providers = Record<"anthropic" | "openai", Upstream | null>;
-
-export function openProviders({ anthropic, openai }: Config): Providers {
-  return {
-    anthropic: anthropic && new Upstream("anthropic", anthropic),
-    openai: openai && new Upstream("openai", openai),
-  };
-}
 
 /** Agents' calls of models, paid by the agents' accounts. */
 export class ModelAccess {
@@ -33,15 +25,12 @@ export class ModelAccess {
 
   constructor(context: AppContext) {
     this.#context = context;
-    const { config, providers, prices, metrics } = context;
+    const { config, prices, metrics } = context;
     const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, hostedTools } = config;
     const warn = (message: string, error: unknown) => context.log(message, { error });
     const common = { prices, hostedTools, silenceMs, retryMs, warn };
-    const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
-    this.#gateway = new Gateway({ ...common, providers: asking, metrics });
-    // A template's throwaway turns are free, whatever providers are configured.
-    const demoOnly = { anthropic: null, openai: null };
-    this.#templateGateway = new Gateway({ ...common, providers: demoOnly, metrics: null });
+    this.#gateway = new Gateway({ ...common, metrics });
+    this.#templateGateway = new Gateway({ ...common, metrics: null });
   }
 
   /** Serves an agent's machine until the connection ends. */
@@ -53,6 +42,7 @@ export class ModelAccess {
       account: async () => (await account()).accountId,
       settings: async () => (await stores.agents.byId(agentId)) ?? { model: null, instructions: null },
       turn: () => running.ofAgent(agentId),
+      provider: async (wire, model) => this.#chosen((await account()).accountId, wire, model),
       payer: this.#payerOf(agentId, account),
       mayReachAll: () => egress.mayReachAll(agentId),
       tunnel: (stream, authority, name) => void egress.serve({ agentId, stream, authority, name, openDownload }),
@@ -68,6 +58,8 @@ export class ModelAccess {
       account: async () => "template",
       settings,
       turn: () => null,
+      // A template's throwaway turns are free, whatever providers there are.
+      provider: async () => demoProvider,
       payer: () => nobody,
       mayReachAll: async () => false,
     });
@@ -76,7 +68,28 @@ export class ModelAccess {
   /** Resolves when the usage of all calls is recorded. Call it after the connections have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#gateway.close(), this.#templateGateway.close()]);
-    await Promise.all(Object.values(this.#context.providers).map((provider) => provider?.close()));
+    await this.#context.providers.close();
+  }
+
+  /**
+   * The provider of a call: that of the agent's model if it speaks the wire, otherwise the wire's usual one. Without any
+   * provider the demonstration model answers.
+   */
+  async #chosen(accountId: string, wire: Wire, model: string | null): Promise<ChosenProvider | Refusal> {
+    if (model?.startsWith("demo/")) return demoProvider;
+    const providers = await this.#context.providers.reachable(accountId);
+    const named = model === null ? null : model.slice(0, model.indexOf("/"));
+    const ofModel = providers.find(({ state }) => state.name === named);
+    if (named !== null && !ofModel && providers.length > 0) return unconfigured(named);
+    const found =
+      ofModel && speaks(ofModel.state.kind, wire.name)
+        ? ofModel
+        : providers.find(({ state }) => state.name === wire.provider);
+    if (!found) return providers.length === 0 ? demoProvider : unconfigured(wire.provider);
+    const { state, upstream } = found;
+    const { name, kind, baseUrl, accountId: owner } = state;
+    if (!upstream) return unreadable(name);
+    return { name, kind, baseUrl, framing: upstream.endpoint.framing, isOwn: owner !== null, ask: upstream.ask };
   }
 
   /** Loads the agent's account once; it never changes. Throws `agent_deleted`. */
@@ -108,12 +121,13 @@ export class ModelAccess {
           seen.left -= micro;
           return plenty;
         },
-        hold: async (model, micro) => {
+        hold: async (model, micro, isOwn) => {
           const keyId = known === undefined ? await stores.turns.lastKeyOf(agentId) : known;
           const limits = current ? asking.spendingOf(current) : unlimited;
-          const hold = await ledger.hold({ ...(await account()), agentId, turnId, keyId, limits }, model, micro);
+          const spender = { ...(await account()), agentId, turnId, keyId, limits };
+          const hold = await ledger.hold(spender, model, micro, isOwn);
           for (const near of hold.near) current?.limits.warn(warningOf(near));
-          seen = { keyId, left: hold.left, at: performance.now() };
+          if (!isOwn) seen = { keyId, left: hold.left, at: performance.now() };
           return {
             extend: (more) => ledger.extend(hold, more),
             settle: (used, tokens) => ledger.settle(hold, used, tokens),

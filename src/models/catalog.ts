@@ -1,23 +1,23 @@
-import type { ModelProvider } from "../contract/models.ts";
-import type { Prices } from "./prices.ts";
+import type { Log } from "../core/log.ts";
+import type { ReachableProvider } from "../providers/directory.ts";
+import type { PricedModel, Prices } from "./prices.ts";
 
-/** A model that this installation can reach. Prices are in whole micro-credits per million tokens. */
-interface CatalogModel {
+/** A model that an account can reach. Prices are in whole micro-credits per million tokens. */
+export interface CatalogModel extends Priced {
   id: string;
-  provider: ModelProvider;
+  provider: ReachableProvider | "demo";
+}
+
+interface Priced {
   inputPrice: number | null;
   outputPrice: number | null;
 }
 
 export interface Catalog {
-  /** By id. */
+  /** By id, always including the demonstration model. */
   models: CatalogModel[];
-  /** Configured providers whose lists are not known: any of their model names may be valid. */
-  untold: ModelProvider[];
-}
-
-export interface ModelSource {
-  models(): Promise<string[]>;
+  /** Providers whose models are not known: any of their models' names may be valid. */
+  unlisted: ReachableProvider[];
 }
 
 /** How long a provider's list stays fresh, and how soon a failed fetch is retried. */
@@ -30,68 +30,69 @@ interface Listing {
   names: string[] | null;
 }
 
-/** The available models: the demo model, and what each configured provider lists. */
-export class Models {
-  readonly #sources: [ModelProvider, ModelSource][];
+/** The models of providers, as these list them or their owners have set them. */
+export class Catalogs {
   readonly #prices: Prices;
-  readonly #warn: (message: string, error: unknown) => void;
-  readonly #listings = new Map<ModelProvider, Listing>();
-  readonly #asking = new Map<ModelProvider, Promise<Listing>>();
+  readonly #log: Log;
+  /** By the provider's connections, which a change of the provider replaces. */
+  readonly #listings = new WeakMap<object, Listing>();
+  readonly #asking = new WeakMap<object, Promise<Listing>>();
 
-  constructor(
-    sources: Partial<Record<ModelProvider, ModelSource | null>>,
-    prices: Prices,
-    warn: (message: string, error: unknown) => void,
-  ) {
-    this.#sources = Object.entries(sources).filter(([, source]) => source) as [ModelProvider, ModelSource][];
+  constructor(prices: Prices, log: Log) {
     this.#prices = prices;
-    this.#warn = warn;
+    this.#log = log;
   }
 
-  /** Returns the providers' own lists. A stale list is returned at once and refreshed in the background. */
-  async catalog(): Promise<Catalog> {
-    const told = await Promise.all(
-      this.#sources.map(async ([provider, source]) => ({ provider, names: await this.#names(provider, source) })),
+  /** A stale list is returned at once and refreshed in the background. */
+  async of(providers: readonly ReachableProvider[]): Promise<Catalog> {
+    const known = await Promise.all(
+      providers.map(async (provider) => ({ provider, names: await this.#names(provider) })),
     );
-    const ids = told.flatMap(({ provider, names }) =>
-      (names ?? []).map((name) => ({ provider, id: `${provider}/${name}` })),
+    const models = known.flatMap(({ provider, names }) =>
+      (names ?? []).map((name) => this.#model(provider, `${provider.state.name}/${name}`)),
     );
     return {
-      models: [{ provider: "demo" as const, id: "demo/demo" }, ...ids]
-        .sort((a, b) => (a.id < b.id ? -1 : 1))
-        .map((model) => ({ ...model, ...pricesOf(this.#prices, model.id) })),
-      untold: told.filter(({ names }) => names === null).map(({ provider }) => provider),
+      models: [this.#model("demo", "demo/demo"), ...models].sort((a, b) => (a.id < b.id ? -1 : 1)),
+      unlisted: known.filter(({ names }) => names === null).map(({ provider }) => provider),
     };
   }
 
-  async #names(provider: ModelProvider, source: ModelSource): Promise<string[] | null> {
-    const known = this.#listings.get(provider);
+  #model(provider: ReachableProvider | "demo", id: string): CatalogModel {
+    const { kind, baseUrl } = provider === "demo" ? { kind: "demo" as const, baseUrl: null } : provider.state;
+    return { id, provider, ...pricesOf(this.#prices, { id, kind, baseUrl }) };
+  }
+
+  async #names(provider: ReachableProvider): Promise<string[] | null> {
+    const { state, upstream } = provider;
+    if (state.models) return state.models;
+    if (!upstream) return [];
+    const known = this.#listings.get(upstream);
     if (known && performance.now() < known.until) return known.names;
-    const asking = this.#asking.get(provider) ?? this.#ask(provider, source);
-    this.#asking.set(provider, asking);
+    const asking = this.#asking.get(upstream) ?? this.#ask(provider);
+    this.#asking.set(upstream, asking);
     return (known ?? (await asking)).names;
   }
 
   /** Never rejects: when the fetch fails, the last list stays in use. */
-  async #ask(provider: ModelProvider, source: ModelSource): Promise<Listing> {
+  async #ask({ state, upstream }: ReachableProvider): Promise<Listing> {
     let listing: Listing;
     try {
-      listing = { until: performance.now() + freshMs, names: await source.models() };
+      listing = { until: performance.now() + freshMs, names: await upstream!.models() };
     } catch (error) {
-      this.#warn(`the models of ${provider} could not be listed`, error);
-      listing = { until: performance.now() + failedMs, names: this.#listings.get(provider)?.names ?? null };
+      this.#log("the models of a provider could not be listed", { provider: state.kind, error });
+      listing = { until: performance.now() + failedMs, names: this.#listings.get(upstream!)?.names ?? null };
     }
-    this.#listings.set(provider, listing);
-    this.#asking.delete(provider);
+    this.#listings.set(upstream!, listing);
+    this.#asking.delete(upstream!);
     return listing;
   }
 }
 
 /** Prices for a small request: some models charge more per token for large ones. */
-function pricesOf(prices: Prices, id: string): Pick<CatalogModel, "inputPrice" | "outputPrice"> {
+function pricesOf(prices: Prices, model: PricedModel): Priced {
   return {
-    inputPrice: perMillion(prices.priceOf(id, { input: 1000 })),
-    outputPrice: perMillion(prices.priceOf(id, { output: 1000 })),
+    inputPrice: perMillion(prices.priceOf(model, { input: 1000 })),
+    outputPrice: perMillion(prices.priceOf(model, { output: 1000 })),
   };
 }
 

@@ -5,7 +5,7 @@ import { BerthError } from "../contract/errors.ts";
 import { tokensIn } from "./estimate.ts";
 import type { Meter } from "./meter.ts";
 import type { PreparedRequest } from "./preparation.ts";
-import type { Prices } from "./prices.ts";
+import type { PricedModel, Prices } from "./prices.ts";
 import { faultOf } from "./refusal.ts";
 
 /** Credits held for one model call. */
@@ -18,8 +18,11 @@ export interface Payment {
 
 /** Pays for model calls. */
 export interface Payer {
-  /** Holds micro-credits for a call to a model. Throws `insufficient_credits`, `database_unavailable`. */
-  hold(model: string, micro: number): Promise<Payment>;
+  /**
+   * Holds micro-credits for a call to a model. `isOwn`: the workspace pays the provider itself, so the call costs no credits,
+   * but counts for limits. Throws `insufficient_credits`, `database_unavailable`.
+   */
+  hold(model: string, micro: number, isOwn: boolean): Promise<Payment>;
   /** Whether the balance was recently many times this: the provider is then called while the credits are being held. */
   hasPlenty(micro: number): boolean;
 }
@@ -47,7 +50,8 @@ const databaseRetryMs = 500;
  */
 export class Charge {
   readonly #prices: Prices;
-  readonly #model: string;
+  readonly #model: PricedModel;
+  readonly #isOwn: boolean;
   readonly #payment: Promise<Payment>;
   readonly #refused = new AbortController();
   readonly #tell: Tell;
@@ -61,6 +65,7 @@ export class Charge {
   private constructor(asked: ChargedCall, payment: Promise<Payment>, input: number, covered: number) {
     this.#prices = asked.prices;
     this.#model = asked.model;
+    this.#isOwn = asked.isOwn;
     this.#tell = asked.tell;
     this.#payment = payment;
     payment.catch((error: unknown) => this.#refused.abort(error));
@@ -74,14 +79,14 @@ export class Charge {
    * retries until `signal` is aborted. Throws `insufficient_credits`, or the reason of `signal`.
    */
   static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge | null> {
-    const { request, prices, model, payer } = call;
+    const { request, prices, model, payer, isOwn } = call;
     const { inputTokens: input, maximumOutput: most } = request;
     // An answer that is not streamed cannot be cut off midway.
     const covered = request.streamed ? Math.min(most, tokensAhead) : most;
     const micro = prices.priceOf(model, { input, output: covered });
-    if (micro === null && !prices.allowUnpriced) return null;
-    const hasPlenty = payer.hasPlenty(micro ?? 0);
-    const hold = () => whenDatabaseAnswers(() => payer.hold(model, micro ?? 0), signal);
+    if (micro === null && !prices.allowUnpriced && !isOwn) return null;
+    const hasPlenty = !isOwn && payer.hasPlenty(micro ?? 0);
+    const hold = () => whenDatabaseAnswers(() => payer.hold(model.id, micro ?? 0, isOwn), signal);
     // The request to the provider leaves first.
     const payment = hasPlenty ? sleep(aheadMs, undefined, { signal }).then(hold) : hold();
     const charge = new Charge(call, payment, input, covered);
@@ -154,7 +159,7 @@ export class Charge {
     }
     if (Object.values(added).every((value) => value === 0)) return;
     const cost = this.#prices.priceOf(this.#model, next);
-    this.#tell(added, cost === null ? null : cost - this.#reportedMicro);
+    this.#tell(added, this.#isOwn ? 0 : cost === null ? null : cost - this.#reportedMicro);
     this.#reported = next;
     this.#reportedMicro = cost ?? this.#reportedMicro;
   }
@@ -163,8 +168,8 @@ export class Charge {
 /** The call that a charge is for. */
 interface ChargedCall {
   request: PreparedRequest;
-  /** The model's id in the price list. */
-  model: string;
+  model: PricedModel;
+  isOwn: boolean;
   prices: Prices;
   payer: Payer;
   tell: Tell;

@@ -2,9 +2,11 @@ import { readFile } from "node:fs/promises";
 import { toCredits } from "../billing/credits.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { Model, ModelProvider } from "../contract/models.ts";
+import type { Model } from "../contract/models.ts";
+import { kindFacts, type WireName } from "../contract/providers.ts";
 import { type AbilityName, abilityNames, type RuntimeRecord } from "../contract/runtimes.ts";
-import { Models } from "./catalog.ts";
+import { type ReachableProvider, speaks, usualProvider } from "../providers/directory.ts";
+import { type Catalog, type CatalogModel, Catalogs } from "./catalog.ts";
 
 /** A user's information for choosing a runtime and its models. */
 export interface RuntimeFacts {
@@ -12,30 +14,24 @@ export interface RuntimeFacts {
   /** The runtime's npm package. */
   package: string;
   abilities: Record<AbilityName, true | { supported: boolean; reason: string }>;
-  /** The providers whose models it can use, in addition to the demo model. */
-  providers: readonly Exclude<ModelProvider, "demo">[];
+  /** The APIs of models that it can use. */
+  wires: readonly WireName[];
   /** Its default models as id prefixes, best first; null: the runtime chooses. */
   defaultModels: readonly string[] | null;
 }
 
-/** The choices of this installation. */
-export interface ReachableModels {
+/** The models and providers of an account. */
+interface Reachable extends Catalog {
   /** Whether models without a price may be used. */
   allowUnpriced: boolean;
-  /** The providers with a configured key. */
-  configured: readonly Exclude<ModelProvider, "demo">[];
-  /** Configured providers whose model list is unknown: any of their model names may be valid. */
-  untold: readonly ModelProvider[];
-  /** All known models by id, always including the demo model. */
-  models: readonly ReachableModel[];
+  providers: readonly ReachableProvider[];
 }
 
-interface ReachableModel {
-  id: string;
-  provider: ModelProvider;
-  /** In whole micro-credits per million tokens; null when unknown. */
-  inputPrice: number | null;
-  outputPrice: number | null;
+/** The agent, or what is to become one. */
+interface Chooser {
+  model: string | null;
+  runtime: string;
+  accountId: string;
 }
 
 /** The versions of the runtimes in the guest image. */
@@ -47,126 +43,173 @@ const namedInText = 10;
 const demoModel = "demo/demo";
 
 /** Whether the runtime can use the provider's models. */
-function fits(runtime: RuntimeFacts, provider: ModelProvider): boolean {
-  return provider === "demo" || runtime.providers.includes(provider);
+function fits(runtime: Pick<RuntimeFacts, "wires">, provider: ReachableProvider | "demo"): boolean {
+  return provider === "demo" || runtime.wires.some((wire) => speaks(provider.state.kind, wire));
+}
+
+/** A workspace's own provider needs no price: its calls cost no credits. */
+function isAffordable({ provider, inputPrice, outputPrice }: CatalogModel, allowUnpriced: boolean): boolean {
+  const isOwn = provider !== "demo" && provider.state.accountId !== null;
+  return allowUnpriced || isOwn || (inputPrice !== null && outputPrice !== null);
 }
 
 /** The models that the runtime can use here, with a price if one is required. */
-function usable(runtime: RuntimeFacts, { models, allowUnpriced }: ReachableModels): ReachableModel[] {
-  const fitting = models.filter(({ provider }) => fits(runtime, provider));
-  return fitting.filter(
-    ({ inputPrice, outputPrice }) => allowUnpriced || (inputPrice !== null && outputPrice !== null),
-  );
+function usable(runtime: RuntimeFacts, { models, allowUnpriced }: Reachable): CatalogModel[] {
+  return models.filter((model) => fits(runtime, model.provider) && isAffordable(model, allowUnpriced));
 }
 
 /** Throws `model_not_available`, with the allowed models, if the runtime cannot use the model here. */
-function requireModel(model: string, runtime: RuntimeFacts, reachable: ReachableModels): void {
+function requireModel(model: string, runtime: RuntimeFacts, reachable: Reachable): void {
   const fitting = usable(runtime, reachable);
   if (fitting.some(({ id }) => id === model)) return;
-  const unpriced = reachable.models.some(({ id, provider }) => id === model && fits(runtime, provider));
-  const untold = reachable.untold.filter((provider) => fits(runtime, provider));
-  if (untold.some((provider) => model.startsWith(`${provider}/`) && model.length > provider.length + 1)) return;
-  const available = [...fitting.map(({ id }) => id), ...untold.map((provider) => `${provider}/…`)];
+  const unlisted = reachable.unlisted.filter((provider) => fits(runtime, provider)).map(({ state }) => state.name);
+  if (unlisted.some((name) => model.startsWith(`${name}/`) && model.length > name.length + 1)) return;
+  const available = [...fitting.map(({ id }) => id), ...unlisted.map((name) => `${name}/…`)];
   const more = available.length > namedInText ? ", … (GET /models lists them all)" : "";
   throw new BerthError(
     "model_not_available",
-    `The model ${model} ${unpriced ? "has no price" : `is not available to ${runtime.name}`} here. Available: ${available.slice(0, namedInText).join(", ")}${more}.`,
+    `The model ${model} ${problemOf(model, runtime, reachable)}. Available: ${available.slice(0, namedInText).join(", ")}${more}.`,
     { details: { available } },
   );
 }
 
+/** Why the runtime cannot use the model here. */
+function problemOf(model: string, runtime: RuntimeFacts, { models, providers }: Reachable): string {
+  const listed = models.find(({ id }) => id === model);
+  if (listed && fits(runtime, listed.provider)) return "has no price here";
+  const name = model.slice(0, model.indexOf("/"));
+  const provider = providers.find(({ state }) => state.name === name);
+  if (!provider || fits(runtime, provider)) return `is not available to ${runtime.name} here`;
+  const wires = kindFacts[provider.state.kind].wires.join(", ");
+  return `cannot be used by ${runtime.name}, which speaks ${runtime.wires.join(", ")}: the provider ${name} speaks ${wires}`;
+}
+
 /**
- * The default model. Null leaves the choice to the runtime, which then calls its first provider. Without any provider
- * it is the demo model. Throws `model_not_available` if the runtime can use none of the configured providers.
+ * The default model. Null leaves the choice to the runtime, which then calls the usual provider of its first wire. Without
+ * any provider it is the demo model. Throws `model_not_available` if the runtime can use none of the providers.
  */
-function defaultModel(runtime: RuntimeFacts, reachable: ReachableModels): string | null {
-  if (reachable.configured.length === 0) return demoModel;
-  if (!reachable.configured.some((provider) => fits(runtime, provider))) {
-    const needed = runtime.providers.map((provider) => `${provider.toUpperCase()}_API_KEY`).join(" or ");
+function defaultModel(runtime: RuntimeFacts, reachable: Reachable): string | null {
+  const { providers, unlisted } = reachable;
+  if (providers.length === 0) return demoModel;
+  if (!providers.some((provider) => fits(runtime, provider))) {
     throw new BerthError(
       "model_not_available",
-      `${runtime.name} has no model here: it needs ${needed}. Choose another runtime, or the model ${demoModel}.`,
+      `${runtime.name} has no model here: it needs a provider that speaks ${runtime.wires.join(" or ")} (POST /providers). Choose another runtime, or the model ${demoModel}.`,
       { details: { available: [demoModel] } },
     );
   }
-  if (runtime.defaultModels === null) return null;
   const known = usable(runtime, reachable).filter(({ provider }) => provider !== "demo");
-  for (const beginning of runtime.defaultModels) {
+  const usual = usualProvider(runtime.wires[0]!);
+  if (runtime.defaultModels === null && providers.some(({ state }) => state.name === usual)) return null;
+  for (const beginning of runtime.defaultModels ?? []) {
     // The last by name is the latest version.
     const found = known.findLast(({ id }) => id.startsWith(beginning));
     if (found) return found.id;
-    if (reachable.untold.some((provider) => beginning.startsWith(`${provider}/`))) return beginning;
+    if (unlisted.some(({ state }) => beginning.startsWith(`${state.name}/`))) return beginning;
   }
-  return known[0]?.id ?? demoModel;
+  if (known.length > 0) return known[0]!.id;
+  const open = unlisted.find((provider) => fits(runtime, provider));
+  if (!open) return demoModel;
+  throw new BerthError(
+    "model_not_available",
+    `${runtime.name} has no default model here: the provider ${open.state.name} lists none. Set one, such as ${open.state.name}/MODEL.`,
+    { details: { available: [`${open.state.name}/…`, demoModel] } },
+  );
 }
 
 /** Which models exist, which runtime can use which, and which one an agent gets. */
 export class ModelChoice {
-  readonly #runtimes: readonly RuntimeFacts[];
-  readonly #catalog: Models;
-  readonly #installation: Pick<ReachableModels, "allowUnpriced" | "configured">;
+  readonly #context: AppContext;
+  readonly #catalogs: Catalogs;
   #packages: Promise<Record<string, { version?: string }>> | null = null;
 
-  constructor({ runtimes, config, providers, prices, log }: AppContext) {
-    this.#runtimes = runtimes;
-    this.#catalog = new Models(providers, prices, (message, error) => log(message, { error }));
-    const configured = (["anthropic", "openai"] as const).filter((name) => providers[name] !== null);
-    this.#installation = { allowUnpriced: config.allowUnpriced, configured };
+  constructor(context: AppContext) {
+    this.#context = context;
+    this.#catalogs = new Catalogs(context.prices, context.log);
   }
 
-  async #reachable(): Promise<ReachableModels> {
-    return { ...this.#installation, ...(await this.#catalog.catalog()) };
+  async #reachable(accountId: string): Promise<Reachable> {
+    const providers = await this.#context.providers.reachable(accountId);
+    const catalog = await this.#catalogs.of(providers);
+    return { ...catalog, providers, allowUnpriced: this.#context.config.allowUnpriced };
   }
 
-  /** The version of an npm package in the guest image; null for one that is not in it. */
-  async #version(npmPackage: string): Promise<string | null> {
+  /** The version of a runtime in the guest image; null if it is not in it. */
+  async versionOf(runtime: string): Promise<string | null> {
+    const npmPackage = this.#runtimeOf(runtime)?.package;
+    if (npmPackage === undefined) return null;
     this.#packages ??= readFile(runtimesLock, "utf8").then((lock) => JSON.parse(lock).packages);
     return (await this.#packages)[`node_modules/${npmPackage}`]?.version ?? null;
   }
 
-  /** Throws `model_not_available` if the runtime cannot use the model or, for null, has no default. */
-  async check(model: string | null, runtime: string): Promise<void> {
-    await this.modelOf({ model, runtime });
-  }
-
   /** The model for an agent's turn; null leaves it to the runtime. Throws `model_not_available`. */
-  async modelOf({ model, runtime: name }: { model: string | null; runtime: string }): Promise<string | null> {
-    const runtime = this.#runtimes.find((each) => each.name === name);
+  async modelOf({ model, runtime: name, accountId }: Chooser): Promise<string | null> {
+    const runtime = this.#runtimeOf(name);
     if (!runtime) throw new BerthError("runtime_not_available", `There is no runtime ${name} any more.`);
-    const reachable = await this.#reachable();
+    const reachable = await this.#reachable(accountId);
     if (model === null) return defaultModel(runtime, reachable);
     requireModel(model, runtime, reachable);
     return model;
   }
 
-  async models(): Promise<Model[]> {
-    const { models } = await this.#reachable();
+  /**
+   * The model as the runtime names it: by the API that it uses, `anthropic/NAME` or `openai/NAME`. The gateway passes its
+   * calls to the provider.
+   */
+  async forRuntime(model: string | null, agentId: string): Promise<string | null> {
+    if (model === null || /^(anthropic|openai|demo)\//.test(model)) return model;
+    const agent = await this.#context.stores.agents.byId(agentId);
+    const slash = model.indexOf("/");
+    const found = agent && (await this.#context.providers.find(agent.accountId, model.slice(0, slash)));
+    const wire = found && this.#runtimeOf(agent.runtime)?.wires.find((each) => speaks(found.state.kind, each));
+    return wire ? `${usualProvider(wire)}${model.slice(slash)}` : model;
+  }
+
+  async models(accountId: string): Promise<Model[]> {
+    const { models } = await this.#reachable(accountId);
     return models.map(({ id, provider, inputPrice, outputPrice }) => ({
       id,
-      provider,
-      runtimes: this.#runtimes.filter((runtime) => fits(runtime, provider)).map(({ name }) => name),
+      provider: provider === "demo" ? "demo" : provider.state.name,
+      runtimes: this.runtimesFor(provider),
       inputPrice: inputPrice === null ? null : toCredits(inputPrice),
       outputPrice: outputPrice === null ? null : toCredits(outputPrice),
     }));
   }
 
-  async runtimeRecords(): Promise<RuntimeRecord[]> {
-    const reachable = await this.#reachable();
-    const records = this.#runtimes.map(
+  /** The names of the runtimes that can use the provider's models. */
+  runtimesFor(provider: ReachableProvider | "demo"): string[] {
+    return this.#context.runtimes.filter((runtime) => fits(runtime, provider)).map(({ name }) => name);
+  }
+
+  async runtimeRecords(accountId: string): Promise<RuntimeRecord[]> {
+    const reachable = await this.#reachable(accountId);
+    const records = this.#context.runtimes.map(
       async (runtime): Promise<RuntimeRecord> => ({
         name: runtime.name,
         package: runtime.package,
-        version: await this.#version(runtime.package),
-        providers: [...runtime.providers, "demo"],
+        version: await this.versionOf(runtime.name),
+        wires: [...runtime.wires],
+        providers: providersOf(runtime, reachable),
         defaultModel: defaultOrNull(runtime, reachable),
         abilities: abilitiesOf(runtime),
       }),
     );
     return Promise.all(records);
   }
+
+  #runtimeOf(name: string): RuntimeFacts | undefined {
+    return this.#context.runtimes.find((each) => each.name === name);
+  }
 }
 
-function defaultOrNull(runtime: RuntimeFacts, reachable: ReachableModels): string | null {
+/** The usual providers, which there may be none of yet, and the account's others. */
+function providersOf(runtime: RuntimeFacts, { providers }: Reachable): string[] {
+  const usual = runtime.wires.map(usualProvider);
+  const others = providers.filter((provider) => fits(runtime, provider)).map(({ state }) => state.name);
+  return [...new Set([...usual, ...others, "demo"])];
+}
+
+function defaultOrNull(runtime: RuntimeFacts, reachable: Reachable): string | null {
   try {
     return defaultModel(runtime, reachable);
   } catch {

@@ -12,7 +12,7 @@ import {
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CallRates } from "./call-rate.ts";
 import { Charge, isShort, type Payer } from "./charge.ts";
-import { demo } from "./demo/demo.ts";
+import type { Framing } from "./framing.ts";
 import {
   answer,
   endSpan,
@@ -25,9 +25,9 @@ import {
 } from "./model-request.ts";
 import type { PreparedRequest } from "./preparation.ts";
 import { Preparations } from "./preparations.ts";
-import type { Prices } from "./prices.ts";
+import type { PricedModel, Prices } from "./prices.ts";
 import { type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
-import { type Refusal, refusalOf, short, stalled, unconfigured, unpriced, unreachable } from "./refusal.ts";
+import { type Refusal, refusalOf, short, stalled, unpriced, unreachable } from "./refusal.ts";
 import { problemOf } from "./remote-work.ts";
 import { RequestBodies } from "./request-body.ts";
 import { Silence } from "./silence.ts";
@@ -62,6 +62,8 @@ export interface Caller {
   settings(): Promise<ModelSettings>;
   /** The running turn, if any. */
   turn(): ModelTurn | null;
+  /** The provider of a call, or why there is none. `model`: the agent's; null leaves it to the runtime. */
+  provider(wire: Wire, model: string | null): Promise<ChosenProvider | Refusal>;
   /** The account and key that pay for a call that starts now. */
   payer(): Payer;
   /** Whether the agent's egress rules allow every public host. Its provider may then reach them too. */
@@ -78,9 +80,20 @@ export interface Caller {
   otherAgents?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, read: (bytes: number) => void): Promise<void>;
 }
 
+/** The provider that answers a call. */
+export interface ChosenProvider {
+  /** The first part of its models' ids. */
+  name: string;
+  kind: PricedModel["kind"];
+  baseUrl: string | null;
+  /** Null: it takes the wire as it is. */
+  framing: Framing["kind"] | null;
+  /** Whether the workspace pays it. */
+  isOwn: boolean;
+  ask: Provider;
+}
+
 export interface GatewayOptions {
-  /** The configured providers; null without a key. If all are null, the demo model answers. */
-  providers: Record<Wire["provider"], Provider | null>;
   prices: Prices;
   /** Hosted tools that every agent may use, whatever its egress rules and the tool's price (see `RemoteWork`). */
   hostedTools: readonly string[];
@@ -181,13 +194,15 @@ export class Gateway {
     const turn = caller.turn();
     using _ = turn?.callModel();
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
+    const chosen = await caller.provider(wire, settings.model);
     const owner = { id: caller.id, instructions: settings.instructions };
-    const request = await this.#preparations.prepare(wire.path, body, owner, gone.signal);
+    const framing = "name" in chosen && chosen.framing ? { kind: chosen.framing, betas: betasIn(headers) } : null;
+    const request = await this.#preparations.prepare({ path: wire.path, body, owner, framing }, gone.signal);
     this.#rates.of(caller.id).count({ values: request.values });
     if ("problem" in request) return answer(stream, 400, wire.error(400, request.problem));
-    const chosen = this.#providerOf(wire, settings.model);
-    const model = chosen === demo ? "demo/demo" : `${wire.provider}/${request.model}`;
-    const problem = await problemOf({ model, work: request.remote }, this.#options, caller);
+    const isOwn = "name" in chosen && chosen.isOwn;
+    const model = pricedModel(chosen, wire, request);
+    const problem = await problemOf({ model, work: request.remote, isOwn }, this.#options, caller);
     if (problem) return answer(stream, 400, wire.error(400, problem));
     if (wire.generates) turn?.asked();
     const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
@@ -205,6 +220,8 @@ export class Gateway {
     };
     const call = {
       wire,
+      model: request.model,
+      streamed: request.streamed,
       query: query === undefined ? "" : `?${query}`,
       headers,
       body: request.body,
@@ -214,22 +231,23 @@ export class Gateway {
     await this.#perform(modelRequest, request, chosen, call, caller);
   }
 
-  /** Makes a call, and pays for it where it generates text. `provider`: null without a key. */
+  /** Makes a call, and pays for it where it generates text. */
   async #perform(
     modelRequest: ModelRequest,
     request: PreparedRequest,
-    provider: Provider | null,
+    chosen: ChosenProvider | Refusal,
     call: ModelCall,
     caller: Caller,
   ): Promise<void> {
     const { wire, turn, model } = modelRequest;
     if (!wire.generates) {
-      return provider ? this.#pass(modelRequest, provider, call) : refuse(modelRequest, unconfigured(wire.provider));
+      return "name" in chosen ? this.#pass(modelRequest, chosen.ask, call) : refuse(modelRequest, chosen);
     }
     modelRequest.span = turn?.called(model) ?? null;
     try {
-      if (!provider) return await refuse(modelRequest, unconfigured(wire.provider));
-      if (await this.#charge(modelRequest, request, caller.payer())) await this.#pay(modelRequest, provider, call);
+      if (!("name" in chosen)) return await refuse(modelRequest, chosen);
+      const isHeld = await this.#charge(modelRequest, request, chosen.isOwn, caller.payer());
+      if (isHeld) await this.#pay(modelRequest, chosen.ask, call);
     } finally {
       this.#note(modelRequest);
     }
@@ -249,8 +267,8 @@ export class Gateway {
 
   /** Measures a finished call, and ends its span. */
   #note({ model, outcome, span, meter, charge }: ModelRequest): void {
-    this.#options.metrics?.modelEnded(providerOf(model), outcome);
-    if (charge) this.#options.metrics?.modelUsed(providerOf(model), charge.used.tokens, charge.used.microCredits);
+    this.#options.metrics?.modelEnded(model.kind, outcome);
+    if (charge) this.#options.metrics?.modelUsed(model.kind, charge.used.tokens, charge.used.microCredits);
     const { input, output } = meter?.tokens ?? {};
     span?.add({
       ...(input === undefined ? {} : { "gen_ai.usage.input_tokens": input }),
@@ -260,13 +278,13 @@ export class Gateway {
   }
 
   /** Holds credits for the call. Returns false after responding that the call cannot be made. */
-  async #charge(modelRequest: ModelRequest, request: PreparedRequest, payer: Payer): Promise<boolean> {
+  async #charge(modelRequest: ModelRequest, request: PreparedRequest, isOwn: boolean, payer: Payer): Promise<boolean> {
     const { model, turn, over } = modelRequest;
     const { prices } = this.#options;
     const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
     try {
-      modelRequest.charge = await Charge.open({ request, model, prices, payer, tell }, over);
-      if (!modelRequest.charge) await refuse(modelRequest, unpriced(model));
+      modelRequest.charge = await Charge.open({ request, model, isOwn, prices, payer, tell }, over);
+      if (!modelRequest.charge) await refuse(modelRequest, unpriced(model.id));
       return modelRequest.charge !== null;
     } catch (error) {
       if (isShort(error)) await refuse(modelRequest, short(error));
@@ -274,14 +292,6 @@ export class Gateway {
       else throw error;
       return false;
     }
-  }
-
-  /** The provider for calls of an API by an agent with this model. */
-  #providerOf(wire: Wire, model: string | null): Provider | null {
-    const { providers } = this.#options;
-    if (model?.startsWith("demo/")) return demo;
-    const none = Object.values(providers).every((provider) => provider === null);
-    return none ? demo : providers[wire.provider];
   }
 
   async #pass(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<void> {
@@ -294,7 +304,7 @@ export class Gateway {
         const outcome = await ask(provider, { ...call, signal }, silence);
         await modelRequest.charge?.held();
         if (!("fault" in outcome)) {
-          this.#options.metrics?.modelAnswered(providerOf(modelRequest.model), (performance.now() - begun) / 1000);
+          this.#options.metrics?.modelAnswered(modelRequest.model.kind, (performance.now() - begun) / 1000);
           return await relay(modelRequest, outcome, silence);
         }
         const wait = outcome.retryAfterMs ?? pause;
@@ -319,9 +329,17 @@ function accountOf(caller: Caller): Promise<string> {
   return caller.account().catch(() => caller.id);
 }
 
-/** `model`: `provider/name`. */
-function providerOf(model: string): string {
-  return model.slice(0, model.indexOf("/"));
+/** A call that is refused is counted for the API's usual provider. */
+function pricedModel(chosen: ChosenProvider | Refusal, wire: Wire, request: PreparedRequest): PricedModel {
+  if (!("name" in chosen)) return { id: `${wire.provider}/${request.model}`, kind: wire.provider, baseUrl: null };
+  const { name, kind, baseUrl } = chosen;
+  return { id: kind === "demo" ? "demo/demo" : `${name}/${request.model}`, kind, baseUrl };
+}
+
+function betasIn(headers: IncomingHttpHeaders): string[] {
+  return String(headers["anthropic-beta"] ?? "")
+    .split(",")
+    .map((beta) => beta.trim());
 }
 
 /** The API whose clients would request this path. */

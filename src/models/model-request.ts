@@ -6,6 +6,7 @@ import type { ErrorCode } from "../contract/errors.ts";
 import type { Span } from "../telemetry/span.ts";
 import type { Charge } from "./charge.ts";
 import { Meter } from "./meter.ts";
+import type { PricedModel } from "./prices.ts";
 import type { ModelAnswer } from "./provider.ts";
 import { interrupted, type Refusal, refusalOf, stalled } from "./refusal.ts";
 import type { Silence } from "./silence.ts";
@@ -30,8 +31,8 @@ export interface ModelTurn {
   callModel(): Disposable;
   /** A model call has started. */
   asked(): void;
-  /** The span of a model call that is about to start; null if it is not traced. `model`: `provider/name`. */
-  called(model: string): Span | null;
+  /** The span of a model call that is about to start; null if it is not traced. */
+  called(model: PricedModel): Span | null;
   /** The provider has counted these tokens; `microCredits` is their price, null when unknown. */
   used(tokens: TokenCounts, microCredits: number | null): void;
   /** The provider has started to answer a call. */
@@ -49,8 +50,7 @@ export type ModelOutcome = "answered" | "gone" | ErrorCode;
 export interface ModelRequest {
   stream: ServerHttp2Stream;
   wire: Wire;
-  /** The model's id in the price list. */
-  model: string;
+  model: PricedModel;
   turn: ModelTurn | null;
   /** Null if the call costs nothing. */
   charge: Charge | null;

@@ -1,16 +1,9 @@
 import { parentPort } from "node:worker_threads";
-import { type Preparation, prepare } from "./preparation.ts";
-import type { Owner } from "./wires/wire.ts";
+import { type Preparation, prepare, type RawRequest } from "./preparation.ts";
 
-/** A request for this thread. `body` is transferred, not copied. */
-export interface PreparationJob {
-  path: string;
-  body: Uint8Array<ArrayBuffer>;
-  owner: Owner;
-}
-
-parentPort!.on("message", ({ path, body, owner }: PreparationJob) => {
-  const prepared: Preparation = prepare(path, body, owner);
+/** Requests for this thread. Their bodies are transferred, not copied. */
+parentPort!.on("message", (raw: RawRequest<Uint8Array<ArrayBuffer>>) => {
+  const prepared: Preparation = prepare(raw);
   const transfer = "body" in prepared ? [prepared.body.buffer as ArrayBuffer] : [];
   parentPort!.postMessage(prepared, transfer);
 });

@@ -1,5 +1,6 @@
 import { type Structure, structureOf } from "../core/json-structure.ts";
 import { inputTokens, maximumOutput } from "./estimate.ts";
+import { type Framing, frame } from "./framing.ts";
 import { chat } from "./wires/chat.ts";
 import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";
@@ -32,18 +33,27 @@ export interface PreparedRequest {
 /** The request, or the reason for refusing it in words for the guest, and its number of JSON values. */
 export type Preparation = { values: number } & (PreparedRequest | { problem: string });
 
+/** A request as it came from the guest. */
+export interface RawRequest<Body extends Uint8Array = Uint8Array> {
+  /** The wire's path. */
+  path: string;
+  body: Body;
+  owner: Owner;
+  /** Null: the provider takes the wire as it is. */
+  framing: Framing | null;
+}
+
 /** Reads a request's body and adapts it to the agent. Takes time in proportion to the number of JSON values. */
-export function prepare(path: string, body: Uint8Array, owner: Owner): Preparation {
-  const { values, depth } = structureOf(body);
-  return { values, ...read(wires.get(path)!, body, { values, depth }, owner) };
+export function prepare(raw: RawRequest): Preparation {
+  const { values, depth } = structureOf(raw.body);
+  return { values, ...read(raw, { values, depth }) };
 }
 
 function read(
-  wire: Wire,
-  body: Uint8Array,
+  { path, body, owner, framing }: RawRequest,
   { values, depth }: Structure,
-  owner: Owner,
 ): PreparedRequest | { problem: string } {
+  const wire = wires.get(path)!;
   if (values > maximumValues || depth > maximumDepth) {
     return { problem: `A request is limited to ${maximumValues} JSON values and ${maximumDepth} levels.` };
   }
@@ -56,9 +66,11 @@ function read(
   }
   const remote = wire.remoteWork(request);
   wire.adapt(request, owner);
+  const streamed = request.stream === true;
+  if (framing && wire.generates) frame(request, framing);
   return {
     model,
-    streamed: request.stream === true,
+    streamed,
     inputTokens: inputTokens(request),
     maximumOutput: maximumOutput(request),
     remote,

@@ -1,9 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { structureOf } from "../core/json-structure.ts";
-import type { Preparation } from "./preparation.ts";
-import { prepare } from "./preparation.ts";
-import type { PreparationJob } from "./preparation-worker.ts";
-import type { Owner } from "./wires/wire.ts";
+import { type Preparation, prepare, type RawRequest } from "./preparation.ts";
 
 /** A larger request is read in a separate thread: here it would take more than 5 ms, whatever its content. */
 const maximumBytesHere = 128 * 1024;
@@ -23,11 +20,12 @@ export class Preparations {
   #worker: Worker | null = null;
 
   /** Rejects with the reason of `signal` if it is aborted first. */
-  async prepare(path: string, body: Buffer<ArrayBuffer>, owner: Owner, signal: AbortSignal): Promise<Preparation> {
+  async prepare(raw: RawRequest<Buffer<ArrayBuffer>>, signal: AbortSignal): Promise<Preparation> {
+    const { body, owner } = raw;
     const isSmall = body.length <= maximumBytesHere && structureOf(body).values <= maximumValuesHere;
-    if (isSmall) return prepare(path, body, owner);
+    if (isSmall) return prepare(raw);
     const before = this.#ofAgents.get(owner.id) ?? Promise.resolve();
-    const done = before.then(() => this.#inTurn({ path, body, owner }, signal));
+    const done = before.then(() => this.#inTurn(raw, signal));
     const settled = done.catch(() => {});
     this.#ofAgents.set(owner.id, settled);
     try {
@@ -41,7 +39,7 @@ export class Preparations {
     await this.#worker?.terminate();
   }
 
-  #inTurn(job: PreparationJob, signal: AbortSignal): Promise<Preparation> {
+  #inTurn(job: RawRequest<Buffer<ArrayBuffer>>, signal: AbortSignal): Promise<Preparation> {
     const done = this.#last.then(() => {
       signal.throwIfAborted();
       return this.#run(job);
@@ -50,7 +48,7 @@ export class Preparations {
     return done;
   }
 
-  async #run(job: PreparationJob): Promise<Preparation> {
+  async #run(job: RawRequest<Buffer<ArrayBuffer>>): Promise<Preparation> {
     const worker = this.#started();
     worker.ref();
     const { promise, resolve, reject } = Promise.withResolvers<Preparation>();

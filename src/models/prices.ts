@@ -1,6 +1,7 @@
-import { calcPrice } from "@pydantic/genai-prices";
+import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import type { TokenCounts } from "../billing/ledger.ts";
 import type { ModelPrice } from "../contract/models.ts";
+import type { ProviderKind } from "../contract/providers.ts";
 
 /** A credit is a US cent; amounts are whole millionths of a credit. */
 const microCreditsPerDollar = 100 * 1_000_000;
@@ -18,6 +19,26 @@ const demoPrice: ModelPrice = {
   webSearch: null,
 };
 
+/** A model as the price lists know it. */
+export interface PricedModel {
+  /** `provider/name`, as the operator's own prices have it. */
+  id: string;
+  /** The kind and address of its provider, by which the public list has it. */
+  kind: ProviderKind | "demo";
+  baseUrl: string | null;
+}
+
+/** The providers of the public list. A compatible server is found by its address. */
+const listed: Record<Exclude<PricedModel["kind"], "openai-compatible">, string> = {
+  anthropic: "anthropic",
+  openai: "openai",
+  google: "google",
+  azure: "azure",
+  bedrock: "aws",
+  vertex: "google",
+  demo: "demo",
+};
+
 /** Model prices: the operator's, otherwise those of https://github.com/pydantic/genai-prices. */
 export class Prices {
   /** Whether models and tools without a price may be used, for free. */
@@ -31,8 +52,8 @@ export class Prices {
   }
 
   /** The price of a model's tokens in whole micro-credits, halves rounded up; null when it is not known. */
-  priceOf(model: string, tokens: TokenCounts): number | null {
-    const own = this.#ownPrice(model);
+  priceOf(model: PricedModel, tokens: TokenCounts): number | null {
+    const own = this.#ownPrice(model.id);
     const micro = own ? ownCost(own, tokens) : knownCost(model, tokens);
     return micro === null ? null : Math.round(micro);
   }
@@ -41,8 +62,8 @@ export class Prices {
    * Whether the price of a web search by the model's provider is known. The package knows it wherever searches are
    * counted.
    */
-  hasPriceOfSearch(model: string): boolean {
-    return this.#ownPrice(model)?.webSearch !== null;
+  hasPriceOfSearch({ id }: PricedModel): boolean {
+    return this.#ownPrice(id)?.webSearch !== null;
   }
 
   #ownPrice(model: string): ModelPrice | undefined {
@@ -71,8 +92,7 @@ function ownCost(price: ModelPrice, tokens: TokenCounts): number {
   return perMillion / million + (tokens.webSearches ?? 0) * (price.webSearch ?? 0);
 }
 
-function knownCost(model: string, tokens: TokenCounts): number | null {
-  const slash = model.indexOf("/"); // A model's name may contain slashes.
+function knownCost({ id, kind, baseUrl }: PricedModel, tokens: TokenCounts): number | null {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWriteHour = 0, webSearches = 0 } = tokens;
   const { inputAudio = 0, outputAudio = 0 } = tokens;
   const usage = {
@@ -87,7 +107,13 @@ function knownCost(model: string, tokens: TokenCounts): number | null {
     ...(webSearches > 0 ? { web_searches: webSearches } : {}),
   };
   try {
-    const price = calcPrice(usage, model.slice(slash + 1), { providerId: model.slice(0, slash) });
+    // A model's name may contain slashes.
+    const name = id.slice(id.indexOf("/") + 1);
+    const provider =
+      kind === "openai-compatible"
+        ? findProvider({ providerApiUrl: baseUrl ?? "" })
+        : findProvider({ providerId: listed[kind] });
+    const price = provider ? calcPrice(usage, name, { provider }) : null;
     return price ? price.total_price * microCreditsPerDollar : null;
   } catch {
     return null;

@@ -4,6 +4,10 @@ import type { Wire } from "./wires/wire.ts";
 /** A model call as sent to a provider. */
 export interface ModelCall {
   wire: Wire;
+  /** The model's name in the guest's request. */
+  model: string;
+  /** Whether the answer streams. */
+  streamed: boolean;
   /** The query of the guest's request with its question mark, or empty. */
   query: string;
   headers: IncomingHttpHeaders;

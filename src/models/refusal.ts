@@ -33,8 +33,8 @@ const codes: Record<number, ErrorCode> = {
 
 /** Explanations of a refusal for the user of an agent. */
 const sentences: Partial<Record<ErrorCode, string>> = {
-  model_credentials_refused: "The model's provider does not accept this installation's key",
-  model_unpaid: "The model's provider requires payment from this installation",
+  model_credentials_refused: "The model's provider does not accept the key",
+  model_unpaid: "The model's provider requires payment",
   model_not_available: "The model's provider has no such model",
   model_rate_limited: "The model's provider accepts no more requests for now",
   model_overloaded: "The model's provider is overloaded",
@@ -72,9 +72,15 @@ export function stalled(silenceMs: number): Refusal {
   );
 }
 
-/** This installation has no key for the provider. */
+/** There is no provider for the call. */
 export function unconfigured(provider: string): Refusal {
-  return without({ code: "model_not_available", message: `This installation has no key for ${provider}.` }, 404);
+  return without({ code: "model_not_available", message: `There is no provider ${provider} here.` }, 404);
+}
+
+/** The provider's credentials were encrypted with another secret key. */
+export function unreadable(provider: string): Refusal {
+  const message = `The credentials of the provider ${provider} cannot be read: set them again.`;
+  return without({ code: "model_credentials_refused", message }, 502);
 }
 
 /** The model has no known price. */

@@ -1,4 +1,4 @@
-import type { Prices } from "./prices.ts";
+import type { PricedModel, Prices } from "./prices.ts";
 import type { RemoteWork } from "./wires/wire.ts";
 
 interface Rules {
@@ -9,14 +9,15 @@ interface Rules {
 
 /** Why the provider may not run or fetch the requested tools or files, in words for the guest; null if it may. */
 export async function problemOf(
-  { model, work }: { model: string; work: readonly RemoteWork[] },
+  { model, work, isOwn }: { model: PricedModel; work: readonly RemoteWork[]; isOwn: boolean },
   { hostedTools, prices }: Rules,
   caller: { mayReachAll(): Promise<boolean> },
 ): Promise<string | null> {
   const inQuestion = work.filter(({ name }) => !hostedTools.includes(name));
   const isPriced = ({ name, priced }: RemoteWork) =>
     priced && (name !== "web_search" || prices.hasPriceOfSearch(model));
-  const unpriced = prices.allowUnpriced ? undefined : inQuestion.find((each) => !isPriced(each));
+  // The workspace pays its own provider, whatever the price.
+  const unpriced = prices.allowUnpriced || isOwn ? undefined : inQuestion.find((each) => !isPriced(each));
   if (unpriced) {
     return `The price of ${unpriced.name}, which the model's provider runs, is unknown here. The operator can allow it (BERTH_HOSTED_TOOLS).`;
   }

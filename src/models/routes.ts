@@ -10,14 +10,14 @@ export function catalogRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listModels, async (request) => {
       const { limit, cursor } = request.query;
-      const after = fromCursor(cursor, /^[a-z]+\/.+$/);
-      const models = await choice.models();
+      const after = fromCursor(cursor, /^[a-z][a-z0-9-]*\/.+$/);
+      const models = await choice.models(request.caller.accountId);
       const rest = after === null ? models : models.filter(({ id }) => id > after);
       return pageOf(rest.slice(0, limit + 1), limit, ({ id }) => id);
     });
 
-    handle(app, routes.listRuntimes, async () => ({
-      data: await choice.runtimeRecords(),
+    handle(app, routes.listRuntimes, async ({ caller }) => ({
+      data: await choice.runtimeRecords(caller.accountId),
       nextCursor: null,
     }));
   };

@@ -1,6 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
+import { buildConnector } from "undici";
 import { parseAuthority } from "../contract/egress-rules.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type Resolve, resolveHere, resolvePublic } from "../egress/names.ts";
@@ -108,12 +109,27 @@ export class Outbound {
     }
   }
 
+  /** Opens the connections of undici's clients, which make calls of other kinds: to checked addresses only. */
+  readonly connect: buildConnector.connector = (options, callback) => {
+    const signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(callMs)]);
+    this.#checked(`${options.protocol}//${options.host ?? options.hostname}`, signal).then(
+      ({ addresses }) => buildConnector({ timeout: callMs, lookup: answering(addresses) })(options, callback),
+      (error: Error) => callback(error, null),
+    );
+  };
+
   /** Ends all calls. */
   close(): void {
     this.#closed.abort();
   }
 
   async #post({ url, headers, body }: Call, signal: AbortSignal): Promise<CallAnswer> {
+    const { target, addresses } = await this.#checked(url, signal);
+    return send(target.url, { addresses, headers, body, signal });
+  }
+
+  /** Throws `CallFailed` for an address that is not called. */
+  async #checked(url: string, signal: AbortSignal): Promise<{ target: Target; addresses: string[] }> {
     const target = this.#targetOf(url);
     if (typeof target === "string") throw new CallFailed("refused", target);
     const asked = this.#policy.refuseAsked(target, everywhere);
@@ -122,7 +138,7 @@ export class Outbound {
     if (addresses.length === 0) throw new CallFailed("unresolved", "The host's name has no address.");
     const refusal = await this.#refusalOf(target, addresses);
     if (refusal !== null) throw new CallFailed("refused", refusal);
-    return send(target.url, { addresses, headers, body, signal });
+    return { target, addresses };
   }
 
   /** The destination of an address, or the sentence that says why it has none. */

@@ -18,7 +18,7 @@ export const claudeCode: Runtime = {
   package: "@anthropic-ai/claude-agent-sdk",
   abilities: allAbilities,
   memoryMiB: 1536,
-  providers: ["anthropic"],
+  wires: ["messages"],
   defaultModels: null,
   warmUp: ["Good morning.", "run: echo warm", "run: true"].map((message) => ({ message, model: null })),
   async start(context) {

@@ -32,7 +32,7 @@ export const openclaw: Runtime = {
     permissions: { supported: false, reason: "OpenClaw asks its own clients, which Berth does not carry yet." },
   },
   memoryMiB: 3072,
-  providers: ["anthropic", "openai"],
+  wires: ["messages", "chat"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
   warmUp: [
     { message: "Good morning.", model: null },

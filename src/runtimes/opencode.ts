@@ -26,7 +26,7 @@ export const opencode: Runtime = {
     steer: { supported: false, reason: "opencode's ACP server takes no messages while a turn runs. They wait." },
   },
   memoryMiB: 1536,
-  providers: ["anthropic", "openai"],
+  wires: ["messages", "chat", "responses"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
   // These cover each of its three APIs.
   warmUp: [

@@ -2,7 +2,7 @@ import { type Resources, usualResources } from "../contract/agents.ts";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Prompt as GuestPrompt } from "../contract/guest.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
-import type { ModelProvider } from "../contract/models.ts";
+import type { WireName } from "../contract/providers.ts";
 import type { AbilityName } from "../contract/runtimes.ts";
 import type { Approvals } from "./approvals.ts";
 
@@ -50,8 +50,8 @@ export interface StartContext extends RuntimeContext {
 export const latestSession = "latest";
 
 /**
- * A message to the agent, and the model to answer it: `anthropic/NAME`, `openai/NAME` or `demo/demo`. The runtime
- * requests NAME from the gateway's API for that provider. `demo` answers on any API, to any name. Null is the runtime's
+ * A message to the agent, and the model to answer it: `anthropic/NAME`, `openai/NAME` or `demo/demo`, whatever the model's
+ * provider. The runtime requests NAME from the gateway's API of that name. `demo` answers on any API, to any name. Null is the runtime's
  * own default.
  */
 export interface Prompt extends Pick<GuestPrompt, "message" | "model"> {
@@ -113,11 +113,11 @@ export interface Runtime {
   readonly abilities: Abilities;
   /** The default memory of its machines, in MiB: its peak use, and the same again for its tools. */
   readonly memoryMiB: number;
-  /** The providers whose models it can use. */
-  readonly providers: readonly Exclude<ModelProvider, "demo">[];
+  /** The APIs of models that it can use, the usual one first. */
+  readonly wires: readonly WireName[];
   /**
-   * Default models if none was chosen, best first, as prefixes of model ids. Null if the runtime chooses, from its
-   * first provider.
+   * Default models if none was chosen, best first, as prefixes of model ids. Null if the runtime chooses, from the
+   * usual provider of its first API.
    */
   readonly defaultModels: readonly string[] | null;
   /**

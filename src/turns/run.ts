@@ -162,12 +162,13 @@ async function sourceOf(
   lease: GuestLease,
   context: AppContext,
 ): Promise<AsyncIterable<SequencedEvent[]>> {
-  const { id: turnId, model, conversation, functions } = turn;
+  const { id: turnId, conversation, functions } = turn;
   const { signal } = over;
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
   const { mcpServers, asksAgents } = settings;
   const tools = { functions: functions ?? [], mcpServers, asksAgents };
   const delivered = await deliver(turn, guest, lease, context, signal);
+  const model = await context.models.forRuntime(turn.model, turn.agentId);
   return guest.prompt({ turnId, ...delivered, model, conversation, ...tools }, { signal });
 }
 

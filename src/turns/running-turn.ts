@@ -6,6 +6,7 @@ import { type EventLog, sizeOf } from "../contract/event-log.ts";
 import type { Limits, Warning } from "../contract/limits.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { Permissions } from "../contract/permissions.ts";
+import type { PricedModel } from "../models/prices.ts";
 import type { Span } from "../telemetry/span.ts";
 import type { Diffs } from "./changes-store.ts";
 import { type LimitProgress, TurnLimits } from "./limits.ts";
@@ -303,8 +304,8 @@ export class RunningTurn {
     clearTimeout(this.#refusalTimer);
   }
 
-  /** The span of a model call that is about to start; null if it is not traced. `model`: `provider/name`. */
-  called(model: string): Span | null {
+  /** The span of a model call that is about to start; null if it is not traced. */
+  called(model: PricedModel): Span | null {
     return this.trace?.called(model) ?? null;
   }
 

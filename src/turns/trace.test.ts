@@ -51,7 +51,9 @@ test("a guest that makes a thousand tool calls has two hundred spans, and the re
 test("an invalid model name is not traced", () => {
   const trace = new TurnTrace(new NotedSpan());
   const names = ["openai/gpt-5", "openai/org/model:free", "openai/a b", `openai/${"x".repeat(101)}`];
-  const told = names.map((name) => (trace.called(name) as NotedSpan).facts["gen_ai.request.model"]);
+  const told = names.map(
+    (name) => (trace.called({ id: name, kind: "openai", baseUrl: null }) as NotedSpan).facts["gen_ai.request.model"],
+  );
   expect(told).toEqual(["gpt-5", "org/model:free", "other", "other"]);
 });
 

@@ -1,5 +1,6 @@
 import type { UsageState } from "../billing/usage.ts";
 import { statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
+import type { PricedModel } from "../models/prices.ts";
 import type { Span } from "../telemetry/span.ts";
 
 /** The maximum number of spans of one turn's tools and model calls: a guest decides how many there are. */
@@ -72,14 +73,14 @@ export class TurnTrace {
     if (statusAfter(event) !== "running") this.#endGuest(null);
   }
 
-  /** A model call has started; null if there are too many. `model`: `provider/name`. */
-  called(model: string): Span | null {
+  /** A model call has started; null if there are too many. People name providers, so the kind stands for one. */
+  called({ id, kind }: PricedModel): Span | null {
     this.#begun();
-    const [provider = "", ...name] = model.split("/");
+    const name = id.slice(id.indexOf("/") + 1);
     return this.#part("model", {
       "gen_ai.operation.name": "chat",
-      "gen_ai.provider.name": provider,
-      "gen_ai.request.model": modelName.test(name.join("/")) ? name.join("/") : "other",
+      "gen_ai.provider.name": kind,
+      "gen_ai.request.model": modelName.test(name) ? name : "other",
     });
   }
 

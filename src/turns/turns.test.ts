@@ -98,7 +98,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     slots: { retry: () => {} },
     searchIndexer: { wake: () => {} },
     snapshots: { beforeTurn: async () => {} },
-    models: { modelOf: async () => null },
+    models: { modelOf: async () => null, forRuntime: async (model) => model },
     metrics: { firstDelta: () => {}, stored: () => {}, turnEnded: () => {} },
     config: { stallMs: 60_000, maximumTurnBytes },
     logger: { info: () => {} },

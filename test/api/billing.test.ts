@@ -211,12 +211,12 @@ test("the ledger and the sums come as CSV, in which no text is a formula", async
   expect(entries.headers.get("content-disposition")).toBe('attachment; filename="berth-entries.csv"');
   const [head, first, second] = entries.body.split(/\r\n(?=\d)/);
   expect(head).toBe(
-    "number,at,kind,credits,balance,agent,agentId,turnId,keyId,model,inputTokens,outputTokens,cacheReadTokens,cacheWriteTokens,reasoningTokens,machineSeconds,memoryMiB,note",
+    "number,at,kind,credits,balance,agent,agentId,turnId,keyId,model,inputTokens,outputTokens,cacheReadTokens,cacheWriteTokens,reasoningTokens,machineSeconds,memoryMiB,note,listPrice",
   );
   expect(first).toMatch(/^3,[^,]+Z,model,-1\.25,1001\.25,ada,/);
-  expect(first).toMatch(/,,demo\/demo,100,10,40,0,0,,,$/);
+  expect(first).toMatch(/,,demo\/demo,100,10,40,0,0,,,,$/);
   expect(second).toMatch(
-    /^2,[^,]+Z,grant,2\.5,1002\.5,,,,,,,,,,,,,"'=HYPERLINK\(""http:\/\/x""\), ""quoted""\r\nand more"$/,
+    /^2,[^,]+Z,grant,2\.5,1002\.5,,,,,,,,,,,,,"'=HYPERLINK\(""http:\/\/x""\), ""quoted""\r\nand more",$/,
   );
   const sums = await client.call("GET", "/billing/usage?by=agent&format=csv");
   expect(sums.body.split("\r\n").slice(0, 2)).toEqual([

@@ -28,6 +28,12 @@ test("no key, token, password or provider's key is in a log line, an error, a me
   });
   const { client } = service;
   const secrets = [providerKey, client.key];
+  const ownKey = "canary-of-the-workspaces-key";
+  secrets.push(ownKey);
+  const provider = { name: "acme", kind: "openai-compatible", baseUrl: "https://example.invalid/v1", apiKey: ownKey };
+  const headers = { "idempotency-key": "provider" };
+  expect((await client.call("POST", "/providers", provider, headers)).status).toBe(201);
+  expect((await client.call("POST", "/providers/acme/test", { model: "any" })).body.ok).toBe(false);
   const errors: string[] = [];
   const refused = async (who: TestClient, method: string, path: string, body?: unknown, headers = {}) => {
     const { status, body: error } = await who.call(method, path, body, headers);

@@ -51,6 +51,8 @@ const added = [
   [/\/runtimes$/, "data.*.abilities.permissions"],
   [/\/runtimes$/, "data.*.abilities.steer"],
   [/\/runtimes$/, "data.*.abilities.output"],
+  [/\/runtimes$/, "data.*.wires"],
+  [/\/billing\/entries/, "data.*.listPrice"],
   [/\/turns$/, "data.*.queuedAt"],
   [/\/turns\/[^/]+$/, "queuedAt"],
   [/\/turns$/, "data.*.createdBy"],

@@ -197,6 +197,12 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /webhooks/{id}/deliveries/{deliveryId}/redeliver": account(404, 404),
   "GET /agents/{name}/queue": account(200, 404),
   "POST /agents/{name}/queue": account(200, 404),
+  // The stranger has one of this name, too.
+  "POST /providers": account(201, 201),
+  "GET /providers": account(200, 200),
+  "PATCH /providers/{name}": account(200, 200),
+  "POST /providers/{name}/test": account(200, 200),
+  "DELETE /providers/{name}": account(204, 204),
   "GET /v1/models": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
   "GET /v1/models/{model}": chatting(200),
   "POST /v1/responses": chatting(200),
@@ -304,6 +310,7 @@ const viewersMay = [
   "GET /turns",
   "GET /search",
   "GET /models",
+  "GET /providers",
   "GET /runtimes",
   "GET /agents",
   "GET /agents/{name}",
@@ -343,6 +350,10 @@ const viewersMay = [
   "POST /mcp",
 ];
 const membersMayNot = [
+  "POST /providers",
+  "PATCH /providers/{name}",
+  "DELETE /providers/{name}",
+  "POST /providers/{name}/test",
   "POST /webhooks",
   "GET /webhooks",
   "GET /webhooks/{id}",
@@ -394,6 +405,9 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
   // As bytes.
   "POST /agents/{name}/uploads": () => ({ a: "file" }),
+  "POST /providers": ({ name }) => ({ name, kind: "openai-compatible", baseUrl: "https://example.com/v1" }),
+  "PATCH /providers/{name}": () => ({ models: ["llama"] }),
+  "POST /providers/{name}/test": () => ({}),
   "POST /automations": ({ name }) => ({
     name,
     agent: name,

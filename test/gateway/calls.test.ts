@@ -119,7 +119,7 @@ test("a provider without a key is reported as such; an agent of the demo model r
   const { url, requests } = await scripted(refusing(500, "reached"));
   const session = await uplinkTo({ anthropic: anthropic(url) });
   const answer = await post(session, "/openai/v1/chat/completions", hello);
-  expect(answer).toMatchObject({ status: 404, text: expect.stringContaining("no key for openai") });
+  expect(answer).toMatchObject({ status: 404, text: expect.stringContaining("There is no provider openai here.") });
   const demonstration = await uplinkTo({ anthropic: anthropic(url) }, { settings: { model: "demo/demo" } });
   expect((await post(demonstration, "/anthropic/v1/messages", hello)).text).toContain("demonstration model");
   expect(requests).toEqual([]);

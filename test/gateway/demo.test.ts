@@ -165,7 +165,11 @@ test("a body that is no request is refused in the API's own shape", async () => 
   const { signal } = new AbortController();
   for (const wire of [messages, countTokens, chat, responses]) {
     for (const body of ["nonsense", "null", "[]", ...(wire === countTokens ? [] : ["{}"])]) {
-      const answer = await demo({ wire, query: "", headers: {}, body: Buffer.from(body), signal });
+      const answer = await demo({
+        ...{ wire, model: "", streamed: false, query: "", headers: {} },
+        body: Buffer.from(body),
+        signal,
+      });
       expect(answer.status).toBe(400);
       const text = (await Array.fromAsync(answer.body)).join("");
       expect((JSON.parse(text) as { error: { message: string } }).error.message).toMatch(/body/);

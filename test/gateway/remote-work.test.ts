@@ -178,12 +178,13 @@ afterEach(() => void vi.useRealTimers());
 
 test("an agent that sends too much is limited on all its connections", async () => {
   const { url } = await scripted(refusing(400, "no"));
-  const gateway = gatewayOf({ anthropic: upstream("anthropic", url) });
+  const gateway = gatewayOf();
+  const providers = { anthropic: upstream("anthropic", url) };
   const large = { ...hello, system: "x".repeat(8 * 1024 * 1024) };
   stopTheClock();
   const statuses: number[] = [];
   for (let n = 0; n < 50 && !statuses.includes(429); n++)
-    statuses.push((await post(await uplinkOf(gateway), messages, large)).status);
+    statuses.push((await post(await uplinkOf(gateway, { providers }), messages, large)).status);
   expect(statuses.at(-1)).toBe(429);
 });
 

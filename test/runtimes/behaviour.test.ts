@@ -2,6 +2,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
+import { usualProvider } from "../../src/providers/directory.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
@@ -39,8 +40,8 @@ afterAll(async () => {
 });
 
 /** A runtime over one provider's API, with a model that it knows and one that it does not. */
-const cases = runtimes.flatMap(({ name, providers }) =>
-  providers.map((api) => ({
+const cases = runtimes.flatMap(({ name, wires }) =>
+  [...new Set(wires.map(usualProvider))].map((api) => ({
     name: `${name} over ${api}`,
     agent: `${name}-${api}`,
     runtime: name,

@@ -1,5 +1,6 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { usualProvider } from "../../src/providers/directory.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
@@ -60,8 +61,8 @@ const refusals: [name: string, fault: Fault, code: string, message: RegExp][] = 
 ];
 
 /** A runtime over one provider's API. */
-const cases = runtimes.flatMap(({ name, providers }) =>
-  providers.map((provider) => ({
+const cases = runtimes.flatMap(({ name, wires }) =>
+  [...new Set(wires.map(usualProvider))].map((provider) => ({
     name: `${name} over ${provider}`,
     agent: `${name}-${provider}`,
     fields: {

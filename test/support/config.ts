@@ -83,6 +83,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     egress: { allow: ["*"], deny: [] },
     egressInside: [],
     webhooksInside: [],
+    providersInside: [],
     networkLogDays: 30,
     auditDays: 90,
     logFormat: null,

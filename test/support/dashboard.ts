@@ -96,6 +96,7 @@ export function viewsOf(agent: string): string[] {
     "/create-agent",
     "/automations",
     "/automations/none",
+    "/providers",
     "/webhooks",
     "/webhooks/none",
     "/keys",

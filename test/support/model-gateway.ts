@@ -8,11 +8,15 @@ import { afterAll, afterEach, beforeAll } from "vitest";
 import type { TokenCounts } from "../../src/billing/ledger.ts";
 import { BerthError } from "../../src/contract/errors.ts";
 import type { Payer, Payment } from "../../src/models/charge.ts";
-import { Gateway } from "../../src/models/gateway.ts";
+import { demoProvider } from "../../src/models/demo/demo.ts";
+import { type ChosenProvider, Gateway } from "../../src/models/gateway.ts";
 import type { ModelSettings, ModelTurn } from "../../src/models/model-request.ts";
 import { Prices } from "../../src/models/prices.ts";
 import type { Provider } from "../../src/models/provider.ts";
-import { Upstream } from "../../src/models/upstream.ts";
+import { type Refusal, unconfigured } from "../../src/models/refusal.ts";
+import type { Wire } from "../../src/models/wires/wire.ts";
+import { KeyEndpoint } from "../../src/providers/endpoints/key.ts";
+import { Upstream } from "../../src/providers/upstream.ts";
 
 // A guest's end of an uplink to the real gateway, and providers that speak their real protocol.
 
@@ -105,6 +109,9 @@ export interface Asking {
   payer: Payer;
   prices: Prices;
   hostedTools: string[];
+  providers: Providers;
+  /** The provider of all calls. */
+  chosen: ChosenProvider;
   reachesAll: boolean;
 }
 
@@ -171,15 +178,11 @@ interface Providers {
 
 /** A guest's uplink to a gateway with these providers. */
 export function uplinkTo(providers: Providers, asking: Partial<Asking> = {}): Promise<ClientHttp2Session> {
-  return uplinkOf(gatewayOf(providers, asking), asking);
+  return uplinkOf(gatewayOf(asking), { ...asking, providers });
 }
 
-export function gatewayOf(
-  providers: Providers,
-  { prices = wholePrices, hostedTools = [] }: Partial<Asking> = {},
-): Gateway {
+export function gatewayOf({ prices = wholePrices, hostedTools = [] }: Partial<Asking> = {}): Gateway {
   return new Gateway({
-    providers: { anthropic: null, openai: null, ...providers },
     prices,
     hostedTools,
     silenceMs,
@@ -191,7 +194,7 @@ export function gatewayOf(
 
 export async function uplinkOf(
   gateway: Gateway,
-  { turn = null, settings = {}, payer = new Purse(), reachesAll = true }: Partial<Asking> = {},
+  { turn = null, settings = {}, payer = new Purse(), reachesAll = true, providers = {}, chosen }: Partial<Asking> = {},
 ): Promise<ClientHttp2Session> {
   const [guest, server] = await socketPair();
   gateway.serve(server, {
@@ -199,6 +202,7 @@ export async function uplinkOf(
     account: async () => "account-1",
     settings: async () => ({ model: null, instructions: null, ...settings }),
     turn: () => turn,
+    provider: async (wire, model) => chosen ?? choose(providers, wire, model),
     payer: () => payer,
     mayReachAll: async () => reachesAll,
   });
@@ -208,12 +212,20 @@ export async function uplinkOf(
   return session;
 }
 
+/** As the service chooses. */
+function choose(providers: Providers, { provider }: Wire, model: string | null): ChosenProvider | Refusal {
+  if (model?.startsWith("demo/") || Object.keys(providers).length === 0) return demoProvider;
+  const ask = providers[provider];
+  if (!ask) return unconfigured(provider);
+  return { name: provider, kind: provider, baseUrl: null, framing: null, isOwn: false, ask };
+}
+
 export function anthropic(baseUrl: string): Provider {
   return upstream("anthropic", baseUrl);
 }
 
 export function upstream(name: "anthropic" | "openai", baseUrl: string): Provider {
-  const made = new Upstream(name, { baseUrl, apiKey: "the-key" });
+  const made = new Upstream(new KeyEndpoint(name, baseUrl, "the-key"));
   closing.push(() => void made.close());
   return made.ask;
 }

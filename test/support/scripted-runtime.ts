@@ -62,7 +62,7 @@ export function scriptedRuntime(name: string): Runtime {
       ...(name === "openclaw" && { permissions: { supported: false, reason: "It uses every tool." } }),
     },
     memoryMiB: 1536,
-    providers: ["anthropic", "openai"],
+    wires: ["messages", "chat"],
     defaultModels: ["anthropic/claude-sonnet", "openai/"],
     warmUp: [],
     start: async (context) => new ScriptedSession(context, name === "claude-code"),

@@ -116,8 +116,10 @@ export const runtimesQuery = queryOptions({
   staleTime: 300_000,
 });
 
+export const modelsKey = ["models"];
+
 export const modelsQuery = queryOptions({
-  queryKey: ["models"],
+  queryKey: modelsKey,
   queryFn: () => berth.models().all(),
   staleTime: 300_000,
 });
@@ -168,6 +170,10 @@ export function scheduleTimesQuery(cron: string, timeZone: string) {
     queryFn: () => berth.automations.times({ cron, timeZone }),
   });
 }
+
+export const providersKey = ["providers"];
+
+export const providersQuery = queryOptions({ queryKey: providersKey, queryFn: () => berth.providers.list() });
 
 /** The key of all queries of webhooks. */
 export const webhooksKey = ["webhooks"];

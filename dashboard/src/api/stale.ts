@@ -10,6 +10,8 @@ const ofAccount: readonly unknown[] = [
   "keys",
   "me",
   "members",
+  "models",
+  "providers",
   "recent turns",
   "refused",
   "webhooks",
@@ -50,6 +52,10 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "run.failed":
     case "automation.paused":
       return first === "automations";
+    case "provider.created":
+    case "provider.changed":
+    case "provider.deleted":
+      return first === "providers" || first === "models";
     case "webhook.disabled":
       return first === "webhooks";
     case "key.created":

@@ -6,6 +6,7 @@ import {
   House,
   KeyRound,
   type LucideIcon,
+  Plug,
   ScrollText,
   Users,
   Webhook,
@@ -14,7 +15,17 @@ import {
 import { may, type Need } from "../workspace/roles.ts";
 
 export interface Place {
-  to: "/" | "/agents" | "/automations" | "/webhooks" | "/keys" | "/credits" | "/audit" | "/members" | "/operator";
+  to:
+    | "/"
+    | "/agents"
+    | "/automations"
+    | "/providers"
+    | "/webhooks"
+    | "/keys"
+    | "/credits"
+    | "/audit"
+    | "/members"
+    | "/operator";
   name: string;
   icon: LucideIcon;
   /** Goes there after `g`. */
@@ -27,6 +38,7 @@ const all: readonly Place[] = [
   { to: "/", name: "Home", icon: House, key: "h" },
   { to: "/agents", name: "Agents", icon: Bot, key: "a" },
   { to: "/automations", name: "Automations", icon: CalendarClock, key: "t" },
+  { to: "/providers", name: "Providers", icon: Plug, key: "v" },
   { to: "/keys", name: "Keys", icon: KeyRound, key: "k", need: "use" },
   { to: "/webhooks", name: "Webhooks", icon: Webhook, key: "w", need: "manage" },
   { to: "/credits", name: "Credits", icon: Coins, key: "m", need: "use" },

@@ -10,6 +10,7 @@ import {
   Keys,
   ProfileMethods,
   Programs,
+  Providers,
   PushSubscriptions,
   Webhooks,
   Workspaces,
@@ -27,6 +28,7 @@ export class Berth extends BerthMethods {
   /** How the signed-in person is notified. */
   readonly profile: ProfileMethods;
   readonly programs: Programs;
+  readonly providers: Providers;
   readonly webhooks: Webhooks;
   readonly pushSubscriptions: PushSubscriptions;
   readonly workspaces: Workspaces;
@@ -41,6 +43,7 @@ export class Berth extends BerthMethods {
     this.keys = new Keys(this.connection);
     this.profile = new ProfileMethods(this.connection);
     this.programs = new Programs(this.connection);
+    this.providers = new Providers(this.connection);
     this.webhooks = new Webhooks(this.connection);
     this.pushSubscriptions = new PushSubscriptions(this.connection);
     this.workspaces = new Workspaces(this.connection);

@@ -9,6 +9,7 @@ import type { EgressTables } from "../../egress/tables.ts";
 import type { HostTables } from "../../hosts/tables.ts";
 import type { NotificationTables } from "../../notifications/tables.ts";
 import type { OpenAiTables } from "../../protocols/openai/tables.ts";
+import type { ProviderTables } from "../../providers/tables.ts";
 import type { SignInTables } from "../../sign-in/tables.ts";
 import type { TurnTables } from "../../turns/tables.ts";
 import type { WebhookTables } from "../../webhooks/tables.ts";
@@ -23,6 +24,7 @@ export interface Tables
     OpenAiTables,
     AutomationTables,
     WebhookTables,
+    ProviderTables,
     BillingTables,
     EgressTables,
     AcmeTables,

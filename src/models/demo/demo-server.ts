@@ -50,7 +50,8 @@ export class DemoServer implements Disposable {
     const gone = new AbortController();
     response.on("close", () => gone.abort());
     const body = await buffer(request);
-    const answer = await demo({ wire, query: "", headers: request.headers, body, signal: gone.signal });
+    const call = { wire, model: "", streamed: false, query: "", headers: request.headers, body };
+    const answer = await demo({ ...call, signal: gone.signal });
     response.writeHead(answer.status, answer.headers);
     try {
       for await (const chunk of answer.body) response.write(chunk);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ChosenProvider } from "../gateway.ts";
 import type { ModelAnswer, ModelCall, Provider } from "../provider.ts";
 import { chat } from "../wires/chat.ts";
 import { countTokens, messages } from "../wires/messages.ts";
@@ -43,6 +44,16 @@ export const demo: Provider = async ({ wire, body, signal }: ModelCall): Promise
     headers: { "content-type": "text/event-stream" },
     body: paced(dialect, reply, model, tokens, signal),
   };
+};
+
+/** The demonstration model as a call's provider. */
+export const demoProvider: ChosenProvider = {
+  name: "demo",
+  kind: "demo",
+  baseUrl: null,
+  framing: null,
+  isOwn: false,
+  ask: demo,
 };
 
 function parse(body: Uint8Array): JsonObject | null {

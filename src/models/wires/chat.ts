@@ -17,6 +17,7 @@ import {
 const namesOfUsers = ["user", "safety_identifier", "prompt_cache_key"];
 
 export const chat: Wire = {
+  name: "chat",
   provider: "openai",
   path: "/chat/completions",
   generates: true,

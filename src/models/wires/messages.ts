@@ -23,6 +23,7 @@ const runsHere = /^(custom$|bash_|text_editor_|computer_|memory_|tool_search_too
 const priced = new Set(["web_search", "web_fetch", "mcp", "remote_files"]);
 
 export const messages: Wire = {
+  name: "messages",
   provider: "anthropic",
   path: "/v1/messages",
   generates: true,

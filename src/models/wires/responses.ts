@@ -4,6 +4,7 @@ import { count, isRemote, type JsonObject, objectAt, objectsIn, textOf, type Wir
 // OpenAI's Responses API: https://platform.openai.com/docs/api-reference/responses
 
 export const responses: Wire = {
+  name: "responses",
   provider: "openai",
   path: "/responses",
   generates: true,

@@ -1,5 +1,5 @@
 import type { TokenCounts } from "../../billing/ledger.ts";
-import type { ModelProvider } from "../../contract/models.ts";
+import type { WireName } from "../../contract/providers.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -31,7 +31,9 @@ export interface Reading {
 
 /** One model API as guests use it: the gateway's knowledge about its requests and answers. */
 export interface Wire {
-  provider: Exclude<ModelProvider, "demo">;
+  name: WireName;
+  /** The usual provider: of calls by agents whose model is another API's. */
+  provider: "anthropic" | "openai";
   /** Path below the provider's name in a guest's request, and below the provider's address. */
   path: string;
   /** It generates text, rather than counting tokens. */

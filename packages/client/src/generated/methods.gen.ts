@@ -506,6 +506,40 @@ export class AgentQueue {
   }
 }
 
+/** Accounts at providers of models, by their names. Every method throws as `Connection.call`. */
+export class Providers {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the providers of models that the workspace can use. */
+  async list(options: RequestOptions = {}): Promise<types.Provider[]> {
+    return (await this.connection.call("listProviders", options)).data;
+  }
+
+  /** Add a provider of models. */
+  create(body: Sendable<types.CreateProvider>, options: RequestOptions = {}): Promise<types.Provider> {
+    return this.connection.call("createProvider", { body, ...options });
+  }
+
+  /** Change a provider's address or credentials. */
+  update(name: string, body: Sendable<types.ChangeProvider>, query: Query<"changeProvider"> = {}, options: RequestOptions = {}): Promise<types.Provider> {
+    return this.connection.call("changeProvider", { path: { name }, body, query, ...options });
+  }
+
+  /** Delete a provider with its credentials. */
+  async delete(name: string, query: Query<"deleteProvider"> = {}, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("deleteProvider", { path: { name }, query, ...options });
+  }
+
+  /** Test a provider with a call for one token. */
+  test(name: string, body: Sendable<types.TestProvider>, query: Query<"testProvider"> = {}, options: RequestOptions = {}): Promise<types.ProviderTest> {
+    return this.connection.call("testProvider", { path: { name }, body, query, ...options });
+  }
+}
+
 /** Messages to agents on a schedule or for deliveries, by their names. Every method throws as `Connection.call`. */
 export class Automations {
   protected readonly connection: Connection;

@@ -117,6 +117,11 @@ export const operations = {
   connectSsh: { method: "GET", path: "/agents/{name}/ssh/connection" },
   listModels: { method: "GET", path: "/models" },
   listRuntimes: { method: "GET", path: "/runtimes" },
+  listProviders: { method: "GET", path: "/providers" },
+  createProvider: { method: "POST", path: "/providers" },
+  changeProvider: { method: "PATCH", path: "/providers/{name}" },
+  deleteProvider: { method: "DELETE", path: "/providers/{name}" },
+  testProvider: { method: "POST", path: "/providers/{name}/test" },
   getNetwork: { method: "GET", path: "/agents/{name}/network" },
   setNetwork: { method: "PUT", path: "/agents/{name}/network" },
   listConnections: { method: "GET", path: "/agents/{name}/network/log" },
@@ -299,6 +304,11 @@ export interface Operations {
   connectSsh: { data: types.ConnectSshData; answer: null; event: null };
   listModels: { data: types.ListModelsData; answer: types.ModelList; event: null };
   listRuntimes: { data: types.ListRuntimesData; answer: types.RuntimeList; event: null };
+  listProviders: { data: types.ListProvidersData; answer: types.ProviderList; event: null };
+  createProvider: { data: types.CreateProviderData; answer: types.Provider; event: null };
+  changeProvider: { data: types.ChangeProviderData; answer: types.Provider; event: null };
+  deleteProvider: { data: types.DeleteProviderData; answer: null; event: null };
+  testProvider: { data: types.TestProviderData; answer: types.ProviderTest; event: null };
   getNetwork: { data: types.GetNetworkData; answer: types.Network; event: null };
   setNetwork: { data: types.SetNetworkData; answer: types.Network; event: null };
   listConnections: { data: types.ListConnectionsData; answer: types.NetworkLog; event: null };

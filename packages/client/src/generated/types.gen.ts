@@ -389,6 +389,42 @@ export type AccountEvent = {
      */
     reason: WebhookDisabledReason | null;
 } | {
+    type: 'provider.created';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The provider's name.
+     */
+    provider: string;
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+} | {
+    type: 'provider.changed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The provider's name.
+     */
+    provider: string;
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+} | {
+    type: 'provider.deleted';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The provider's name.
+     */
+    provider: string;
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+} | {
     type: 'queue.changed';
     /**
      * The event's position in the stream, for resuming later. It increases, with gaps.
@@ -1537,6 +1573,39 @@ export type ChangeProfile = {
     } | null;
 };
 
+export type ChangeProvider = {
+    /**
+     * The API key. It is never returned.
+     */
+    apiKey?: string;
+    /**
+     * For `bedrock`. It is never returned.
+     */
+    accessKeyId?: string;
+    /**
+     * For `bedrock`. It is never returned.
+     */
+    secretAccessKey?: string;
+    /**
+     * For `bedrock`: of temporary credentials. It is never returned.
+     */
+    sessionToken?: string;
+    serviceAccount?: ServiceAccount;
+    baseUrl?: string | null;
+    /**
+     * For `bedrock` and `vertex`.
+     */
+    region?: string | null;
+    /**
+     * For `vertex`.
+     */
+    project?: string | null;
+    /**
+     * The names of its models. Null: those that it lists; a provider that lists none takes any name (`azure`, `bedrock`, `vertex`).
+     */
+    models?: Array<string> | null;
+};
+
 export type ChangeQueuedTurn = {
     /**
      * Its new text. Its images and files stay.
@@ -2273,6 +2342,48 @@ export type CreateOpenAiConversation = {
     [key: string]: unknown;
 } | null;
 
+export type CreateProvider = {
+    /**
+     * The first part of its models' ids.
+     */
+    name: string;
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+    /**
+     * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+     */
+    scope?: 'workspace' | 'installation';
+    /**
+     * The API key. It is never returned.
+     */
+    apiKey?: string;
+    /**
+     * For `bedrock`. It is never returned.
+     */
+    accessKeyId?: string;
+    /**
+     * For `bedrock`. It is never returned.
+     */
+    secretAccessKey?: string;
+    /**
+     * For `bedrock`: of temporary credentials. It is never returned.
+     */
+    sessionToken?: string;
+    serviceAccount?: ServiceAccount;
+    baseUrl?: string | null;
+    /**
+     * For `bedrock` and `vertex`.
+     */
+    region?: string | null;
+    /**
+     * For `vertex`.
+     */
+    project?: string | null;
+    /**
+     * The names of its models. Null: those that it lists; a provider that lists none takes any name (`azure`, `bedrock`, `vertex`).
+     */
+    models?: Array<string> | null;
+};
+
 /**
  * A browser's `PushSubscription` as JSON, and a name.
  */
@@ -2614,6 +2725,10 @@ export type CreditEntry = {
     machineSeconds: number | null;
     memoryMiB: number | null;
     note: string | null;
+    /**
+     * The list price of a call with the workspace's own provider, which counts for limits; null: it was paid with `credits`.
+     */
+    listPrice: string | null;
 };
 
 /**
@@ -2702,7 +2817,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -2710,7 +2825,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -3184,7 +3299,10 @@ export type Model = {
      * `provider/name`, the value of an agent's `model`.
      */
     id: string;
-    provider: 'anthropic' | 'openai' | 'demo';
+    /**
+     * The name of its provider; `demo` is built in.
+     */
+    provider: string;
     /**
      * The runtimes that can use it.
      */
@@ -3801,6 +3919,72 @@ export type ProtectedResource = {
     berth_dashboard_client_id: string;
 };
 
+export type Provider = {
+    name: string;
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+    /**
+     * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+     */
+    scope: 'workspace' | 'installation';
+    /**
+     * `environment`: the server's settings (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`), which only they change.
+     */
+    source: 'api' | 'environment';
+    /**
+     * The APIs that it speaks.
+     */
+    wires: Array<'messages' | 'chat' | 'responses'>;
+    /**
+     * The runtimes that can use its models.
+     */
+    runtimes: Array<string>;
+    /**
+     * Null: the kind's usual address. Always null in the view of those who may not change the provider.
+     */
+    baseUrl: string | null;
+    region: string | null;
+    project: string | null;
+    models: Array<string> | null;
+    /**
+     * The end of the key, the access key's id, or the service account's address. Null: there is none, or it is not shown to you.
+     */
+    credential: string | null;
+    /**
+     * False: the credentials were encrypted with another secret key, and must be set again.
+     */
+    readable: boolean;
+    createdBy: Author | null;
+    /**
+     * Null: it is from the environment.
+     */
+    createdAt: string | null;
+    updatedAt: string | null;
+};
+
+/**
+ * By name. One of the workspace hides the installation's of the same name.
+ */
+export type ProviderList = {
+    data: Array<Provider>;
+    nextCursor: null;
+};
+
+/**
+ * The result of one call for one token.
+ */
+export type ProviderTest = {
+    ok: boolean;
+    model: string;
+    durationMs: number;
+    /**
+     * Why the call failed, as it would fail a turn.
+     */
+    error: {
+        code: string;
+        message: string;
+    } | null;
+};
+
 export type PushSubscription = {
     id: string;
     name: string | null;
@@ -4101,9 +4285,13 @@ export type Runtime = {
      */
     version: string | null;
     /**
-     * The providers whose models it can use.
+     * The APIs of models that it can use.
      */
-    providers: Array<'anthropic' | 'openai' | 'demo'>;
+    wires: Array<'messages' | 'chat' | 'responses'>;
+    /**
+     * The names of the providers whose models it can use.
+     */
+    providers: Array<string>;
     /**
      * The model of an agent that sets none; null: the runtime chooses.
      */
@@ -4283,6 +4471,17 @@ export type SecretList = {
     nextCursor: string | null;
 };
 
+/**
+ * The key file of a Google service account, as JSON. It is never returned.
+ */
+export type ServiceAccount = {
+    type: 'service_account';
+    client_email: string;
+    private_key_id?: string;
+    private_key: string;
+    token_uri: string;
+};
+
 export type SetAgentNotify = {
     notify: Notify;
 };
@@ -4420,6 +4619,13 @@ export type SshRequest = {
      */
     publicKey: string;
     user?: 'agent' | 'root';
+};
+
+export type TestProvider = {
+    /**
+     * The name of the model that is called. Default: the first of its models.
+     */
+    model?: string;
 };
 
 export type Ticket = {
@@ -10485,6 +10691,193 @@ export type ListRuntimesResponses = {
 };
 
 export type ListRuntimesResponse = ListRuntimesResponses[keyof ListRuntimesResponses];
+
+export type ListProvidersData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/providers';
+};
+
+export type ListProvidersErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type ListProvidersError = ListProvidersErrors[keyof ListProvidersErrors];
+
+export type ListProvidersResponses = {
+    /**
+     * Default Response
+     */
+    200: ProviderList;
+};
+
+export type ListProvidersResponse = ListProvidersResponses[keyof ListProvidersResponses];
+
+export type CreateProviderData = {
+    body: CreateProvider;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/providers';
+};
+
+export type CreateProviderErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type CreateProviderError = CreateProviderErrors[keyof CreateProviderErrors];
+
+export type CreateProviderResponses = {
+    /**
+     * Default Response
+     */
+    201: Provider;
+};
+
+export type CreateProviderResponse = CreateProviderResponses[keyof CreateProviderResponses];
+
+export type DeleteProviderData = {
+    body?: never;
+    path: {
+        /**
+         * The provider's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+         */
+        scope?: 'workspace' | 'installation';
+    };
+    url: '/providers/{name}';
+};
+
+export type DeleteProviderErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type DeleteProviderError = DeleteProviderErrors[keyof DeleteProviderErrors];
+
+export type DeleteProviderResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type DeleteProviderResponse = DeleteProviderResponses[keyof DeleteProviderResponses];
+
+export type ChangeProviderData = {
+    body: ChangeProvider;
+    path: {
+        /**
+         * The provider's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+         */
+        scope?: 'workspace' | 'installation';
+    };
+    url: '/providers/{name}';
+};
+
+export type ChangeProviderErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type ChangeProviderError = ChangeProviderErrors[keyof ChangeProviderErrors];
+
+export type ChangeProviderResponses = {
+    /**
+     * Default Response
+     */
+    200: Provider;
+};
+
+export type ChangeProviderResponse = ChangeProviderResponses[keyof ChangeProviderResponses];
+
+export type TestProviderData = {
+    body: TestProvider;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The provider's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+         */
+        scope?: 'workspace' | 'installation';
+    };
+    url: '/providers/{name}/test';
+};
+
+export type TestProviderErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type TestProviderError = TestProviderErrors[keyof TestProviderErrors];
+
+export type TestProviderResponses = {
+    /**
+     * Default Response
+     */
+    200: ProviderTest;
+};
+
+export type TestProviderResponse = TestProviderResponses[keyof TestProviderResponses];
 
 export type GetNetworkData = {
     body?: never;

@@ -1,0 +1,162 @@
+import type { ChangeProvider, CreateProvider, Provider } from "@berth/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { modelsKey, providersKey } from "../api/queries.ts";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
+import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { addressExample, credentialNames, type FieldName, type Kind, kinds, labels, placeholders } from "./kinds.ts";
+
+interface ProviderFormProps {
+  /** The one that is changed; null: a new one. */
+  of: Provider | null;
+  onDone: () => void;
+  onCancel: () => void;
+}
+
+const secretFields: readonly FieldName[] = ["apiKey", "secretAccessKey"];
+
+/** Adds a provider, or changes one. */
+export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormProps) {
+  const queries = useQueryClient();
+  const [kind, setKind] = useState<Kind>(provider?.kind ?? "anthropic");
+  const [name, setName] = useState(provider?.name ?? "anthropic");
+  const [values, setValues] = useState<Partial<Record<FieldName, string>>>({
+    baseUrl: provider?.baseUrl ?? "",
+    region: provider?.region ?? "",
+    project: provider?.project ?? "",
+  });
+  const [models, setModels] = useState(provider?.models?.join("\n") ?? "");
+  const { needs, allows, lists } = kinds[kind];
+  const shown = [...needs, ...allows];
+  const save = useAction(async () => {
+    const fields = { ...fieldsOf(shown, values, provider), models: namesIn(models) };
+    if (provider) await berth.providers.update(provider.name, fields, { scope: provider.scope });
+    else await berth.providers.create({ name: name.trim(), kind, ...fields } as CreateProvider);
+    await Promise.all([providersKey, modelsKey].map((queryKey) => queries.invalidateQueries({ queryKey })));
+    onDone();
+  });
+  const choose = (chosen: Kind) => {
+    // A kind's own name is what most people want.
+    if (name === kind) setName(chosen === "openai-compatible" ? "" : chosen);
+    setKind(chosen);
+  };
+  return (
+    <Form onSubmit={() => save.run()}>
+      {!provider && (
+        <div className="grid items-start gap-4 sm:grid-cols-2">
+          <Field label="Kind">
+            {(props) => (
+              <Select {...props} value={kind} onChange={({ target }) => choose(target.value as Kind)}>
+                {Object.entries(kinds).map(([value, { label }]) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+          <Field label="Name" hint="The first part of its models' names.">
+            {(props) => (
+              <Input
+                {...props}
+                required
+                maxLength={40}
+                autoComplete="off"
+                value={name}
+                onChange={({ target }) => setName(target.value)}
+              />
+            )}
+          </Field>
+        </div>
+      )}
+      {shown.map((field) => (
+        <ProviderField
+          key={field}
+          name={field}
+          kind={kind}
+          value={values[field] ?? ""}
+          isRequired={needs.includes(field) && !(provider && credentialNames.includes(field))}
+          isKept={provider !== null && credentialNames.includes(field)}
+          onChange={(value) => setValues({ ...values, [field]: value })}
+        />
+      ))}
+      <Field label="Models" hint={`One name per line. Empty: ${lists ? "those that it lists" : "any name"}.`}>
+        {(props) => <TextArea {...props} rows={2} value={models} onChange={({ target }) => setModels(target.value)} />}
+      </Field>
+      <DialogEnd of={save} action={provider ? "Save" : "Add it"} onCancel={onCancel} />
+    </Form>
+  );
+}
+
+interface ProviderFieldProps {
+  name: FieldName;
+  kind: Kind;
+  value: string;
+  isRequired: boolean;
+  /** Whether an empty field keeps the stored value. */
+  isKept: boolean;
+  onChange: (value: string) => void;
+}
+
+function ProviderField({ name, kind, value, isRequired, isKept, onChange }: ProviderFieldProps) {
+  const hint = isKept ? "Empty: it stays. Another address needs it again." : undefined;
+  const placeholder = name === "baseUrl" ? addressExample(kind) : placeholders[name];
+  const label = isRequired || isKept ? labels[name] : `${labels[name]} (optional)`;
+  return (
+    <Field label={label} hint={hint}>
+      {(props) =>
+        name === "serviceAccount" ? (
+          <TextArea
+            {...props}
+            rows={4}
+            required={isRequired}
+            placeholder={placeholder}
+            spellCheck={false}
+            value={value}
+            onChange={({ target }) => onChange(target.value)}
+          />
+        ) : (
+          <Input
+            {...props}
+            type={secretFields.includes(name) ? "password" : name === "baseUrl" ? "url" : "text"}
+            required={isRequired}
+            placeholder={placeholder}
+            autoComplete={secretFields.includes(name) ? "new-password" : "off"}
+            value={value}
+            onChange={({ target }) => onChange(target.value)}
+          />
+        )
+      }
+    </Field>
+  );
+}
+
+/** The fields as the API takes them. An empty one is left out, or removed where it was set. */
+function fieldsOf(
+  shown: readonly FieldName[],
+  values: Partial<Record<FieldName, string>>,
+  before: Provider | null,
+): ChangeProvider {
+  const entries = shown.flatMap((name): [string, unknown][] => {
+    const value = values[name]?.trim() ?? "";
+    if (value === "") return name === "baseUrl" && before?.baseUrl ? [[name, null]] : [];
+    return [[name, name === "serviceAccount" ? parsed(value) : value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("The key file of the service account is not JSON. Paste the whole file.");
+  }
+}
+
+function namesIn(text: string): string[] | null {
+  const names = text.split(/\s+/).filter((name) => name !== "");
+  return names.length === 0 ? null : names;
+}

@@ -1,0 +1,146 @@
+import type { Provider, ProviderTest } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { modelsKey, providersKey, providersQuery } from "../api/queries.ts";
+import { Badge } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { Confirm } from "../ui/Confirm.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Failure } from "../ui/Failure.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { Empty } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { View } from "../ui/View.tsx";
+import { useMay } from "../workspace/use-may.ts";
+import { kinds } from "./kinds.ts";
+import { ProviderForm } from "./ProviderForm.tsx";
+
+/** The accounts at providers whose models the workspace's agents can use. */
+export function Providers() {
+  const query = useQuery(providersQuery);
+  const mayManage = useMay("manage");
+  return (
+    <View title="Providers" actions={mayManage && <AddProvider />}>
+      <Loaded query={query}>
+        {(providers) =>
+          providers.length === 0 ? (
+            <Empty title="No providers yet">
+              Agents use the demonstration model, which does not think. Add an account at a provider of models.
+            </Empty>
+          ) : (
+            <Table
+              label="Providers"
+              onlyWide={["Kind", "Runtimes", "Key"]}
+              head={["Name", "Kind", "For", "Runtimes", "Key", ""]}
+            >
+              {providers.map((provider) => (
+                <Row key={provider.name} of={provider} mayManage={mayManage} />
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
+    </View>
+  );
+}
+
+function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) {
+  const { name, kind, scope, source, runtimes, credential, readable, models } = provider;
+  const isChangeable = mayManage && scope === "workspace" && source === "api";
+  return (
+    <tr>
+      <td className="wrap-anywhere">
+        <span className="font-medium">{name}</span>
+        {models && <p className="text-sm text-muted">{models.join(", ")}</p>}
+        {!readable && <Badge tone="bad">key cannot be read</Badge>}
+      </td>
+      <td className="text-muted">{kinds[kind].label}</td>
+      <td className="text-muted">{scope === "workspace" ? "this workspace" : "all workspaces"}</td>
+      <td className="text-muted">{runtimes.join(", ")}</td>
+      <td className="font-mono text-sm text-muted wrap-anywhere">{credential}</td>
+      <td className="text-right">{isChangeable && <ProviderActions of={provider} />}</td>
+    </tr>
+  );
+}
+
+function ProviderActions({ of: provider }: { of: Provider }) {
+  const { name, kind, models } = provider;
+  const queries = useQueryClient();
+  const [result, setResult] = useState<ProviderTest | null>(null);
+  const test = useAction(async () => {
+    setResult(null);
+    setResult(await berth.providers.test(name, {}));
+  });
+  const mayTest = kinds[kind].lists || models !== null;
+  return (
+    <div className="grid justify-items-end gap-2">
+      <div className="flex flex-wrap justify-end gap-1">
+        {mayTest && (
+          <Button kind="quiet" isBusy={test.isBusy} onClick={() => test.run()}>
+            Test
+          </Button>
+        )}
+        <Edit of={provider} />
+        <Confirm
+          trigger={(open) => (
+            <Button kind="quiet" onClick={open}>
+              Delete
+            </Button>
+          )}
+          title={`Delete the provider ${name}?`}
+          action="Delete"
+          onConfirm={async () => {
+            await berth.providers.delete(name);
+            await Promise.all([providersKey, modelsKey].map((queryKey) => queries.invalidateQueries({ queryKey })));
+          }}
+        >
+          Its key is deleted. Agents that use its models fail until they have others.
+        </Confirm>
+      </div>
+      <Failure of={test.error} />
+      {result && <Result of={result} />}
+    </div>
+  );
+}
+
+function Result({ of: { ok, model, durationMs, error } }: { of: ProviderTest }) {
+  if (ok)
+    return <p role="status" className="text-sm text-good wrap-anywhere">{`${model} answered in ${durationMs} ms.`}</p>;
+  return (
+    <p role="alert" className="max-w-prose text-left text-sm text-bad wrap-anywhere">
+      {error?.message}
+    </p>
+  );
+}
+
+function AddProvider() {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Add a provider
+      </Button>
+      <Dialog isOpen={isOpen} onClose={close} title="Add a provider" isWide>
+        <ProviderForm of={null} onDone={close} onCancel={close} />
+      </Dialog>
+    </>
+  );
+}
+
+function Edit({ of: provider }: { of: Provider }) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button kind="quiet" onClick={() => setOpen(true)}>
+        Edit
+      </Button>
+      <Dialog isOpen={isOpen} onClose={close} title={`Edit the provider ${provider.name}`} isWide>
+        <ProviderForm of={provider} onDone={close} onCancel={close} />
+      </Dialog>
+    </>
+  );
+}

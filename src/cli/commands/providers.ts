@@ -1,0 +1,177 @@
+import { readFile } from "node:fs/promises";
+import type { ChangeProvider, CreateProvider, Provider } from "@berth/client";
+import { Option } from "commander";
+import { kindFacts, type ProviderKind, providerKinds } from "../../contract/providers.ts";
+import type { ToolCommand } from "../command.ts";
+import { connect } from "../connect.ts";
+import { CliError } from "../errors.ts";
+import { repeatable } from "../options.ts";
+import { readSecret } from "../prompt.ts";
+import { printable } from "../terminal.ts";
+import { note } from "../verbosity.ts";
+
+interface SettingOptions {
+  baseUrl?: string;
+  region?: string;
+  project?: string;
+  model?: string[];
+}
+
+interface CredentialOptions {
+  accessKeyId?: string;
+  keyFile?: string;
+}
+
+interface ScopeOptions {
+  installation?: true;
+}
+
+type AddOptions = SettingOptions & CredentialOptions & ScopeOptions & { kind: ProviderKind; key?: false };
+type UpdateOptions = SettingOptions & CredentialOptions & ScopeOptions & { newKey?: true };
+
+const about = { name: "the provider's name (see berth providers list)" };
+
+const addHelp = `
+The key is asked for, or read from standard input; it is on no command line. Models are named PROVIDER/MODEL.
+
+Examples:
+  berth providers add anthropic --kind anthropic
+  berth providers add local --kind openai-compatible --base-url http://127.0.0.1:8000/v1 --no-key --installation
+  berth providers add azure --kind azure --base-url https://RESOURCE.openai.azure.com --model my-deployment
+  berth providers add bedrock --kind bedrock --region eu-central-1 --access-key-id AKIA…
+  berth providers add vertex --kind vertex --region europe-west1 --project my-project --key-file account.json`;
+
+export function register(program: ToolCommand): void {
+  const providers = program.add("providers", "manage accounts at providers of models");
+  providers.add("list", "list the providers of models that the workspace can use").lists({
+    list: () => connect().providers.list(),
+    empty: "There are no providers: agents use the demonstration model. To add one: berth providers add --help",
+    columns: {
+      NAME: ({ name }: Provider) => name,
+      KIND: "kind",
+      FOR: ({ scope, source }) =>
+        source === "environment" ? "all (environment)" : scope === "installation" ? "all" : scope,
+      KEY: ({ credential, readable }) => (readable ? printable(credential ?? "") : "cannot be read: set it again"),
+      RUNTIMES: ({ runtimes }) => runtimes.join(" "),
+      MODELS: ({ models }) => models?.map(printable).join(" ") ?? "",
+    },
+  });
+  addSettings(providers.add("add <name>", "add a provider of models", { name: "the first part of its models' ids" }))
+    .addOption(new Option("-k, --kind <kind>", "the kind of provider").choices(providerKinds).makeOptionMandatory())
+    .option("--no-key", "for a compatible server that needs none")
+    .addHelpText("after", addHelp)
+    .prints(add, providerText);
+  addSettings(providers.add("update <name>", "change a provider's address, models or credentials", about))
+    .option("--new-key", "ask for another key; implied by --base-url, --access-key-id and --key-file")
+    .prints(update, providerText);
+  providers
+    .add("delete <name>", "delete a provider with its credentials", about)
+    .option("--installation", "one of the installation; for its operator")
+    .confirms(
+      (name: string) =>
+        `Delete the provider ${printable(name)}? Agents that use its models fail until they have others.`,
+      "Nothing was deleted.",
+    )
+    .prints(
+      (name: string, options: ScopeOptions) => connect().providers.delete(name, scopeOf(options)),
+      (_, name) => note(`Deleted ${printable(name)}.`),
+    );
+  providers
+    .add("test <name>", "test a provider with a call for one token", about)
+    .option("-m, --model <name>", "the name of the model that is called; default: the provider's first")
+    .option("--installation", "one of the installation; for its operator")
+    .prints(test, ({ model, durationMs }) => `${printable(model)} answered in ${durationMs} ms.`);
+}
+
+function addSettings(command: ToolCommand): ToolCommand {
+  return command
+    .option("--base-url <url>", "the API's address, if it is not the kind's usual one")
+    .option("--region <region>", "for bedrock and vertex")
+    .option("--project <id>", "for vertex")
+    .addOption(repeatable("-m, --model <name>", "the name of a model; can be repeated; default: those that it lists"))
+    .option("--access-key-id <id>", "for bedrock; its secret is asked for")
+    .option("--key-file <file>", "for vertex: the key file of a service account")
+    .option("--installation", "for all workspaces; for the operator");
+}
+
+async function add(name: string, options: AddOptions): Promise<Provider> {
+  const { kind, key } = options;
+  const credentials = key === false ? {} : await credentialsOf(kind, options);
+  const scope = options.installation ? ({ scope: "installation" } as const) : {};
+  return connect().providers.create({ name, kind, ...scope, ...settingsOf(options), ...credentials } as CreateProvider);
+}
+
+async function update(name: string, options: UpdateOptions): Promise<Provider> {
+  const { providers } = connect();
+  const { baseUrl, newKey, accessKeyId, keyFile } = options;
+  const isNew = newKey || baseUrl !== undefined || accessKeyId !== undefined || keyFile !== undefined;
+  const change: ChangeProvider = settingsOf(options);
+  if (!isNew && Object.keys(change).length === 0) {
+    throw new CliError(
+      "Nothing to change. Pass at least one of --base-url, --region, --project, --model, --new-key, …",
+      2,
+    );
+  }
+  if (isNew) {
+    const scope = options.installation ? "installation" : "workspace";
+    const found = (await providers.list()).find((each) => each.name === name && each.scope === scope);
+    if (!found) throw new CliError(`There is no provider ${printable(name)} (see berth providers list).`);
+    Object.assign(change, await credentialsOf(found.kind, options));
+  }
+  return providers.update(name, change, scopeOf(options));
+}
+
+async function test(name: string, { model, ...options }: ScopeOptions & { model?: string }) {
+  const result = await connect().providers.test(name, { ...(model !== undefined && { model }) }, scopeOf(options));
+  if (result.error) throw new CliError(`${result.model}: ${result.error.message}`);
+  return result;
+}
+
+function scopeOf({ installation }: ScopeOptions): { scope?: "installation" } {
+  return installation ? { scope: "installation" } : {};
+}
+
+function settingsOf({ baseUrl, region, project, model }: SettingOptions): ChangeProvider {
+  return {
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(region !== undefined && { region }),
+    ...(project !== undefined && { project }),
+    ...(model !== undefined && { models: model }),
+  };
+}
+
+async function credentialsOf(kind: ProviderKind, options: CredentialOptions): Promise<ChangeProvider> {
+  const { accessKeyId, keyFile } = options;
+  if (keyFile !== undefined) return { serviceAccount: await readKeyFile(keyFile) };
+  if (kindFacts[kind].needs.every((set) => set.includes("serviceAccount"))) {
+    throw new CliError(`A provider of the kind ${kind} needs --key-file FILE.`, 2);
+  }
+  const words = accessKeyId === undefined ? "Key: " : `Secret of ${accessKeyId}: `;
+  const value = (await readSecret(words)).trim();
+  if (value === "") throw new CliError("The key is empty; nothing was set.", 2);
+  return accessKeyId === undefined ? { apiKey: value } : { accessKeyId, secretAccessKey: value };
+}
+
+async function readKeyFile(path: string): Promise<NonNullable<ChangeProvider["serviceAccount"]>> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new CliError(`${printable(path)} cannot be read: ${(error as Error).message}`);
+  });
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CliError(`${printable(path)} is not JSON; download the key file of a service account.`);
+  }
+}
+
+function providerText({ name, kind, baseUrl, credential, models, runtimes }: Provider): string {
+  const lines: [string, string][] = [
+    ["name", name],
+    ["kind", kind],
+    ["address", baseUrl ?? "the usual one"],
+    ["key", credential ?? "none"],
+    ["models", models?.join(" ") ?? "those that it lists"],
+    ["runtimes", runtimes.join(" ")],
+  ];
+  const texts = lines.map(([label, value]) => `${label.padEnd(8)}  ${printable(value)}`);
+  return [...texts, `\nTo try it: berth providers test ${printable(name)}`].join("\n");
+}

@@ -1,0 +1,159 @@
+import type { AppContext } from "../context.ts";
+import { kindFacts, type ProviderKind, type WireName } from "../contract/providers.ts";
+import { BedrockEndpoint } from "./endpoints/bedrock.ts";
+import type { Endpoint } from "./endpoints/endpoint.ts";
+import { KeyEndpoint } from "./endpoints/key.ts";
+import { VertexEndpoint } from "./endpoints/vertex.ts";
+import type { ProviderState } from "./provider.ts";
+import { Upstream } from "./upstream.ts";
+
+/** How long what was read of an account's providers is used. Another server may have changed them. */
+const freshMs = 2_000;
+/** How many accounts' providers are remembered, for when the database does not answer, and providers' connections. */
+const maximumAccounts = 10_000;
+const maximumUpstreams = 1_000;
+
+/** A provider with its connections. */
+export interface ReachableProvider {
+  state: ProviderState;
+  /** Null: its credentials cannot be decrypted. */
+  upstream: Upstream | null;
+}
+
+interface Read {
+  at: number;
+  providers: ReachableProvider[];
+}
+
+/**
+ * The providers that each account can use: its own, the installation's, and those of the environment. One of the
+ * account hides the others of its name.
+ */
+export class ProviderDirectory {
+  readonly #context: AppContext;
+  readonly #ofEnvironment: ReachableProvider[];
+  readonly #reads = new Map<string, Read>();
+  readonly #reading = new Map<string, Promise<ReachableProvider[]>>();
+  /** By id and time of the last change. */
+  readonly #upstreams = new Map<string, { version: string; upstream: Upstream }>();
+  /** Increases with each change, so that what was read before it is not kept. */
+  #changes = 0;
+
+  constructor(context: AppContext) {
+    this.#context = context;
+    const { anthropic, openai } = context.config;
+    this.#ofEnvironment = Object.entries({ anthropic, openai }).flatMap(([name, account]) => {
+      if (!account) return [];
+      const state = ofEnvironment(name as "anthropic" | "openai", account.baseUrl);
+      const endpoint = new KeyEndpoint(state.kind as "anthropic" | "openai", account.baseUrl, account.apiKey);
+      return [{ state, upstream: new Upstream(endpoint) }];
+    });
+  }
+
+  /** By name. While the database does not answer: those that were read last. */
+  async reachable(accountId: string): Promise<ReachableProvider[]> {
+    const read = this.#reads.get(accountId);
+    if (read && performance.now() - read.at < freshMs) return read.providers;
+    const reading = this.#reading.get(accountId) ?? this.#read(accountId);
+    this.#reading.set(accountId, reading);
+    try {
+      return await reading;
+    } catch (error) {
+      if (read) return read.providers;
+      throw error;
+    } finally {
+      if (this.#reading.get(accountId) === reading) this.#reading.delete(accountId);
+    }
+  }
+
+  /** Null: there is none of this name. */
+  async find(accountId: string, name: string): Promise<ReachableProvider | null> {
+    return (await this.reachable(accountId)).find(({ state }) => state.name === name) ?? null;
+  }
+
+  /** Also one that another of its name hides. `accountId`: null for the installation's. Null: there is none. */
+  async ofOwner(accountId: string | null, name: string): Promise<ReachableProvider | null> {
+    const state = await this.#context.stores.providers.find(accountId, name);
+    if (state) return { state, upstream: this.#upstreamOf(state) };
+    return (accountId === null && this.#ofEnvironment.find(({ state }) => state.name === name)) || null;
+  }
+
+  /** A provider was changed: the next look reads it. `accountId`: null for one of the installation. */
+  forget(accountId: string | null): void {
+    this.#changes++;
+    this.#reading.clear();
+    if (accountId === null) this.#reads.clear();
+    else this.#reads.delete(accountId);
+  }
+
+  async close(): Promise<void> {
+    const upstreams = [...this.#upstreams.values(), ...this.#ofEnvironment].map(({ upstream }) => upstream);
+    await Promise.all(upstreams.map((upstream) => upstream?.close()));
+  }
+
+  async #read(accountId: string): Promise<ReachableProvider[]> {
+    const changes = this.#changes;
+    const stored = await this.#context.stores.providers.reachable(accountId);
+    const byName = new Map(this.#ofEnvironment.map((provider) => [provider.state.name, provider]));
+    // The account's own come last.
+    const ordered = stored.toSorted((a, b) => Number(a.accountId !== null) - Number(b.accountId !== null));
+    for (const state of ordered) byName.set(state.name, { state, upstream: this.#upstreamOf(state) });
+    const providers = [...byName.values()].sort((a, b) => (a.state.name < b.state.name ? -1 : 1));
+    if (changes !== this.#changes) return providers;
+    if (this.#reads.size >= maximumAccounts) this.#reads.delete(this.#reads.keys().next().value!);
+    this.#reads.set(accountId, { at: performance.now(), providers });
+    return providers;
+  }
+
+  /** Calls that run end at the old connections when a provider changes. */
+  #upstreamOf(state: ProviderState): Upstream | null {
+    const id = state.id!;
+    const version = state.updatedAt!.toISOString();
+    const known = this.#upstreams.get(id);
+    if (known?.version === version) return known.upstream;
+    const endpoint = endpointOf(state);
+    if (!endpoint) return null;
+    // The operator's own may be inside: a model server on this host, for example.
+    const upstream = new Upstream(
+      endpoint,
+      state.accountId === null ? undefined : this.#context.providerOutbound.connect,
+    );
+    // Connections that are not used any more end soon.
+    if (this.#upstreams.size >= maximumUpstreams) this.#upstreams.delete(this.#upstreams.keys().next().value!);
+    this.#upstreams.set(id, { version, upstream });
+    return upstream;
+  }
+}
+
+/** The name of the installation's account for a wire, which agents use without a provider of their own choice. */
+export function usualProvider(wire: WireName): "anthropic" | "openai" {
+  return wire === "messages" ? "anthropic" : "openai";
+}
+
+export function speaks(kind: ProviderKind, wire: WireName): boolean {
+  return kindFacts[kind].wires.includes(wire);
+}
+
+/** Null: its credentials cannot be decrypted. */
+function endpointOf({ kind, baseUrl, region, project, credential }: ProviderState): Endpoint | null {
+  if (credential === "unreadable") return null;
+  switch (kind) {
+    case "bedrock":
+      return credential === "none" || "serviceAccount" in credential
+        ? null
+        : new BedrockEndpoint(region!, baseUrl, credential);
+    case "vertex":
+      return credential !== "none" && "serviceAccount" in credential
+        ? new VertexEndpoint(region!, project!, baseUrl, credential.serviceAccount)
+        : null;
+    default:
+      return new KeyEndpoint(kind, baseUrl, credential !== "none" && "apiKey" in credential ? credential.apiKey : null);
+  }
+}
+
+function ofEnvironment(kind: "anthropic" | "openai", baseUrl: string): ProviderState {
+  return {
+    ...{ id: null, accountId: null, name: kind, kind, baseUrl, region: null, project: null, models: null },
+    ...{ credential: "none", hint: null, createdBy: null, createdAt: null, updatedAt: null },
+  };
+}

@@ -1,0 +1,138 @@
+import type { AppContext } from "../context.ts";
+import { BerthError } from "../contract/errors.ts";
+import {
+  type ChangeProvider,
+  type CreateProvider,
+  type ProviderScope,
+  type ProviderTest,
+  problemWith,
+} from "../contract/providers.ts";
+import type { Attempt } from "../core/http/attempt.ts";
+import type { Caller } from "../core/http/caller.ts";
+import type { ReachableProvider } from "./directory.ts";
+import { type Credential, credentialIn, type ProviderSettings, type ProviderState } from "./provider.ts";
+import { testCall } from "./test-call.ts";
+
+type Scoped = Pick<Caller, "accountId" | "operator">;
+
+/** The requests of people about accounts at providers. The directory has those that agents use. */
+export class ProviderAccounts {
+  readonly #context: AppContext;
+
+  constructor(context: AppContext) {
+    this.#context = context;
+  }
+
+  /** Those that the workspace can use, by name. */
+  async list({ accountId }: Scoped): Promise<ReachableProvider[]> {
+    return this.#context.providers.reachable(accountId);
+  }
+
+  /** Throws `request_invalid`, `forbidden`, `provider_exists`, `too_many_providers`. */
+  async create(caller: Caller, asked: CreateProvider, { resourceId: id }: Attempt): Promise<ReachableProvider> {
+    const { name, kind, scope, baseUrl = null, region = null, project = null, models = null } = asked;
+    const accountId = ownerOf(caller, scope);
+    const settings: ProviderSettings = { kind, baseUrl, region, project, models };
+    const credential = credentialIn(asked);
+    await this.#requireAllowed(accountId, settings, credential);
+    await this.#context.stores.providers.insert({ id, accountId, name, credential, ...settings }, caller);
+    this.#context.providers.forget(accountId);
+    return this.#find(caller, name, scope);
+  }
+
+  /** Throws the errors of `create`, and `provider_not_found`. */
+  async change(caller: Scoped, name: string, scope: ProviderScope, asked: ChangeProvider): Promise<ReachableProvider> {
+    const accountId = ownerOf(caller, scope);
+    const state = await this.#stored(accountId, name, scope);
+    const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+    const settings: ProviderSettings = { ...settingsOf(state), ...settingsOf(Object.fromEntries(given) as never) };
+    const credential = credentialIn(asked);
+    requireOwnCredential(state, settings, credential);
+    const fields = credential ?? (typeof state.credential === "string" ? {} : state.credential);
+    const problem =
+      state.credential === "unreadable" && !credential ? null : problemWith(state.kind, { ...settings, ...fields });
+    if (problem !== null) throw new BerthError("request_invalid", problem);
+    await this.#requireAllowed(accountId, settings, credential);
+    const isChanged = await this.#context.stores.providers.change(state.id!, settings, credential);
+    if (!isChanged) throw noProvider(name, scope);
+    this.#context.providers.forget(accountId);
+    return this.#find(caller, name, scope);
+  }
+
+  /** Throws `provider_not_found`, `forbidden`. */
+  async remove(caller: Scoped, name: string, scope: ProviderScope): Promise<void> {
+    const accountId = ownerOf(caller, scope);
+    await this.#stored(accountId, name, scope);
+    await this.#context.stores.providers.remove(accountId, name);
+    this.#context.providers.forget(accountId);
+  }
+
+  /** Throws `provider_not_found`, `request_invalid` if the provider lists no models and none is given. */
+  async test(caller: Scoped, name: string, scope: ProviderScope, model?: string): Promise<ProviderTest> {
+    ownerOf(caller, scope);
+    const provider = await this.#find(caller, name, scope);
+    const named = model ?? (await this.#firstModel(provider));
+    return testCall(provider, named);
+  }
+
+  /** Rejects with `request_invalid` if the provider has no list. */
+  async #firstModel({ state, upstream }: ReachableProvider): Promise<string> {
+    const listed = state.models ?? (await upstream?.models().catch(() => null)) ?? [];
+    if (listed[0] !== undefined) return listed[0];
+    throw new BerthError("request_invalid", `model: the provider ${state.name} lists no models; name one.`);
+  }
+
+  /** The provider of this scope, with its connections, although another one of the name may hide it. */
+  async #find(caller: Scoped, name: string, scope: ProviderScope): Promise<ReachableProvider> {
+    const found = await this.#context.providers.ofOwner(ownerOf(caller, scope), name);
+    if (found) return found;
+    throw noProvider(name, scope);
+  }
+
+  /** Throws `provider_not_found`, and `request_invalid` for one of the environment. */
+  async #stored(accountId: string | null, name: string, scope: ProviderScope): Promise<ProviderState> {
+    const found = await this.#context.stores.providers.find(accountId, name);
+    if (found) return found;
+    if (accountId === null && (await this.#context.providers.ofOwner(null, name))) {
+      const setting = `${name.toUpperCase()}_API_KEY`;
+      throw new BerthError(
+        "request_invalid",
+        `${name} is set by the server's environment (${setting}); change it there.`,
+      );
+    }
+    throw noProvider(name, scope);
+  }
+
+  /** The operator's own may be inside: a model server on this host, for example. */
+  async #requireAllowed(accountId: string | null, { baseUrl }: ProviderSettings, credential: Credential | null) {
+    if (accountId === null) return;
+    const { providerOutbound } = this.#context;
+    if (baseUrl !== null) await providerOutbound.requireAllowed(baseUrl, "baseUrl");
+    if (credential && "serviceAccount" in credential) {
+      await providerOutbound.requireAllowed(credential.serviceAccount.token_uri, "serviceAccount.token_uri");
+    }
+  }
+}
+
+/** The account that a provider of the scope belongs to; null: the installation. Throws `forbidden`. */
+function ownerOf({ accountId, operator }: Scoped, scope: ProviderScope): string | null {
+  if (scope === "workspace") return accountId;
+  if (operator) return null;
+  throw new BerthError("forbidden", "Only the operator can set providers of the installation; use `scope: workspace`.");
+}
+
+/** Otherwise whoever may change the address could have the key sent to themselves. Throws `request_invalid`. */
+function requireOwnCredential(before: ProviderState, after: ProviderSettings, credential: Credential | null): void {
+  if (credential !== null || before.credential === "none" || before.baseUrl === after.baseUrl) return;
+  throw new BerthError("request_invalid", "baseUrl: another address needs the credentials again, in the same request.");
+}
+
+function settingsOf({ kind, baseUrl, region, project, models }: ProviderSettings): ProviderSettings {
+  const settings = { kind, baseUrl, region, project, models };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
+}
+
+function noProvider(name: string, scope: ProviderScope): BerthError {
+  const place = scope === "workspace" ? "The workspace" : "The installation";
+  return new BerthError("provider_not_found", `${place} has no provider ${name}.`);
+}

@@ -1,0 +1,75 @@
+import type { Author } from "../contract/authors.ts";
+import {
+  type ChangeProvider,
+  credentialFields,
+  kindFacts,
+  type Provider,
+  type ProviderKind,
+  type ServiceAccount,
+} from "../contract/providers.ts";
+
+/** Proves to a provider on whose behalf it is called. */
+export type Credential =
+  | { apiKey: string }
+  | { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
+  | { serviceAccount: ServiceAccount };
+
+export interface ProviderSettings {
+  kind: ProviderKind;
+  baseUrl: string | null;
+  region: string | null;
+  project: string | null;
+  models: string[] | null;
+}
+
+/** An account at a provider of models. */
+export interface ProviderState extends ProviderSettings {
+  /** Null: from the environment. */
+  id: string | null;
+  /** Null: for all workspaces. */
+  accountId: string | null;
+  name: string;
+  /** `none`: it needs none. `unreadable`: it was encrypted with another secret key. */
+  credential: Credential | "none" | "unreadable";
+  hint: string | null;
+  createdBy: Author | null;
+  createdAt: Date | null;
+  updatedAt: Date | null;
+}
+
+/** Shorter keys would be revealed in too large a part. */
+const leastShownLength = 12;
+const shownCharacters = 4;
+
+/** The part of a credential that people see. */
+export function hintOf(credential: Credential): string | null {
+  if ("serviceAccount" in credential) return credential.serviceAccount.client_email;
+  if ("accessKeyId" in credential) return credential.accessKeyId;
+  const { apiKey } = credential;
+  return apiKey.length < leastShownLength ? null : `…${apiKey.slice(-shownCharacters)}`;
+}
+
+/** The credential in a request; null if there is none. */
+export function credentialIn(asked: ChangeProvider): Credential | null {
+  const given = Object.fromEntries(
+    credentialFields.flatMap((name) => (asked[name] === undefined ? [] : [[name, asked[name]]])),
+  );
+  return Object.keys(given).length === 0 ? null : (given as unknown as Credential);
+}
+
+/** The provider as its users see it. `full`: to those who may change it. */
+export function toProviderView(state: ProviderState, runtimes: string[], full: boolean): Provider {
+  const { id, accountId, name, kind, region, project, models, createdAt, updatedAt } = state;
+  return {
+    ...{ name, kind, region, project, models, runtimes },
+    scope: accountId === null ? "installation" : "workspace",
+    source: id === null ? "environment" : "api",
+    wires: [...kindFacts[kind].wires],
+    baseUrl: full ? state.baseUrl : null,
+    credential: full ? state.hint : null,
+    readable: state.credential !== "unreadable",
+    createdBy: full ? state.createdBy : null,
+    createdAt: createdAt?.toISOString() ?? null,
+    updatedAt: updatedAt?.toISOString() ?? null,
+  };
+}

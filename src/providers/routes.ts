@@ -1,0 +1,41 @@
+import type { FastifyPluginAsync } from "fastify";
+import type { AppContext } from "../context.ts";
+import { routes } from "../contract/routes.ts";
+import { allows } from "../contract/workspaces.ts";
+import type { Caller } from "../core/http/caller.ts";
+import { handle } from "../core/http/handle.ts";
+import type { ReachableProvider } from "./directory.ts";
+import { toProviderView } from "./provider.ts";
+
+/** `/providers` */
+export function providerRoutes({ providerAccounts, models }: AppContext): FastifyPluginAsync {
+  const viewFor = ({ operator, role }: Caller, provider: ReachableProvider) => {
+    const isOwn = provider.state.accountId !== null;
+    return toProviderView(provider.state, models.runtimesFor(provider), isOwn ? allows(role, "manage") : operator);
+  };
+  return async (app) => {
+    handle(app, routes.listProviders, async ({ caller }) => {
+      const providers = await providerAccounts.list(caller);
+      return { data: providers.map((provider) => viewFor(caller, provider)), nextCursor: null };
+    });
+
+    handle(app, routes.createProvider, async ({ caller, body, attempt }, reply) => {
+      const provider = await providerAccounts.create(caller, body, attempt);
+      reply.header("location", `/providers/${provider.state.name}`);
+      return viewFor(caller, provider);
+    });
+
+    handle(app, routes.changeProvider, async ({ caller, params, query, body }) =>
+      viewFor(caller, await providerAccounts.change(caller, params.name, query.scope, body)),
+    );
+
+    handle(app, routes.deleteProvider, async ({ caller, params, query }) => {
+      await providerAccounts.remove(caller, params.name, query.scope);
+      return null;
+    });
+
+    handle(app, routes.testProvider, async ({ caller, params, query, body }) =>
+      providerAccounts.test(caller, params.name, query.scope, body.model),
+    );
+  };
+}

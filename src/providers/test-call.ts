@@ -1,0 +1,63 @@
+import type { ProviderTest, WireName } from "../contract/providers.ts";
+import { kindFacts } from "../contract/providers.ts";
+import { prepare } from "../models/preparation.ts";
+import { type ModelAnswer, Unreachable } from "../models/provider.ts";
+import { type Refusal, refusalOf, stalled, unreachable, unreadable } from "../models/refusal.ts";
+import { chat } from "../models/wires/chat.ts";
+import { messages } from "../models/wires/messages.ts";
+import type { Wire } from "../models/wires/wire.ts";
+import type { ReachableProvider } from "./directory.ts";
+
+const timeoutMs = 30_000;
+/** The most bytes of an answer that are read. */
+const maximumBytes = 64 * 1024;
+
+/** Calls a model for one token, as an agent's call would. */
+export async function testCall({ state, upstream }: ReachableProvider, model: string): Promise<ProviderTest> {
+  const begun = performance.now();
+  const refusal = upstream ? await refusalFrom(upstream, state.kind, model) : unreadable(state.name);
+  const error = refusal && { code: refusal.fault.code, message: refusal.fault.message };
+  return { ok: error === null, model, durationMs: Math.round(performance.now() - begun), error };
+}
+
+async function refusalFrom(
+  { ask, endpoint }: NonNullable<ReachableProvider["upstream"]>,
+  kind: ReachableProvider["state"]["kind"],
+  model: string,
+): Promise<Refusal | null> {
+  const wire: Wire = speaksMessages(kindFacts[kind].wires) ? messages : chat;
+  // Newer models of OpenAI's take only the second name, and most compatible servers only the first.
+  const limit = kind === "openai" || kind === "azure" ? { max_completion_tokens: 1 } : { max_tokens: 1 };
+  const body = Buffer.from(JSON.stringify({ model, ...limit, messages: [{ role: "user", content: "Hi" }] }));
+  const framing = endpoint.framing && { kind: endpoint.framing, betas: [] };
+  const prepared = prepare({ path: wire.path, body, owner: { id: "test", instructions: null }, framing });
+  if ("problem" in prepared) return refusalOf(400, prepared.problem, undefined);
+  const signal = AbortSignal.timeout(timeoutMs);
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json",
+    ...(wire === messages && { "anthropic-version": "2023-06-01" }),
+  };
+  try {
+    const answer = await ask({ wire, model, streamed: false, query: "", headers, body: prepared.body, signal });
+    const text = await beginningOf(answer.body);
+    return answer.status < 400 ? null : refusalOf(answer.status, text, answer.headers["retry-after"]);
+  } catch (error) {
+    if (signal.aborted) return stalled(timeoutMs);
+    if (error instanceof Unreachable) return unreachable(error.message);
+    throw error;
+  }
+}
+
+function speaksMessages(wires: readonly WireName[]): boolean {
+  return wires.includes("messages");
+}
+
+async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
+  let text = "";
+  for await (const chunk of body) {
+    text += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
+    if (text.length > maximumBytes) break;
+  }
+  return text;
+}
