@@ -7,7 +7,7 @@ import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { useAction } from "../ui/use-action.ts";
-import { addressExample, credentialNames, type FieldName, type Kind, kinds, labels, placeholders } from "./kinds.ts";
+import { credentialNames, exampleOf, type FieldName, type Kind, kinds, labels } from "./kinds.ts";
 
 interface ProviderFormProps {
   /** The one that is changed; null: a new one. */
@@ -47,7 +47,7 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
     <Form onSubmit={() => save.run()}>
       {!provider && (
         <div className="grid items-start gap-4 sm:grid-cols-2">
-          <Field label="Kind">
+          <Field label="Kind" hint={kind === "openai-compatible" ? "vLLM, Ollama, LiteLLM, OpenRouter, …" : undefined}>
             {(props) => (
               <Select {...props} value={kind} onChange={({ target }) => choose(target.value as Kind)}>
                 {Object.entries(kinds).map(([value, { label }]) => (
@@ -103,7 +103,7 @@ interface ProviderFieldProps {
 
 function ProviderField({ name, kind, value, isRequired, isKept, onChange }: ProviderFieldProps) {
   const hint = isKept ? "Empty: it stays. Another address needs it again." : undefined;
-  const placeholder = name === "baseUrl" ? addressExample(kind) : placeholders[name];
+  const placeholder = exampleOf(name, kind);
   const label = isRequired || isKept ? labels[name] : `${labels[name]} (optional)`;
   return (
     <Field label={label} hint={hint}>

@@ -59,7 +59,7 @@ function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) 
       <td className="text-muted">{kinds[kind].label}</td>
       <td className="text-muted">{scope === "workspace" ? "this workspace" : "all workspaces"}</td>
       <td className="text-muted">{runtimes.join(", ")}</td>
-      <td className="font-mono text-sm text-muted wrap-anywhere">{credential}</td>
+      <td className="font-mono text-sm whitespace-nowrap text-muted">{credential}</td>
       <td className="text-right">{isChangeable && <ProviderActions of={provider} />}</td>
     </tr>
   );

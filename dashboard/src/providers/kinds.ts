@@ -26,7 +26,7 @@ export const kinds: Readonly<Record<Kind, KindFacts>> = {
   anthropic: { label: "Anthropic", needs: ["apiKey"], allows: ["baseUrl"], lists: true },
   openai: { label: "OpenAI", needs: ["apiKey"], allows: ["baseUrl"], lists: true },
   "openai-compatible": {
-    label: "Compatible with OpenAI (vLLM, Ollama, OpenRouter, …)",
+    label: "OpenAI-compatible",
     needs: ["baseUrl"],
     allows: ["apiKey"],
     lists: true,
@@ -59,15 +59,16 @@ export const labels: Readonly<Record<FieldName, string>> = {
   serviceAccount: "Key file of the service account",
 };
 
-export const placeholders: Partial<Readonly<Record<FieldName, string>>> = {
-  region: "eu-central-1",
+const placeholders: Partial<Readonly<Record<FieldName, string>>> = {
   project: "my-project-123",
   accessKeyId: "AKIA…",
   serviceAccount: '{ "type": "service_account", … }',
 };
 
-/** An example of an address. */
-export function addressExample(kind: Kind): string {
+/** An example of a field's value. */
+export function exampleOf(field: FieldName, kind: Kind): string | undefined {
+  if (field === "region") return kind === "vertex" ? "europe-west1" : "eu-central-1";
+  if (field !== "baseUrl") return placeholders[field];
   if (kind === "azure") return "https://RESOURCE.openai.azure.com";
   return kind === "openai-compatible" ? "https://models.example.com/v1" : "Only if it is not the usual one";
 }

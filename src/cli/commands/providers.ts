@@ -163,7 +163,7 @@ async function readKeyFile(path: string): Promise<NonNullable<ChangeProvider["se
   }
 }
 
-function providerText({ name, kind, baseUrl, credential, models, runtimes }: Provider): string {
+function providerText({ name, kind, scope, baseUrl, credential, models, runtimes }: Provider): string {
   const lines: [string, string][] = [
     ["name", name],
     ["kind", kind],
@@ -173,5 +173,6 @@ function providerText({ name, kind, baseUrl, credential, models, runtimes }: Pro
     ["runtimes", runtimes.join(" ")],
   ];
   const texts = lines.map(([label, value]) => `${label.padEnd(8)}  ${printable(value)}`);
-  return [...texts, `\nTo try it: berth providers test ${printable(name)}`].join("\n");
+  const flag = scope === "installation" ? " --installation" : "";
+  return [...texts, `\nTo try it: berth providers test ${printable(name)}${flag}`].join("\n");
 }
