@@ -221,6 +221,33 @@ test.each([
   expect((await ledger.hold(spender, "demo/demo", 3)).left).toBe(left);
 });
 
+test("a call with the workspace's own provider costs no credits, and counts for limits", async () => {
+  await using stack = new AsyncDisposableStack();
+  const ledger = openLedger();
+  stack.defer(() => ledger.close());
+  const spender = await newAccount({ micro: 10, keyLimit: 1_000, monthlyLimit: 900 });
+  const own = await ledger.hold(spender, "acme/llama", 500, true);
+  expect(await stateOf(spender)).toEqual({ balance: 10, held: 0, spent: 0 });
+  expect(await keyOf(spender)).toEqual({ spent: 0, held: 500 });
+  // The balance is free for other calls; the monthly limit is not.
+  await ledger.settle(await ledger.hold(spender, "demo/demo", 10), 0, {});
+  const over = { ...refused, details: { reason: "monthly_limit" } };
+  await expect(ledger.extend(own, 401)).rejects.toMatchObject(over);
+  await ledger.extend(own, 400);
+  await ledger.settle(own, 600, { input: 3 });
+  expect(await stateOf(spender)).toEqual({ balance: 10, held: 0, spent: 600 });
+  expect(await keyOf(spender)).toEqual({ spent: 600, held: 0 });
+  await expect(ledger.hold(spender, "acme/llama", 301, true)).rejects.toMatchObject(over);
+  // A server that died had this one.
+  await expire([await ledger.hold(spender, "acme/llama", 300, true)]);
+  await ledger.sweep();
+  expect(await ledgerFaults(database, [spender])).toEqual([]);
+  const entries = database.selectFrom("credit_entries").select(["amount", "listed", "model"]);
+  expect(await entries.where("account_id", "=", spender.accountId).where("kind", "=", "model").execute()).toEqual([
+    { amount: "0", listed: "600", model: "acme/llama" },
+  ]);
+});
+
 test("a month's spending counts in its month only", async () => {
   await using stack = new AsyncDisposableStack();
   const ledger = openLedger();
@@ -349,7 +376,7 @@ test("usage during a database outage is charged afterwards", async () => {
 });
 
 type Step =
-  | { do: "hold" | "extend"; account: number; micro: number }
+  | { do: "hold" | "extend"; account: number; micro: number; isOwn: boolean }
   | { do: "settle"; part: number }
   | { do: "grant"; account: number; micro: number }
   | { do: "abandon" | "outlive" | "sweep" | "check" };
@@ -357,7 +384,15 @@ type Step =
 const account = fc.nat(1);
 const micro = fc.integer({ min: 1, max: 400 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom("hold" as const, "extend" as const), account, micro }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constantFrom("hold" as const, "extend" as const),
+      account,
+      micro,
+      isOwn: fc.boolean(),
+    }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({ do: fc.constant("settle" as const), part: fc.constantFrom(0, 0.3, 1) }),
@@ -386,7 +421,8 @@ async function work(steps: readonly Step[], ledger: LedgerStore, run: Run): Prom
   };
   for (const each of steps) {
     if (each.do === "hold") {
-      const hold = await ledger.hold(spenders[each.account]!, "demo/demo", each.micro).catch(unlessShort);
+      const spender = spenders[each.account]!;
+      const hold = await ledger.hold(spender, "demo/demo", each.micro, each.isOwn).catch(unlessShort);
       if (hold) holds.push(hold);
     } else if (each.do === "extend") {
       if (holds[0]) await ledger.extend(holds[0], each.micro).catch(unlessShort);
