@@ -416,6 +416,35 @@ describe("a provider of the installation", () => {
   });
 });
 
+test("credentials of another secret key are shown as such, fail turns with a reason, and are set again", async () => {
+  await create(compatible("sealed", { models: ["llama"] }));
+  await client.createAgent("ivy", { model: "sealed/llama", runtime: "opencode" });
+  const database = await databaseOf(service);
+  const changes = { credential: Buffer.from("of another key"), updated_at: new Date() };
+  await database.updateTable("providers").set(changes).where("name", "=", "sealed").execute();
+  await database.destroy();
+  const shown = async () =>
+    (await client.call("GET", "/providers")).body.data.find(({ name }: { name: string }) => name === "sealed");
+  await expect.poll(async () => (await shown()).readable, { timeout: 5_000 }).toBe(false);
+  const tested = await client.call("POST", "/providers/sealed/test", {});
+  expect(tested.body.error.message).toBe("The credentials of the provider sealed cannot be read: set them again.");
+  const { events } = await client.chat("ivy", "ask /openai/v1/chat/completions");
+  expect(events.at(-1)!.event).toMatchObject({ error: { code: "model_credentials_refused" } });
+  expect((await client.call("PATCH", "/providers/sealed", { apiKey })).body.readable).toBe(true);
+  expect(await client.ask("ivy", "ask /openai/v1/chat/completions")).toContain("demonstration model");
+  await remove("sealed");
+});
+
+test("requests are in the audit log with the provider's name", async () => {
+  await create(compatible("audited"));
+  await remove("audited");
+  const { data } = (await client.call("GET", "/audit?limit=2")).body;
+  expect(data).toMatchObject([
+    { operation: "DELETE /providers/{name}", resource: "audited" },
+    { operation: "POST /providers", resource: "audited" },
+  ]);
+});
+
 test("an external agent key sees no providers", async () => {
   const narrow = await newKey(client, { kind: "agent", agents: ["ada"] });
   expect((await narrow.call("GET", "/providers")).status).toBe(403);
