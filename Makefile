@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up dev setup deb container-image release debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kvm test-kubernetes test-packages check openapi format bench clean
+.PHONY: help up dev setup deb container-image release debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-runtimes test-openclaw test-kvm test-kubernetes test-packages check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -84,8 +84,11 @@ test-long: node_modules/.all image dashboard tool ## the real runtimes, suspensi
 test-soak: node_modules/.all image dashboard tool ## faults at each step and at random, and a year of operation
 	@node scripts/last-runs.ts record test-soak vitest run --project soak
 
+test-runtimes: node_modules/.all image ## the life of the runtimes that CI tests as processes only, in real machines
+	@BERTH_TEST_RUNTIMES=codex node scripts/last-runs.ts record test-runtimes scripts/test test/vm/runtimes.test.ts
+
 test-openclaw: node_modules/.all image dashboard tool browser ## OpenClaw's whole life in a real machine: without KVM, half an hour
-	@BERTH_TEST_OPENCLAW=1 node scripts/last-runs.ts record test-openclaw scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
+	@BERTH_TEST_RUNTIMES=openclaw node scripts/last-runs.ts record test-openclaw scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
 
 # `make test-kvm T=suspend` runs only the files with that in their names, and writes no row.
 test-kvm: node_modules/.all image ## real machines under KVM, in an emulated host that has it: hours

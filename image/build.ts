@@ -306,6 +306,20 @@ async function removeUnread(packages: string): Promise<void> {
   const names = unread.flatMap((name) => ["-o", "-name", name]).slice(1);
   const isOther = ["-not", "-path", "*/node_modules/typescript/*"];
   await run("find", [packages, "-type", "f", ...isOther, "(", ...names, ")", "-delete"]);
+  // A machine has no microphone.
+  await run("find", [
+    packages,
+    "-type",
+    "d",
+    "-path",
+    "*/codex-resources/voice",
+    "-prune",
+    "-exec",
+    "rm",
+    "-r",
+    "{}",
+    "+",
+  ]);
 }
 
 /**
@@ -347,9 +361,9 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
 
 /** The names that depend on the processor, as variables for customize.sh. */
 function processorNames(): string {
-  const { kernelPackage, packages } = processor;
+  const { kernelPackage, packages, codexProgram } = processor;
   const { node, claude, opencode } = packages;
-  return `kernel_package=${kernelPackage} node=${node} claude=${claude} opencode=${opencode}\n`;
+  return `kernel_package=${kernelPackage} node=${node} claude=${claude} opencode=${opencode} codex=${codexProgram}\n`;
 }
 
 /** In the namespace that unshare makes, the builder is 0 and the root of mmdebstrap's namespace is 1. */

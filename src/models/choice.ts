@@ -139,7 +139,9 @@ export class ModelChoice {
     const npmPackage = this.#runtimeOf(runtime)?.package;
     if (npmPackage === undefined) return null;
     this.#packages ??= readFile(runtimesLock, "utf8").then((lock) => JSON.parse(lock).packages);
-    return (await this.#packages)[`node_modules/${npmPackage}`]?.version ?? null;
+    const { version } = (await this.#packages)[`node_modules/${npmPackage}`] ?? {};
+    // Codex's versions end in the processor's kind.
+    return version?.replace(/-linux-\w+$/, "") ?? null;
   }
 
   /** The model for an agent's turn; null leaves it to the runtime. Throws `model_not_available`. */

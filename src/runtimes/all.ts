@@ -1,7 +1,8 @@
 import { claudeCode } from "./claude-code.ts";
+import { codex } from "./codex.ts";
 import { openclaw } from "./openclaw.ts";
 import { opencode } from "./opencode.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** The runtimes that agents can use. The first is the default. */
-export const runtimes: readonly Runtime[] = [claudeCode, opencode, openclaw];
+export const runtimes: readonly Runtime[] = [claudeCode, opencode, codex, openclaw];

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,6 +8,7 @@ import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy } from "../support/model-proxy.ts";
+import { modelOf, providersAt, realModels, toolName, toolUse } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes that can ask, each as a process of this host.
@@ -19,12 +19,9 @@ let service: ScriptedService;
 let client: TestClient;
 
 beforeAll(async () => {
-  provider = await DemoServer.start(["claude-sonnet-4-5"]);
+  provider = await DemoServer.start(realModels);
   proxy = await new ModelProxy(provider.url).listen();
-  service = await ScriptedService.start(
-    { anthropic: { baseUrl: proxy.url, apiKey: "the-key" } },
-    { runtimes, packages: await guestPackages() },
-  );
+  service = await ScriptedService.start(providersAt(proxy.url), { runtimes, packages: await guestPackages() });
   client = service.client;
 });
 afterAll(async () => {
@@ -32,25 +29,6 @@ afterAll(async () => {
   await proxy[Symbol.asyncDispose]();
   provider[Symbol.dispose]();
 });
-
-/** The answer of a model that uses a tool, as Anthropic's API streams it. */
-function toolUse(name: string, input: object): string {
-  const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
-  const block = { type: "tool_use", id: `toolu_${randomUUID().replaceAll("-", "")}`, name, input: {} };
-  return [
-    {
-      type: "message_start",
-      message: { ...message, stop_sequence: null, usage: { input_tokens: 9, output_tokens: 1 } },
-    },
-    { type: "content_block_start", index: 0, content_block: block },
-    { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: JSON.stringify(input) } },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 9 } },
-    { type: "message_stop" },
-  ]
-    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-    .join("");
-}
 
 const all = { read: "ask", edit: "ask", execute: "ask", fetch: "ask", mcp: "ask", other: "ask" };
 
@@ -68,6 +46,18 @@ const tools: Record<string, [tool: string, input: object, kind: string, subject:
     ["webfetch", { url: "https://example.com/a?b", format: "text" }, "fetch", "example.com"],
     ["bash", { command: "true; ls", description: "?" }, "execute", "true; ls"],
   ],
+  // It reads files with commands.
+  codex: [
+    ["exec_command", { cmd: "cat secret.txt" }, "execute", "cat secret.txt"],
+    ["exec_command", { cmd: "true; ls" }, "execute", "true; ls"],
+    ["exec_command", { cmd: `echo "it's" '"$x"'` }, "execute", `echo "it's" '"$x"'`],
+    [
+      "exec_command",
+      { cmd: "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+new\n*** End Patch\nEOF" },
+      "edit",
+      "PATH/new.txt",
+    ],
+  ],
 };
 
 describe.each(Object.entries(tools))("%s", (runtime, ofRuntime) => {
@@ -75,7 +65,7 @@ describe.each(Object.entries(tools))("%s", (runtime, ofRuntime) => {
   let home: string;
 
   beforeAll(async () => {
-    const model = "anthropic/claude-sonnet-4-5";
+    const model = modelOf(runtime);
     const before = await service.server.machines.list();
     await client.createAgent(agent, { runtime, model, permissions: all });
     const made = (await service.server.machines.list()).find(({ id }) => before.every((each) => each.id !== id));
@@ -108,11 +98,7 @@ describe.each(Object.entries(tools))("%s", (runtime, ofRuntime) => {
 
   test.each(ofRuntime)("%s is asked about, with what it would do", async (tool, input, kind, subject) => {
     const inHome = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value).replaceAll("PATH", home));
-    const answer = {
-      status: 200,
-      headers: { "content-type": "text/event-stream" },
-      text: toolUse(tool, inHome(input)),
-    };
+    const answer = toolUse(runtime, tool, inHome(input));
     let left = 1;
     proxy.fault = ({ body }) => (Array.isArray(body.tools) && body.tools.length > 0 && left-- > 0 ? answer : null);
     const denied = await say("Do it.", "deny");
@@ -127,13 +113,13 @@ describe.each(Object.entries(tools))("%s", (runtime, ofRuntime) => {
     const program = join(import.meta.dirname, "../support/stdio-mcp-server.ts");
     await client.createAgent(to, {
       runtime,
-      model: "anthropic/claude-sonnet-4-5",
+      model: modelOf(runtime),
       permissions: { mcp: "ask" },
       mcpServers: { here: { command: process.execPath, args: [program] } },
     });
     // Claude Code's models look for a tool of a server before they call it.
     if (runtime === "claude-code") await client.ask(to, 'use: ToolSearch {"query":"select:mcp__here__echo"}');
-    const use = `use: here${runtime === "opencode" ? "_" : "__"}echo {"text":"canary"}`;
+    const use = `use: ${toolName(runtime, "here", "echo")} {"text":"canary"}`;
     const request = { kind: "mcp", subject: "here/echo", input: { text: "canary" } };
     const ran = /^(?!.*use:).*canary, with nothing/s;
     const replyOf = ({ events }: { events: TurnEvent[] }) =>
@@ -164,6 +150,12 @@ describe.each(Object.entries(tools))("%s", (runtime, ofRuntime) => {
     for (const file of ["opencode.json", ".config/opencode/opencode.json"]) {
       await writeFile(join(home, file), JSON.stringify(opencode));
     }
+    await mkdir(join(home, ".codex/rules"), { recursive: true });
+    await writeFile(join(home, ".codex/rules/default.rules"), 'prefix_rule(pattern=["echo"], decision="allow")');
+    await writeFile(
+      join(home, ".codex/config.toml"),
+      'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n',
+    );
     await client.call("POST", `/agents/${agent}/restart`);
     const denied = await say("run: echo bypassed > bypassed.txt", "deny");
     expect(denied.requests.length).toBe(1);

@@ -7,6 +7,7 @@ import { eventsOf, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy } from "../support/model-proxy.ts";
 import { jpeg, png } from "../support/pictures.ts";
+import { isOpenAi, modelOf, providersAt, realModels } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes that give images to their models, each as a process of this host.
@@ -17,12 +18,9 @@ let service: ScriptedService;
 let client: TestClient;
 
 beforeAll(async () => {
-  provider = await DemoServer.start(["claude-sonnet-4-5"]);
+  provider = await DemoServer.start(realModels);
   proxy = await new ModelProxy(provider.url).listen();
-  service = await ScriptedService.start(
-    { anthropic: { baseUrl: proxy.url, apiKey: "the-key" } },
-    { runtimes, packages: await guestPackages() },
-  );
+  service = await ScriptedService.start(providersAt(proxy.url), { runtimes, packages: await guestPackages() });
   client = service.client;
 });
 afterAll(async () => {
@@ -33,19 +31,25 @@ afterAll(async () => {
 
 interface Block {
   type: string;
+  /** Anthropic's. */
   source?: { type: string; media_type: string; data: string };
+  /** OpenAI's, a data URL. */
+  image_url?: string;
 }
 
 /** The images in the last request with tools: one of a turn. */
-function imagesSent(): [type: string, data: string][] {
+function imagesSent(runtime: string): (string | undefined)[][] {
   const { body } = proxy.asked.findLast(({ body }) => body.tools?.length > 0)!;
-  const contents = (body.messages as { content: string | Block[] }[]).flatMap<string | Block>(({ content }) => content);
-  return contents.flatMap((block) =>
-    typeof block !== "string" && block.type === "image" ? [[block.source!.media_type, block.source!.data]] : [],
-  );
+  const messages = (isOpenAi(runtime) ? body.input : body.messages) as { content?: string | Block[] }[];
+  const blocks = messages.flatMap<string | Block>(({ content }) => content ?? []);
+  return blocks.flatMap((block) => {
+    if (typeof block === "string") return [];
+    if (block.type === "image") return [[block.source!.media_type, block.source!.data]];
+    return block.type === "input_image" ? [/^data:(.*);base64,(.*)$/.exec(block.image_url!)!.slice(1)] : [];
+  });
 }
 
-describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
+describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
   const agent = `seeing-${runtime}`;
   /** OpenClaw sends the model the images of the last message alone. */
   const keepsImages = runtime !== "openclaw";
@@ -53,7 +57,7 @@ describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
 
   beforeAll(async () => {
     const before = await service.server.machines.list();
-    await client.createAgent(agent, { runtime, model: "anthropic/claude-sonnet-4-5" });
+    await client.createAgent(agent, { runtime, model: modelOf(runtime) });
     const made = (await service.server.machines.list()).find(({ id }) => before.every((each) => each.id !== id));
     home = join(service.config.dataFolder, "machines", made!.id);
   });
@@ -75,17 +79,17 @@ describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
       ["image/png", image.data],
       ["image/jpeg", photo.data],
     ];
-    expect(imagesSent()).toEqual(both);
+    expect(imagesSent(runtime)).toEqual(both);
     expect(await readFile(join(home, "inbox", first.id, "photo.jpg"))).toEqual(jpeg);
     await say([{ type: "text", text: "And now?" }]);
-    expect(imagesSent()).toEqual(keepsImages ? both : []);
+    expect(imagesSent(runtime)).toEqual(keepsImages ? both : []);
   });
 
   test("the agent's tools open a file by the path in the message", async () => {
     const file = { type: "file", data: Buffer.from("canary").toString("base64"), name: "メモ.txt" };
     const { said } = await say([{ type: "text", text: "run: cat ~/inbox/*/メモ.txt" }, file]);
     expect(said).toContain("canary");
-    expect(imagesSent()).toHaveLength(keepsImages ? 2 : 0);
+    expect(imagesSent(runtime)).toHaveLength(keepsImages ? 2 : 0);
   });
 
   test("a message of an image alone, whose text begins like a command, is a message", async () => {
@@ -94,6 +98,6 @@ describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
       { type: "image", data: jpeg.toString("base64") },
     ]);
     expect(said).toContain("/clear");
-    expect(imagesSent()).toHaveLength(keepsImages ? 3 : 1);
+    expect(imagesSent(runtime)).toHaveLength(keepsImages ? 3 : 1);
   });
 });

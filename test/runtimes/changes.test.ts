@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
+describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
   const agent = `changing-${runtime}`;
   const changesOf = async (message: string) => {
     const { turnId } = await client.chat(agent, message);

@@ -4,6 +4,7 @@ import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, messageNumberIn, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy } from "../support/model-proxy.ts";
+import { modelOf, otherModelOf, providersAt, realModels } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host, before a model that counts the messages that it is sent.
@@ -14,12 +15,9 @@ let service: ScriptedService;
 let client: TestClient;
 
 beforeAll(async () => {
-  provider = await DemoServer.start(["claude-sonnet-4-5", "claude-haiku-4-5"]);
+  provider = await DemoServer.start(realModels);
   proxy = await new ModelProxy(provider.url).listen();
-  service = await ScriptedService.start(
-    { anthropic: { baseUrl: proxy.url, apiKey: "the-key" } },
-    { runtimes, packages: await guestPackages() },
-  );
+  service = await ScriptedService.start(providersAt(proxy.url), { runtimes, packages: await guestPackages() });
   client = service.client;
 });
 afterAll(async () => {
@@ -28,9 +26,9 @@ afterAll(async () => {
   provider[Symbol.dispose]();
 });
 
-describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
+describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
   const agent = `talking-${runtime}`;
-  const model = "anthropic/claude-sonnet-4-5";
+  const model = modelOf(runtime);
 
   beforeAll(async () => {
     const created = await client.createAgent(agent, { runtime, model });
@@ -64,11 +62,11 @@ describe.each(["claude-code", "opencode", "openclaw"])("%s", (runtime) => {
   });
 
   test("the model of the agent holds in each conversation", async () => {
-    await client.call("PATCH", `/agents/${agent}`, { model: "anthropic/claude-haiku-4-5" });
+    await client.call("PATCH", `/agents/${agent}`, { model: otherModelOf(runtime) });
     for (const conversation of [2, 1]) {
       await ask(conversation, "Which model?");
       const models = proxy.asked.filter(({ body }) => !body.messages?.[0]?.content?.includes?.("quota"));
-      expect(new Set(models.map(({ body }) => body.model))).toEqual(new Set(["claude-haiku-4-5"]));
+      expect(new Set(models.map(({ body }) => body.model))).toEqual(new Set([otherModelOf(runtime).split("/")[1]]));
     }
   });
 

@@ -5,6 +5,7 @@ import { runtimes } from "../../src/runtimes/all.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { openAiOf } from "../support/openai-client.ts";
+import { modelOf, providersAt, realModels } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Functions of an `openai` client as tools of the real runtimes, each a process of this host.
@@ -15,12 +16,9 @@ let service: ScriptedService;
 let openai: OpenAI;
 
 beforeAll(async () => {
-  provider = await DemoServer.start(["claude-sonnet-4-5"]);
+  provider = await DemoServer.start(realModels);
   proxy = await new ModelProxy(provider.url).listen();
-  service = await ScriptedService.start(
-    { anthropic: { baseUrl: proxy.url, apiKey: "the-key" } },
-    { runtimes, packages: await guestPackages() },
-  );
+  service = await ScriptedService.start(providersAt(proxy.url), { runtimes, packages: await guestPackages() });
   openai = openAiOf(service.client);
 });
 afterAll(async () => {
@@ -46,7 +44,7 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
   test("has a function as a tool for one turn, waits for its result and continues", async () => {
     await service.client.createAgent(runtime, {
       runtime,
-      model: "anthropic/claude-sonnet-4-5",
+      model: modelOf(runtime),
       instructions: "Always.",
     });
     await openai.responses.create({ model: runtime, input: "Hello." });

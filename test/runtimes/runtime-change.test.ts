@@ -4,6 +4,7 @@ import { runtimes } from "../../src/runtimes/all.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
+import { modelOf, providersAt, realModels } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host: every one of them continues the conversation of every other.
@@ -14,12 +15,9 @@ let service: ScriptedService;
 let client: TestClient;
 
 beforeAll(async () => {
-  provider = await DemoServer.start(["claude-sonnet-4-5"]);
+  provider = await DemoServer.start(realModels);
   proxy = await new ModelProxy(provider.url).listen();
-  service = await ScriptedService.start(
-    { anthropic: { baseUrl: proxy.url, apiKey: "the-key" } },
-    { runtimes, packages: await guestPackages() },
-  );
+  service = await ScriptedService.start(providersAt(proxy.url), { runtimes, packages: await guestPackages() });
   client = service.client;
 });
 afterAll(async () => {
@@ -28,16 +26,19 @@ afterAll(async () => {
   provider[Symbol.dispose]();
 });
 
-/** Each pair of two, once, in one walk: the first, the second, the first again, the third, … */
-const [first, second, third] = runtimes.map(({ name }) => name) as [string, string, string];
-const walk = [first, second, first, third, second, third, first];
+/** Each ordered pair of two, once, in one walk: from each to all later ones and back, at last to the first. */
+const names = runtimes.map(({ name }) => name);
+const walk = [
+  ...names.flatMap((name, index) => [name, ...names.slice(index + 2).flatMap((later) => [later, name])]),
+  ...names.toReversed().slice(1),
+];
 
-test(`in all six directions (${walk.join(", ")}) files and what was said stay`, { timeout: 900_000 }, async () => {
-  await client.createAgent("ada", { runtime: walk[0], model: "anthropic/claude-sonnet-4-5" });
+test(`in all directions (${walk.join(", ")}) files and what was said stay`, { timeout: 900_000 }, async () => {
+  await client.createAgent("ada", { runtime: walk[0], model: modelOf(walk[0]!) });
   expect(await client.ask("ada", "My cat is called Miez.")).not.toBe("");
   expect(await client.ask("ada", "run: echo kept > note.txt && cat note.txt")).toContain("kept");
   for (const [index, runtime] of walk.slice(1).entries()) {
-    const changed = await client.call("PATCH", "/agents/ada?wait=ready", { runtime });
+    const changed = await client.call("PATCH", "/agents/ada?wait=ready", { runtime, model: modelOf(runtime) });
     expect(changed.body).toMatchObject({ runtime, conversation: index + 2 });
     const message = `I moved to ${runtime}, time ${index}.`;
     expect(await client.ask("ada", message)).not.toBe("");

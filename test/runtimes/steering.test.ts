@@ -1,13 +1,13 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TurnEvent } from "../../src/contract/chat.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
-// The real Claude Code, as a process of this host, with the demonstration model.
+// The real runtimes that take messages while a turn runs, each as a process of this host, with the demonstration model.
 
 let service: ScriptedService;
 let client: TestClient;
@@ -15,12 +15,15 @@ let client: TestClient;
 beforeAll(async () => {
   service = await ScriptedService.start({}, { runtimes, packages: await guestPackages() });
   client = service.client;
-  await client.createAgent("ada", { runtime: "claude-code" });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-async function send(message: string, whenBusy: string) {
-  const response = await client.fetch("POST", "/agents/ada/chat", { message, whenBusy, include: ["status", "tools"] });
+async function send(agent: string, message: string, whenBusy: string) {
+  const response = await client.fetch("POST", `/agents/${agent}/chat`, {
+    message,
+    whenBusy,
+    include: ["status", "tools"],
+  });
   expect(response.status).toBe(200);
   const events: TurnEvent[] = [];
   const read = async () => {
@@ -37,50 +40,65 @@ async function send(message: string, whenBusy: string) {
 const textOf = (events: TurnEvent[]) =>
   events.map((event) => (event.type === "response.output_text.delta" ? event.delta : "")).join("");
 
-test("a message reaches a turn that runs a command, and the turn answers it", async () => {
-  const first = await send("run: touch began; while [ ! -e released ]; do sleep 0.1; done; echo over", "queue");
-  const [machine] = await service.server.machines.list();
-  const home = join(service.config.dataFolder, "machines", machine!.id);
-  await expect
-    .poll(
-      () =>
-        readFile(join(home, "began")).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 60_000 },
-    )
-    .toBe(true);
-  const second = await send("Please remember the word heron.", "steer");
-  expect([second.placed, second.turnId]).toEqual(["steered", first.turnId]);
-  await mkdir(join(home, "released"));
-  await Promise.all([first.end, second.end]);
-  expect(first.events.at(-1)!.type).toBe("response.completed");
-  expect(textOf(first.events)).toContain("heron");
-  expect(first.events.filter(({ type }) => type === "response.steered")).toHaveLength(1);
-  expect(textOf(second.events)).toContain("heron");
-});
+const steerable = runtimes.filter(({ abilities }) => abilities.steer === true).map(({ name }) => name);
 
-test("the reason of a denied approval reaches the agent", async () => {
-  await client.call("PATCH", "/agents/ada", { permissions: { execute: "ask" } });
-  const turn = await send("run: date", "queue");
-  const open = async () => (await client.call("GET", "/approvals?agent=ada")).body.data;
-  await expect.poll(async () => (await open()).length, { timeout: 60_000 }).toBe(1);
-  const path = `/agents/ada/turns/${turn.turnId}/approvals/${(await open())[0].id}`;
-  await client.call("POST", path, { decision: "deny", message: "The clock is wrong, use the osprey." });
-  await turn.end;
-  expect(turn.events.at(-1)!.type).toBe("response.completed");
-  expect(turn.events.filter(({ type }) => type === "response.steered")).toMatchObject([
-    { message: "I denied this: The clock is wrong, use the osprey." },
-  ]);
-  expect(textOf(turn.events)).toContain("osprey");
-  await client.call("PATCH", "/agents/ada", { permissions: {} });
-});
+describe.each(steerable)("%s", (agent) => {
+  let home: string;
 
-test("the next turn of the same process is an ordinary one", async () => {
-  const next = await send("Good morning.", "steer");
-  expect(next.placed).toBe("started");
-  await next.end;
-  expect(textOf(next.events)).toContain("Good morning.");
-  expect(next.events.at(-1)!.type).toBe("response.completed");
+  beforeAll(async () => {
+    const before = await service.server.machines.list();
+    await client.createAgent(agent, { runtime: agent });
+    const made = (await service.server.machines.list()).find(({ id }) => before.every((each) => each.id !== id));
+    home = join(service.config.dataFolder, "machines", made!.id);
+  });
+
+  test("a message reaches a turn that runs a command, and the turn answers it", async () => {
+    const first = await send(
+      agent,
+      "run: touch began; while [ ! -e released ]; do sleep 0.1; done; echo over",
+      "queue",
+    );
+    await expect
+      .poll(
+        () =>
+          readFile(join(home, "began")).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 60_000 },
+      )
+      .toBe(true);
+    const second = await send(agent, "Please remember the word heron.", "steer");
+    expect([second.placed, second.turnId]).toEqual(["steered", first.turnId]);
+    await mkdir(join(home, "released"));
+    await Promise.all([first.end, second.end]);
+    expect(first.events.at(-1)!.type).toBe("response.completed");
+    expect(textOf(first.events)).toContain("heron");
+    expect(first.events.filter(({ type }) => type === "response.steered")).toHaveLength(1);
+    expect(textOf(second.events)).toContain("heron");
+  });
+
+  test("the reason of a denied approval reaches the agent", async () => {
+    await client.call("PATCH", `/agents/${agent}`, { permissions: { execute: "ask" } });
+    const turn = await send(agent, "run: date", "queue");
+    const open = async () => (await client.call("GET", `/approvals?agent=${agent}`)).body.data;
+    await expect.poll(async () => (await open()).length, { timeout: 60_000 }).toBe(1);
+    const path = `/agents/${agent}/turns/${turn.turnId}/approvals/${(await open())[0].id}`;
+    await client.call("POST", path, { decision: "deny", message: "The clock is wrong, use the osprey." });
+    await turn.end;
+    expect(turn.events.at(-1)!.type).toBe("response.completed");
+    expect(turn.events.filter(({ type }) => type === "response.steered")).toMatchObject([
+      { message: "I denied this: The clock is wrong, use the osprey." },
+    ]);
+    expect(textOf(turn.events)).toContain("osprey");
+    await client.call("PATCH", `/agents/${agent}`, { permissions: {} });
+  });
+
+  test("the next turn of the same process is an ordinary one", async () => {
+    const next = await send(agent, "Good morning.", "steer");
+    expect(next.placed).toBe("started");
+    await next.end;
+    expect(textOf(next.events)).toContain("Good morning.");
+    expect(next.events.at(-1)!.type).toBe("response.completed");
+  });
 });

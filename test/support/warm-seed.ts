@@ -3,7 +3,6 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { runtimes } from "../../src/runtimes/all.ts";
 import { createServer, type Server } from "../../src/server.ts";
 import { testConfig } from "./config.ts";
 
@@ -16,13 +15,11 @@ const run = promisify(execFile);
 export const seedFolder = process.env.BERTH_TEST_SEED ?? "/var/tmp/berth-test-seed";
 
 /**
- * The runtimes tested in real machines. OpenClaw only when it is the one requested (`make test-openclaw`): without KVM
- * its template takes a quarter of an hour to make, and a boot takes as long. `test/runtimes` covers the same things
- * with it as a process of this host.
+ * The runtimes tested in real machines: two, or those that are requested (`make test-runtimes`, `make test-openclaw`).
+ * Each takes minutes, and without KVM OpenClaw's template a quarter of an hour. `test/runtimes` covers the same things
+ * with all of them as processes of this host.
  */
-export const runtimesInMachines = runtimes
-  .map(({ name }) => name)
-  .filter((name) => (name === "openclaw") === (process.env.BERTH_TEST_OPENCLAW === "1"));
+export const runtimesInMachines = (process.env.BERTH_TEST_RUNTIMES ?? "claude-code,opencode").split(",");
 
 /** Makes the seed's missing templates, all or only the one for `only`. Takes some minutes the first time. */
 export async function makeSeed(only?: string): Promise<void> {

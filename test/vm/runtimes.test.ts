@@ -2,21 +2,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
+import { modelOf, providersAt, realModels } from "../support/real-runtimes.ts";
 import { VmService } from "../support/vm-service.ts";
 import { runtimesInMachines } from "../support/warm-seed.ts";
 
 // Each real runtime's whole life in a real machine, before a provider that records what it is sent.
 
-const model = "anthropic/claude-sonnet-4-5";
 let provider: DemoServer;
 let proxy: ModelProxy;
 let service: VmService;
 let client: TestClient;
 
 beforeAll(async () => {
-  provider = await DemoServer.start(["claude-sonnet-4-5"]);
+  provider = await DemoServer.start(realModels);
   proxy = await new ModelProxy(provider.url).listen();
-  service = await VmService.start({ anthropic: { baseUrl: proxy.url, apiKey: "the-key" } });
+  service = await VmService.start(providersAt(proxy.url));
   client = service.client;
 });
 beforeEach(() => {
@@ -30,6 +30,8 @@ afterAll(async () => {
 
 describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
   const agent = `of-${runtime}`;
+  const model = modelOf(runtime);
+  const name = model.split("/")[1];
   const instructions = `You are ${agent}. Speak of “ships” only. 🚢`;
   let failed = false;
   // After a failure the rest would only wait for an agent that is not there.
@@ -49,7 +51,7 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
     expect(messageNumberIn(third.text)).toBe(3);
     expect(JSON.stringify(proxy.asked.at(-1)!.body)).toContain("My cat is called Miez.");
     for (const { body } of proxy.asked) {
-      expect(body.model).toBe("claude-sonnet-4-5");
+      expect(body.model).toBe(name);
       expect(systemOf(body)).toContain(instructions);
     }
     expect(third.events.at(-1)!.event).toMatchObject({ usage: { inputTokens: expect.any(Number) } });
@@ -110,7 +112,7 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
     const after = await client.chat(agent, "Count.", ["status"]);
     expect(messageNumberIn(after.text)).toBe(before + 1);
     expect((await service.record(await service.machineId(agent))).origin).toBe("boot");
-    expect(proxy.asked.at(-1)!.body.model).toBe("claude-sonnet-4-5");
+    expect(proxy.asked.at(-1)!.body.model).toBe(name);
     expect(systemOf(proxy.asked.at(-1)!.body)).toContain("You are a gardener.");
     await client.call("POST", `/agents/${agent}/conversation/reset`);
     expect(messageNumberIn(await client.ask(agent, "Count."))).toBe(1);

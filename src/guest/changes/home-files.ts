@@ -31,8 +31,16 @@ const cacheFolders = [
 
 /** State of the runtimes and of shells, at the top of the home. */
 const stateNames = [
-  ...[".claude", ".claude.json*", ".local/share", ".local/state", ".config/opencode", ".openclaw", ".bash_history"],
-  ...[".python_history", ".node_repl_history", ".lesshst", ".viminfo", ".wget-hsts", ".sudo_as_admin_successful"],
+  ...[".claude", ".claude.json*", ".local/share", ".local/state", ".config/opencode", ".codex", ".openclaw"],
+  ...[
+    ".bash_history",
+    ".python_history",
+    ".node_repl_history",
+    ".lesshst",
+    ".viminfo",
+    ".wget-hsts",
+    ".sudo_as_admin_successful",
+  ],
 ];
 
 /** The most files of a home that are followed. */

@@ -14,7 +14,7 @@ import { responsesDialect } from "./responses.ts";
 const wordPaceMs = 12;
 
 /** The names under which runtimes offer a shell to their model. */
-const shellToolNames = /^(bash|shell|exec|terminal|run_command|local_shell)$/i;
+const shellToolNames = /^(bash|shell|exec|exec_command|terminal|run_command|local_shell)$/i;
 
 const dialects = new Map<Wire, Dialect>([
   [messages, messagesDialect],
@@ -76,7 +76,7 @@ function replyTo(told: Part[][], tools: string[]): Reply {
   const now = said.at(-1) ?? "";
   const command = /^[ \t]*run:[ \t]*(\S.*?)[ \t]*$/m.exec(now)?.[1];
   const tool = tools.find((name) => shellToolNames.test(name));
-  if (command && tool) return { kind: "tool", tool, input: shellInput(command) };
+  if (command && tool) return { kind: "tool", tool, input: shellInput(tool, command) };
   if (command) {
     return {
       kind: "text",
@@ -116,6 +116,8 @@ function wordsOf(parts: Part[]): string {
 const asides: readonly RegExp[] = [
   // Claude Code.
   /<(system-reminder|command-[a-z]+|local-command-[a-z]+)>[\s\S]*?<\/\1>/g,
+  // Codex.
+  /<(environment_context|turn_aborted)>[\s\S]*?<\/\1>/g,
   // OpenClaw: its own state, a line about itself, and the message of a cancelled turn before the next one.
   /<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>[\s\S]*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>/g,
   /\n+Runtime: agent=[^\n]*/g,

@@ -37,8 +37,9 @@ export function newId(prefix: string): string {
   return `${prefix}${crypto.randomUUID().replaceAll("-", "")}`;
 }
 
-/** The shell tool's input. Runtimes need one of the two fields and accept both. */
-export function shellInput(command: string): JsonObject {
+/** The shell tool's input. Codex's has a name of its own for the command; the others need one of the two fields. */
+export function shellInput(tool: string, command: string): JsonObject {
+  if (tool === "exec_command") return { cmd: command };
   return { command, description: "Run the user's command" };
 }
 

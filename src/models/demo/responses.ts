@@ -8,17 +8,27 @@ interface Item {
   output?: unknown;
 }
 
+/** Codex's note about a tool's call, before what it printed. */
+const codexHead = /^(?:Chunk ID|Wall time): [\s\S]*?\nOutput:\n/;
+
+/** A tool, or a namespace with tools: Codex offers those of an MCP server in one, `mcp__SERVER`. */
+interface Offered {
+  type?: string;
+  name?: string;
+  tools?: unknown;
+}
+
 /** OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses-streaming */
 export const responsesDialect: Dialect = {
   read({ input, tools }) {
     const items = typeof input === "string" ? [{ role: "user", content: input }] : input;
     if (!Array.isArray(items)) return null;
     const turns = (items as Item[]).flatMap(({ type, role, content, output }): Part[][] => {
-      if (type === "function_call_output") return [[{ kind: "result", text: textOf(output) }]];
+      if (type === "function_call_output") return [[{ kind: "result", text: textOf(output).replace(codexHead, "") }]];
       return role === "user" ? [[{ kind: "words", text: textOf(content) }]] : [];
     });
-    const offered = Array.isArray(tools) ? (tools as { name?: string }[]) : [];
-    return { turns, tools: offered.map(({ name }) => name ?? "") };
+    const offered = Array.isArray(tools) ? (tools as Offered[]) : [];
+    return { turns, tools: offered.flatMap(namesOf) };
   },
   whole: (reply, model, tokens) => finished(newId("resp_"), model, itemOf(reply), tokens),
   *stream(reply, model, tokens) {
@@ -51,12 +61,18 @@ export const responsesDialect: Dialect = {
   },
 };
 
+function namesOf({ type, name = "", tools }: Offered): string[] {
+  if (type !== "namespace") return [name];
+  return Array.isArray(tools) ? (tools as Offered[]).map((tool) => `${name}__${tool.name}`) : [];
+}
+
 function itemOf(reply: Reply): JsonObject {
   if (reply.kind === "text") {
     const content = [{ type: "output_text", text: reply.text, annotations: [] }];
     return { id: newId("msg_"), type: "message", role: "assistant", status: "completed", content };
   }
-  const call = { name: reply.tool, arguments: JSON.stringify(reply.input) };
+  const [, namespace, name] = /^(mcp__.+)__(.+)$/.exec(reply.tool) ?? [];
+  const call = { name: name ?? reply.tool, ...(namespace && { namespace }), arguments: JSON.stringify(reply.input) };
   return { id: newId("fc_"), type: "function_call", status: "completed", call_id: newId("call_"), ...call };
 }
 

@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { runtimes } from "../../src/runtimes/all.ts";
+import type { Fault } from "./model-proxy.ts";
+
+// Real runtimes before a server that speaks every provider's API.
+
+/** The models that such a server has to list. */
+export const realModels = ["claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5", "gpt-5-mini"];
+
+/** Settings of an installation whose providers are all at this address. */
+export function providersAt(url: string) {
+  const apiKey = "the-key";
+  return { anthropic: { baseUrl: url, apiKey }, openai: { baseUrl: `${url}/v1`, apiKey } };
+}
+
+/** Whether the runtime is tested over OpenAI's Responses, since it cannot use Anthropic's models. */
+export function isOpenAi(runtime: string): boolean {
+  return !runtimes.find(({ name }) => name === runtime)!.wires.includes("messages");
+}
+
+export function modelOf(runtime: string): string {
+  return isOpenAi(runtime) ? "openai/gpt-5" : "anthropic/claude-sonnet-4-5";
+}
+
+/** Another model of the same provider. */
+export function otherModelOf(runtime: string): string {
+  return isOpenAi(runtime) ? "openai/gpt-5-mini" : "anthropic/claude-haiku-4-5";
+}
+
+/** The name by which the model that `use:` names calls a tool of an MCP server. */
+export function toolName(runtime: string, server: string, tool: string): string {
+  return `${server}${runtime === "opencode" ? "_" : "__"}${tool}`;
+}
+
+/** The answer of a model that uses a tool, as its API streams it. */
+export function toolUse(runtime: string, name: string, input: object): Fault {
+  const events = isOpenAi(runtime) ? responsesUse(name, input) : messagesUse(name, input);
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  return { status: 200, headers: { "content-type": "text/event-stream" }, text };
+}
+
+function messagesUse(name: string, input: object) {
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+  const block = { type: "tool_use", id: `toolu_${randomUUID().replaceAll("-", "")}`, name, input: {} };
+  const usage = { input_tokens: 9, output_tokens: 1 };
+  return [
+    { type: "message_start", message: { ...message, stop_sequence: null, usage } },
+    { type: "content_block_start", index: 0, content_block: block },
+    { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: JSON.stringify(input) } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 9 } },
+    { type: "message_stop" },
+  ];
+}
+
+function responsesUse(tool: string, input: object) {
+  const [namespace, name] = namespaced(tool);
+  const call = { name, ...(namespace && { namespace }), arguments: JSON.stringify(input) };
+  const id = randomUUID().replaceAll("-", "");
+  const item = { id: `fc_${id}`, type: "function_call", status: "completed", call_id: `call_${id}`, ...call };
+  const usage = { input_tokens: 9, output_tokens: 9, total_tokens: 18 };
+  const response = { id: `resp_${id}`, object: "response", created_at: 0, model: "m", error: null };
+  return [
+    { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+    { type: "response.output_item.added", output_index: 0, item: { ...item, arguments: "", status: "in_progress" } },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { ...response, status: "completed", output: [item], usage } },
+  ];
+}
+
+/** Codex offers the tools of an MCP server in a namespace, `mcp__SERVER`. */
+function namespaced(tool: string): [string | null, string] {
+  const [, namespace, name] = /^(mcp__.+)__(.+)$/.exec(tool) ?? [];
+  return namespace && name ? [namespace, name] : [null, tool];
+}
+
+/** A tool in a request to a model. */
+export interface OfferedTool {
+  name: string;
+  schema: unknown;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: requests of two APIs
+export function toolsIn(body: any): OfferedTool[] {
+  // biome-ignore lint/suspicious/noExplicitAny: requests of two APIs
+  return (body.tools ?? []).flatMap((tool: any) =>
+    tool.type === "namespace"
+      ? toolsIn(tool).map(({ name, schema }) => ({ name: `${tool.name}__${name}`, schema }))
+      : [{ name: tool.name ?? "", schema: tool.input_schema ?? tool.parameters }],
+  );
+}
