@@ -141,6 +141,16 @@ const classes: readonly ClassRow[] = [
     methods: { list: "listSecrets", set: "setSecret", remove: "removeSecret" },
   },
   {
+    name: "WorkspaceSecrets",
+    doc: "Values that several agents of the workspace can use and not read, by their names.",
+    methods: {
+      list: "listWorkspaceSecrets",
+      get: "getWorkspaceSecret",
+      set: "setWorkspaceSecret",
+      delete: "removeWorkspaceSecret",
+    },
+  },
+  {
     name: "AgentConversations",
     doc: "An agent's conversations, by their numbers.",
     isOfAgent: true,

@@ -66,6 +66,7 @@ import { queueRoutes } from "./queue/routes.ts";
 import { reachabilityRoutes } from "./reachability/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
+import { vaultRoutes } from "./secrets/vault-routes.ts";
 import { dashboardRoutes } from "./sign-in/dashboard-routes.ts";
 import { protectedResourceRoutes, providerMetadataRoutes, signInRoutes } from "./sign-in/routes.ts";
 import { snapshotRoutes } from "./snapshots/routes.ts";
@@ -116,6 +117,7 @@ const plugins = [
   catalogRoutes,
   egressRoutes,
   secretRoutes,
+  vaultRoutes,
   keyRoutes,
   workspaceRoutes,
   pushRoutes,

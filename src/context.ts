@@ -73,7 +73,9 @@ import { Push } from "./push/push.ts";
 import { UnansweredFunctions } from "./queue/unanswered-functions.ts";
 import { SearchIndexer } from "./search/indexer.ts";
 import { Search } from "./search/search.ts";
+import { Placeholders } from "./secrets/placeholders.ts";
 import { Secrets } from "./secrets/secrets.ts";
+import { Vault } from "./secrets/vault.ts";
 import { DashboardSessions } from "./sign-in/dashboard-sessions.ts";
 import { openLocalSignIn, webProvider } from "./sign-in/open.ts";
 import { Forks } from "./snapshots/forks.ts";
@@ -180,8 +182,10 @@ export class AppContext extends Foundation {
   readonly commandEnds = new CommandEnds(this);
   readonly ports = new Ports(this.leases);
   readonly ssh = new Ssh(this.leases, this.sshAuthority);
+  readonly placeholders = new Placeholders(this);
   readonly secrets = new Secrets(this);
   readonly providerAccounts = new ProviderAccounts(this);
+  readonly vault = new Vault(this);
   readonly agentEgress = new AgentEgress(this);
   readonly openAiConversations = new OpenAiConversations(
     this.stores.openAiConversations,
@@ -281,6 +285,7 @@ export class AppContext extends Foundation {
       ["webhooks", () => this.deliverer.stop()],
       ["notifications", () => this.notifier.stop()],
       ["ends of commands", () => this.commandEnds.stop()],
+      ["placeholders", () => this.placeholders.stop()],
     ];
     for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));
   }

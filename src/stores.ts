@@ -46,6 +46,8 @@ import { PushStore } from "./push/store.ts";
 import { QueueStore } from "./queue/store.ts";
 import { SearchStore } from "./search/store.ts";
 import { SecretStore } from "./secrets/store.ts";
+import { UsableSecretStore } from "./secrets/usable-store.ts";
+import { VaultStore } from "./secrets/vault-store.ts";
 import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
 import { ForkStore } from "./snapshots/fork-store.ts";
 import { SnapshotStore } from "./snapshots/store.ts";
@@ -67,6 +69,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const { requests, account, address, agents, keys, hooks } = config.rateLimits;
   const agentStore = new AgentStore(database, host, config.maximumAgentsPerAccount);
   const secretStore = new SecretStore(database, sealer, makeAuthority);
+  const vaultStore = new VaultStore(database, sealer, host);
   const turnStore = new TurnStore(database, host);
   const hookStore = new HookStore(database, sealer);
   const webhookStore = new WebhookStore(database, sealer, config.maximumWebhooksPerAccount);
@@ -88,7 +91,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     egressRules: new EgressRuleStore(database),
     due: new DueStore(database, host),
     ownSchedules: new OwnScheduleStore(database),
-    forks: new ForkStore(agentStore, secretStore),
+    forks: new ForkStore(agentStore, secretStore, vaultStore),
     hostFiles: new HostFileStore(database, host),
     histories: new HistoryStore(database, agentStore, turnStore),
     hookDeliveries: new HookDeliveryStore(database),
@@ -135,7 +138,9 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     turns: turnStore,
     pastTurns: new PastTurnStore(database),
     uploads: new UploadStore(database),
+    usableSecrets: new UsableSecretStore(database, sealer),
     users: new UserStore(database, startingCredits),
+    vault: vaultStore,
     webhooks: webhookStore,
     workspaces: new WorkspaceStore(database),
   };

@@ -16,6 +16,7 @@ const files: readonly [words: string, load: Load][] = [
   ["conversations", () => import("./commands/conversations.ts")],
   ["approvals", () => import("./commands/approvals.ts")],
   ["automations", () => import("./commands/automations.ts")],
+  ["secrets", () => import("./commands/secrets.ts")],
   ["webhooks", () => import("./commands/webhooks.ts")],
   ["providers", () => import("./commands/providers.ts")],
   ["queue", () => import("./commands/queue.ts")],

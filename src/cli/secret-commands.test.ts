@@ -13,6 +13,7 @@ const secret = {
   name: "TOKEN",
   hosts: ["a.com", "*.b.com"],
   placeholder: "berth-secret-TOKEN-1f",
+  from: "agent",
   createdAt: time,
   updatedAt: time,
 };
@@ -43,7 +44,7 @@ test("the secrets are listed, and removed", async () => {
   const list = ["agents", "secrets", "list", "ada"];
   api.answers["GET /agents/ada/secrets"] = [json({ data: [secret], nextCursor: null })];
   expect((await api.berth(list)).stdout).toBe(
-    "NAME   HOSTS           PLACEHOLDER\nTOKEN  a.com, *.b.com  berth-secret-TOKEN-1f\n",
+    "NAME   OF     HOSTS           PLACEHOLDER\nTOKEN  agent  a.com, *.b.com  berth-secret-TOKEN-1f\n",
   );
   expect(JSON.parse((await api.berth([...list, "--json"])).stdout)).toEqual([secret]);
   api.answers["GET /agents/ada/secrets"] = [json({ data: [], nextCursor: null })];
@@ -52,6 +53,69 @@ test("the secrets are listed, and removed", async () => {
   expect((await api.berth(["agents", "secrets", "remove", "ada", "TOKEN"])).stdout).toBe(
     "TOKEN was removed from ada.\n",
   );
+});
+
+const shared = {
+  name: "TOKEN",
+  hosts: ["a.com"],
+  headers: ["authorization"],
+  agents: ["ada", "bob"],
+  lastFour: "1234",
+  createdBy: null,
+  createdAt: time,
+  updatedAt: time,
+};
+
+test("a secret of the workspace is set with its agents, and keeps what is not given", async () => {
+  api.answers["PUT /secrets/TOKEN"] = [json(shared, 201)];
+  const set = ["secrets", "set", "TOKEN"];
+  const { stdout } = await api.berth([...set, "--host", "a.com", "--agent", "ada", "--agent", "bob"], {
+    input: "hush\n",
+  });
+  expect(stdout).toMatch(
+    /^TOKEN was set .*, and ends with 1234\.\nHosts: a\.com\nHeaders: authorization\nAgents: ada, bob\n$/,
+  );
+  await api.berth([...set, "--all-agents"], { input: "hush" });
+  await api.berth([...set, "--no-agents", "--keep-value"]);
+  await api.berth(set, { input: "hush" });
+  expect(api.seen.map(({ body }) => JSON.parse(body))).toEqual([
+    { value: "hush", hosts: ["a.com"], agents: ["ada", "bob"] },
+    { value: "hush", agents: null },
+    { agents: [] },
+    { value: "hush" },
+  ]);
+});
+
+test("contradictions and an empty value are refused before anything is sent", async () => {
+  const set = ["secrets", "set", "TOKEN"];
+  for (const args of [
+    ["--agent", "ada", "--all-agents"],
+    ["--agent", "ada", "--no-agents"],
+    ["--all-agents", "--no-agents"],
+  ]) {
+    expect(await api.berth([...set, ...args], { input: "hush" })).toMatchObject({ code: 2, stdout: "" });
+  }
+  expect(await api.berth(set, { input: "\n" })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--keep-value"),
+  });
+  expect(api.seen).toEqual([]);
+});
+
+test("secrets of the workspace are listed, shown and deleted", async () => {
+  api.answers["GET /secrets"] = [
+    json({ data: [shared, { ...shared, agents: null, lastFour: null }], nextCursor: null }),
+  ];
+  expect((await api.berth(["secrets", "list"])).stdout).toBe(
+    "NAME   ENDS  HOSTS  AGENTS\nTOKEN  1234  a.com  ada, bob\nTOKEN        a.com  all\n",
+  );
+  api.answers["GET /secrets/TOKEN"] = [json({ ...shared, hosts: [], agents: [] })];
+  expect((await api.berth(["secrets", "get", "TOKEN"])).stdout).toContain(
+    "Hosts: none\nHeaders: authorization\nAgents: none",
+  );
+  expect(await api.berth(["secrets", "delete", "TOKEN"])).toMatchObject({ code: 2, stdout: "" });
+  api.answers["DELETE /secrets/TOKEN"] = [(response) => response.writeHead(204).end()];
+  expect(await api.berth(["secrets", "delete", "TOKEN", "--yes"])).toMatchObject({ code: 0 });
 });
 
 test("credits are bought on a page whose address is shown", async () => {

@@ -54,6 +54,8 @@ const Invited = {
   email: z.string().nullable().meta({ description: "The address that it is for; null: anyone." }),
 };
 
+const Secret = { ...Place, secret: z.string().meta({ description: "The name of a secret of the workspace." }) };
+
 export const AccountEvent = z
   .discriminatedUnion("type", [
     z
@@ -163,6 +165,9 @@ export const AccountEvent = z
       reason: EgressRefusal,
       count: z.int().meta({ description: "The number of connections." }),
     }),
+    z.object({ type: z.literal("secret.created"), ...Secret }),
+    z.object({ type: z.literal("secret.changed"), ...Secret }),
+    z.object({ type: z.literal("secret.deleted"), ...Secret }),
     z.object({ type: z.literal("key.created"), ...Key }),
     z.object({ type: z.literal("key.revoked"), ...Key }),
     z.object({ type: z.literal("member.joined"), ...Member }),

@@ -81,6 +81,7 @@ export const errorStatuses = {
   too_many_webhooks: 409,
   provider_exists: 409,
   too_many_providers: 409,
+  too_many_secrets: 409,
   webhook_disabled: 409,
   run_in_progress: 409,
   delivery_not_kept: 409,

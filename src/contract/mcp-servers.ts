@@ -36,10 +36,12 @@ const Remote = z.strictObject({
     .refine(
       (headers) =>
         Object.entries(headers).every(([name, value]) => !credentials.test(name) || value.search(reference) >= 0),
-      `A header with credentials must name a secret of the agent in the form ${form}.`,
+      `A header with credentials must name a secret that the agent can use in the form ${form}.`,
     )
     .optional()
-    .meta({ description: `\`${form}\` stands for the agent's secret NAME, which is inserted outside of the machine.` }),
+    .meta({
+      description: `\`${form}\` stands for the secret NAME of the agent or its workspace, which is inserted outside of the machine.`,
+    }),
 });
 
 const Local = z.strictObject({
@@ -65,7 +67,7 @@ const Local = z.strictObject({
     "Up to 1000 variables are allowed.",
   )
     .optional()
-    .meta({ description: `\`${form}\` stands for the agent's secret NAME.` }),
+    .meta({ description: `\`${form}\` stands for the secret NAME of the agent or its workspace.` }),
 });
 
 const McpServer = z.union([Remote, Local], "A server needs a url (a remote server) or a command (in the machine).");

@@ -24,6 +24,7 @@ import { snapshotRoutes } from "./routes/snapshots.ts";
 import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
+import { vaultRoutes } from "./routes/vault.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { wireRoutes } from "./routes/wires.ts";
 import { workspaceRoutes } from "./routes/workspaces.ts";
@@ -55,6 +56,7 @@ export const routes = {
   ...catalogRoutes,
   ...providerRoutes,
   ...egressRoutes,
+  ...vaultRoutes,
   ...accountRoutes,
   ...workspaceRoutes,
   ...pushRoutes,

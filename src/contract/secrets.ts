@@ -59,24 +59,28 @@ export const SecretHeader = z
   .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/, "A header's name must look like authorization or x-api-key.")
   .refine((name) => !neverRevealed.test(name), "A secret cannot be sent in this header.");
 
+/** A secret's value, as requests give it. */
+export const SecretValue = z
+  .string("value is required: the secret itself")
+  .min(1, "A secret must not be empty.")
+  .max(maximumValue, `A secret is limited to ${maximumValue} characters.`)
+  .regex(/^[\x21-\x7e]+$/, "A secret is sent in a header: only printable ASCII characters without spaces are allowed.")
+  .meta({ description: "Never returned again." });
+
+export const SecretHosts = z.array(SecretHost).max(maximumHosts).meta({
+  description:
+    "The hosts that the value may be sent to: a host, or all names below it (`*.example.com`), with a port unless it is 443. Over TLS only, unless the host begins with `http://`.",
+});
+
+export const SecretHeaders = z.array(SecretHeader).min(1, "Set at least one header.").max(10).meta({
+  description: "The request headers that the placeholder is replaced in, such as `x-api-key`.",
+});
+
 export const SetSecret = z
   .strictObject({
-    value: z
-      .string("value is required: the secret itself")
-      .min(1, "A secret must not be empty.")
-      .max(maximumValue, `A secret is limited to ${maximumValue} characters.`)
-      .regex(
-        /^[\x21-\x7e]+$/,
-        "A secret is sent in a header: only printable ASCII characters without spaces are allowed.",
-      )
-      .meta({ description: "Never returned again." }),
-    hosts: z.array(SecretHost).min(1, "Set at least one host that the secret may be sent to.").max(maximumHosts).meta({
-      description:
-        "The hosts that the value may be sent to: a host, or all names below it (`*.example.com`), with a port unless it is 443. Over TLS only, unless the host begins with `http://`.",
-    }),
-    headers: z.array(SecretHeader).min(1, "Set at least one header.").max(10).default(["authorization"]).meta({
-      description: "The request headers that the placeholder is replaced in, such as `x-api-key`.",
-    }),
+    value: SecretValue,
+    hosts: SecretHosts.min(1, "Set at least one host that the secret may be sent to."),
+    headers: SecretHeaders.default(["authorization"]),
   })
   .meta({ id: "SetSecret" });
 export type SetSecret = z.infer<typeof SetSecret>;
@@ -91,6 +95,9 @@ export const SecretRecord = z
     placeholder: z
       .string()
       .meta({ description: "The placeholder that the agent's programs see and send in place of the value." }),
+    from: z
+      .enum(["agent", "workspace"])
+      .meta({ description: "The owner of the secret. The agent's own one of a name hides the workspace's." }),
     createdBy: CreatedBy.meta({ description: "The author of the last change." }),
     createdAt: time,
     updatedAt: time,
@@ -100,7 +107,7 @@ export type SecretRecord = z.infer<typeof SecretRecord>;
 
 export const SecretList = z
   .object({ data: z.array(SecretRecord), nextCursor: z.string().nullable() })
-  .meta({ id: "SecretList", description: "The agent's secrets by name, without their values." });
+  .meta({ id: "SecretList", description: "The secrets that the agent can use, by name, without their values." });
 export type SecretList = z.infer<typeof SecretList>;
 
 export const SecretParams = z.object({

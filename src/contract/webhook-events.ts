@@ -22,6 +22,7 @@ const OfRun = {
   runId: z.uuid(),
   turnId: z.uuid().nullable().meta({ description: "Null: it did not begin." }),
 };
+const secret = z.string().meta({ description: "The secret's name." });
 const balance = z.string().meta({ description: "The balance, in credits." });
 
 /** An event as a receiver gets it: its type, its time, and ids of what it is about. */
@@ -124,6 +125,14 @@ export const webhookEvents = {
     agent,
     snapshotId: z.uuid(),
   }),
+  "secret.created": event("secret.created", "SecretCreatedEvent", "A secret of the workspace was created.", { secret }),
+  "secret.changed": event(
+    "secret.changed",
+    "SecretChangedEvent",
+    "A secret of the workspace, or who can use it, was changed.",
+    { secret },
+  ),
+  "secret.deleted": event("secret.deleted", "SecretDeletedEvent", "A secret of the workspace was deleted.", { secret }),
   "webhook.test": event("webhook.test", "WebhookTestEvent", "A person asked for a test. Every webhook gets it.", {
     webhookId: z.uuid(),
   }),

@@ -14,7 +14,7 @@ import { intercept } from "./interception.ts";
 import { type Resolve, resolveHere, resolvePublic } from "./names.ts";
 import type { AgentRules, Destination, Policy } from "./policy.ts";
 import { type Answer, failed, refused, unknown } from "./refusal.ts";
-import { certifiedName, type DestinationSecrets, type Secret, secretsFor } from "./secrets.ts";
+import { certifiedName, type DestinationSecrets, placeholdersOf, type Secret, secretsFor } from "./secrets.ts";
 import { carry, dial, Unconnected } from "./tunnel.ts";
 import { Warnings } from "./warnings.ts";
 
@@ -56,6 +56,8 @@ interface SecretKeeper {
 interface Tunnel {
   destination: Destination;
   address: string;
+  /** The placeholders of the secrets that its requests may use. */
+  secrets: readonly string[];
   cut: AbortController;
   movedAt: number;
 }
@@ -129,13 +131,18 @@ export class Egress {
     }
   }
 
-  /** Closes the agent's tunnels that are no longer allowed. */
+  /** Closes the agent's tunnels that are no longer allowed, and those whose secrets no longer are. */
   async recheck(agentId: string): Promise<void> {
     const tunnels = [...(this.#traffic.get(agentId)?.tunnels ?? [])];
     if (tunnels.length === 0) return;
     const rules = await this.#options.rulesOf(agentId);
+    const hasSecrets = tunnels.some(({ secrets }) => secrets.length > 0);
+    const secrets = hasSecrets ? await this.#options.secrets.of(agentId) : [];
     for (const tunnel of tunnels) {
-      if ((await this.#refusalOf(tunnel.destination, [tunnel.address], rules)) !== null) tunnel.cut.abort();
+      const { destination, address } = tunnel;
+      const current = placeholdersOf(secretsFor(secrets, destination));
+      const hasLost = tunnel.secrets.some((placeholder) => !current.includes(placeholder));
+      if (hasLost || (await this.#refusalOf(destination, [address], rules)) !== null) tunnel.cut.abort();
     }
   }
 
@@ -205,9 +212,9 @@ export class Egress {
       const secrets = secretsFor(await this.#options.secrets.of(request.agentId), destination);
       const socket = await dial(addresses, port, connectTimeoutMs, gone);
       const address = socket.remoteAddress ?? addresses[0]!;
-      const hasSecrets = secrets.tls.length + secrets.plain.length > 0;
-      const end = hasSecrets ? this.#intercepted(request.agentId, destination, secrets, socket) : socket;
-      const outcome = await this.#carry(request, { destination, address }, end);
+      const held = placeholdersOf(secrets);
+      const end = held.length > 0 ? this.#intercepted(request.agentId, destination, secrets, socket) : socket;
+      const outcome = await this.#carry(request, { destination, address, secrets: held }, end);
       this.#ended(request, begun, outcome, address, socket);
     } catch (error) {
       if (!(error instanceof Unconnected)) throw error;
@@ -231,7 +238,7 @@ export class Egress {
 
   async #carry(
     { traffic, stream, name, openDownload }: Request,
-    target: Pick<Tunnel, "destination" | "address">,
+    target: Pick<Tunnel, "destination" | "address" | "secrets">,
     end: Duplex,
   ): Promise<EgressOutcome> {
     const tunnel: Tunnel = { ...target, cut: new AbortController(), movedAt: performance.now() };

@@ -8,7 +8,7 @@ import { Policy } from "./policy.ts";
 
 /** Agents' connections to other hosts, subject to policy. */
 export function openEgress({ config, address, stores, metrics, log }: AppContext): Egress {
-  const { egressRules, egressLog, secrets } = stores;
+  const { egressRules, egressLog, secrets, usableSecrets } = stores;
   const certificates = new Certificates((agentId) => secrets.authorityOf(agentId));
   const warn = (message: string, error: unknown) => log(message, { error });
   return new Egress({
@@ -20,7 +20,7 @@ export function openEgress({ config, address, stores, metrics, log }: AppContext
     }),
     rulesOf: (agentId) => egressRules.of(agentId),
     secrets: {
-      of: (agentId) => secrets.open(agentId),
+      of: (agentId) => usableSecrets.open(agentId),
       certificate: (agentId, host) => certificates.of(agentId, host),
     },
     log: new ConnectionLog((entries) => egressLog.write(entries), warn),

@@ -24,6 +24,10 @@ export function secretsFor(secrets: readonly Secret[], destination: Destination)
   return { tls: allowed(false), plain: allowed(true) };
 }
 
+export function placeholdersOf({ tls, plain }: DestinationSecrets): string[] {
+  return [...tls, ...plain].map(({ placeholder }) => placeholder);
+}
+
 function mayHave(text: string, { host, port }: Destination, isPlain: boolean): boolean {
   const allowed = parseSecretHost(text);
   if (!allowed || allowed.isPlain !== isPlain || allowed.port !== port) return false;

@@ -41,6 +41,7 @@ const needs: Record<AccountEvent["type"] extends `${infer Noun}.${string}` ? Nou
   credits: "use",
   host: "use",
   key: "use",
+  secret: "use",
   invitation: "manage",
 };
 

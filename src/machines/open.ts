@@ -2,7 +2,7 @@ import { pourInto } from "../archives/imports.ts";
 import type { AppContext } from "../context.ts";
 import { retryTransient } from "../core/retry.ts";
 import { resourcesOf } from "../runtimes/runtime.ts";
-import { guestSecrets } from "../secrets/secrets.ts";
+import { guestSecrets } from "../secrets/placeholders.ts";
 import type { Driver } from "./driver.ts";
 import { fenced } from "./fenced-driver.ts";
 import { Machines } from "./machines.ts";
@@ -16,7 +16,7 @@ export function openMachines(context: AppContext): Machines {
     accountOf: (id) => context.slots.accountOf(id),
     secretsOf: (id, waiting) => {
       const failed = (error: unknown) => log("an agent's secrets cannot be read; trying again", { agentId: id, error });
-      const read = () => guestSecrets(stores.secrets, id);
+      const read = () => guestSecrets(stores, id);
       return waiting ? retryTransient(read, waiting, failed) : read();
     },
     turnOf: (id) => context.running.ofAgent(id)?.turn.id ?? null,

@@ -2,7 +2,6 @@ import type { FastifyPluginAsync } from "fastify";
 import { requireAllowed } from "../agents/agent.ts";
 import { findAgent } from "../agents/find.ts";
 import type { AppContext } from "../context.ts";
-import { BerthError } from "../contract/errors.ts";
 import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
 import { toSecretView } from "./secrets.ts";
@@ -20,13 +19,12 @@ export function secretRoutes(context: AppContext): FastifyPluginAsync {
       const agent = await findAgent(agents, request, request.params.name);
       requireAllowed("change", agent);
       const { secret, made } = await secrets.set(agent.id, request.params.secret, request.body, request.caller);
-      return reply.code(made ? 201 : 200).send(toSecretView(secret));
+      return reply.code(made ? 201 : 200).send(toSecretView({ ...secret, from: "agent" }));
     });
 
     handle(app, routes.removeSecret, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      const removed = await secrets.remove(agent.id, request.params.secret);
-      if (!removed) throw new BerthError("secret_not_found", `The agent has no secret ${request.params.secret}.`);
+      await secrets.remove(agent.id, request.params.secret);
       return null;
     });
   };

@@ -1,10 +1,8 @@
-import { randomBytes } from "node:crypto";
 import type { AppContext } from "../context.ts";
 import type { Author } from "../contract/authors.ts";
-import type { GuestSecrets } from "../contract/guest.ts";
+import { BerthError } from "../contract/errors.ts";
 import type { SecretRecord, SetSecret } from "../contract/secrets.ts";
 import type { AuthorIds } from "../core/database/authors.ts";
-import type { SecretStore } from "./store.ts";
 
 /** How many secrets an agent may have. */
 export const maximumSecrets = 50;
@@ -20,13 +18,11 @@ export interface SecretState {
   updatedAt: Date;
 }
 
-/** Generates the placeholder for a secret in the machine. It is random, so it occurs nowhere else. */
-export function newPlaceholder(name: string): string {
-  return `berth-secret-${name}-${randomBytes(12).toString("hex")}`;
-}
+/** A secret that an agent can use: its own, or one of its workspace. */
+export type UsableSecretState = SecretState & Pick<SecretRecord, "from">;
 
 /** The secret as its owner sees it. */
-export function toSecretView({ createdAt, updatedAt, ...secret }: SecretState): SecretRecord {
+export function toSecretView({ createdAt, updatedAt, ...secret }: UsableSecretState): SecretRecord {
   return { ...secret, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
 }
 
@@ -34,18 +30,6 @@ export function toSecretView({ createdAt, updatedAt, ...secret }: SecretState): 
 export interface Authority {
   certificate: string;
   key: string;
-}
-
-/** The machine's part: placeholders and the authority, never the values. */
-export async function guestSecrets(
-  rows: Pick<SecretStore, "list" | "authority">,
-  agentId: string,
-): Promise<GuestSecrets> {
-  const [secrets, authority] = await Promise.all([rows.list(agentId), rows.authority(agentId)]);
-  return {
-    placeholders: Object.fromEntries(secrets.map(({ name, placeholder }) => [name, placeholder])),
-    authority: authority?.certificate ?? null,
-  };
 }
 
 /** Secrets that agents' programs can use but not see. */
@@ -56,9 +40,9 @@ export class Secrets {
     this.#context = context;
   }
 
-  /** By name. */
-  list(agentId: string): Promise<SecretState[]> {
-    return this.#context.stores.secrets.list(agentId);
+  /** Those that the agent can use, by name. */
+  list(agentId: string): Promise<UsableSecretState[]> {
+    return this.#context.stores.usableSecrets.list(agentId);
   }
 
   /** Creates or changes a secret. Throws `request_invalid` if there are too many, `agent_not_found`. */
@@ -69,25 +53,18 @@ export class Secrets {
     by: AuthorIds,
   ): Promise<{ secret: SecretState; made: boolean }> {
     const set = await this.#context.stores.secrets.set(agentId, name, secret, by);
-    await this.#provide(agentId);
+    await this.#context.placeholders.provide(agentId);
     return set;
   }
 
-  /** False if the agent has no such secret. */
-  async remove(agentId: string, name: string): Promise<boolean> {
-    const removed = await this.#context.stores.secrets.remove(agentId, name);
-    if (removed) await this.#provide(agentId);
-    return removed;
-  }
-
-  /** An unreachable machine is updated at its next adoption. */
-  async #provide(agentId: string): Promise<void> {
-    const { stores, leases, log } = this.#context;
-    try {
-      const guest = await leases.ifRunning(agentId);
-      await guest?.provideSecrets(await guestSecrets(stores.secrets, agentId));
-    } catch (error) {
-      log("a machine was not given its secrets", { agentId, error });
-    }
+  /** Removes one of the agent's own. Throws `secret_not_found`. */
+  async remove(agentId: string, name: string): Promise<void> {
+    const { stores, placeholders } = this.#context;
+    if (await stores.secrets.remove(agentId, name)) return placeholders.provide(agentId);
+    const isOfWorkspace = (await stores.usableSecrets.list(agentId)).some((secret) => secret.name === name);
+    const message = isOfWorkspace
+      ? `${name} is a secret of the workspace, not of the agent: delete /secrets/${name}, or leave the agent out of its \`agents\`.`
+      : `The agent has no secret ${name}.`;
+    throw new BerthError("secret_not_found", message);
   }
 }

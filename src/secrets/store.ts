@@ -5,15 +5,8 @@ import { type AuthorIds, authorColumns, authorOf } from "../core/database/author
 import type { Database } from "../core/database/database.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
-import { type Authority, maximumSecrets, newPlaceholder, type SecretState } from "./secrets.ts";
-
-/** A secret with its value. */
-export interface OpenedSecret {
-  placeholder: string;
-  hosts: string[];
-  headers: string[];
-  value: string;
-}
+import { contextOfSecret, newPlaceholder } from "./placeholder.ts";
+import { type Authority, maximumSecrets, type SecretState } from "./secrets.ts";
 
 /** Makes a certificate authority for an agent. */
 export type MakeAuthority = (agentId: string) => Promise<Authority>;
@@ -24,7 +17,7 @@ export interface CopiedSecrets {
   authority: Authority;
 }
 
-/** The agents' secrets. Values and keys are stored encrypted and bound to their rows. */
+/** The agents' own secrets. Values and keys are stored encrypted and bound to their rows. */
 export class SecretStore {
   readonly #database: Database;
   readonly #sealing: Sealing;
@@ -53,7 +46,7 @@ export class SecretStore {
     { value, hosts, headers }: SetSecret,
     by: AuthorIds,
   ): Promise<{ secret: SecretState; made: boolean }> {
-    const sealed = this.#sealing.seal(value, contextOf("agent_secrets", agentId, name));
+    const sealed = this.#sealing.seal(value, contextOfSecret("agent_secrets", agentId, name));
     // Before the transaction: it takes some time to make one.
     const authority = (await this.authority(agentId)) ?? (await this.#makeAuthority(agentId));
     return this.#database.transaction().execute(async (transaction) => {
@@ -98,7 +91,7 @@ export class SecretStore {
   /** The secrets of an agent that can be decrypted, to be given to a new one. Null if there are none. */
   async copyOf(from: string, to: string): Promise<CopiedSecrets | null> {
     const secrets = (await this.#rows(from)).flatMap(({ name, hosts, headers, value: sealed }) => {
-      const value = this.#sealing.open(sealed, contextOf("agent_secrets", from, name));
+      const value = this.#sealing.open(sealed, contextOfSecret("agent_secrets", from, name));
       return value === null ? [] : [{ name, value, hosts, headers }];
     });
     return secrets.length === 0 ? null : { secrets, authority: await this.#makeAuthority(to) };
@@ -110,7 +103,7 @@ export class SecretStore {
       agent_id: agentId,
       name,
       placeholder: newPlaceholder(name),
-      value: this.#sealing.seal(value, contextOf("agent_secrets", agentId, name)),
+      value: this.#sealing.seal(value, contextOfSecret("agent_secrets", agentId, name)),
       hosts: JSON.stringify(hosts),
       headers: JSON.stringify(headers),
     }));
@@ -128,14 +121,6 @@ export class SecretStore {
     return numDeletedRows > 0n;
   }
 
-  /** All of the agent's secrets with their values, except those encrypted with another secret key. */
-  async open(agentId: string): Promise<OpenedSecret[]> {
-    return (await this.#rows(agentId)).flatMap(({ name, placeholder, hosts, headers, value: sealed }) => {
-      const value = this.#sealing.open(sealed, contextOf("agent_secrets", agentId, name));
-      return value === null ? [] : [{ placeholder, hosts, headers, value }];
-    });
-  }
-
   #rows(agentId: string) {
     return this.#database.selectFrom("agent_secrets").selectAll().where("agent_id", "=", agentId).execute();
   }
@@ -144,7 +129,7 @@ export class SecretStore {
   async authority(agentId: string): Promise<Authority | null> {
     const rows = this.#database.selectFrom("agent_authorities").selectAll().where("agent_id", "=", agentId);
     const row = await rows.executeTakeFirst();
-    const key = row && this.#sealing.open(row.key, contextOf("agent_authorities", agentId, ""));
+    const key = row && this.#sealing.open(row.key, contextOfSecret("agent_authorities", agentId, ""));
     return row && key ? { certificate: row.certificate, key } : null;
   }
 
@@ -157,26 +142,27 @@ export class SecretStore {
     return (await this.authority(agentId)) ?? made;
   }
 
-  /** Keeps the authority that the agent has, unless that was encrypted with another secret key. */
+  /** Keeps the authority that the agent has, also one made meanwhile, unless another secret key encrypted it. */
   async #insertAuthority(database: Database, agentId: string, { certificate, key }: Authority): Promise<void> {
-    const row = { certificate, key: this.#sealing.seal(key, contextOf("agent_authorities", agentId, "")) };
+    const context = contextOfSecret("agent_authorities", agentId, "");
+    const row = { certificate, key: this.#sealing.seal(key, context) };
     const stored = await database
       .selectFrom("agent_authorities")
       .select("key")
       .where("agent_id", "=", agentId)
       .executeTakeFirst();
-    if (stored && this.#sealing.open(stored.key, contextOf("agent_authorities", agentId, "")) !== null) return;
+    if (stored && this.#sealing.open(stored.key, context) !== null) return;
     await database
       .insertInto("agent_authorities")
       .values({ agent_id: agentId, ...row })
-      .onConflict((conflict) => conflict.column("agent_id").doUpdateSet(row))
+      .onConflict((conflict) =>
+        conflict
+          .column("agent_id")
+          .doUpdateSet(row)
+          .where("agent_authorities.key", "=", stored?.key ?? Buffer.alloc(0)),
+      )
       .execute();
   }
-}
-
-/** Binds ciphertext to its row. */
-function contextOf(table: "agent_secrets" | "agent_authorities", agentId: string, name: string): string {
-  return JSON.stringify([table, agentId, name]);
 }
 
 function fromRow(row: Selectable<Tables["agent_secrets"]> & Pick<SecretState, "createdBy">): SecretState {

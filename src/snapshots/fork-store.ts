@@ -4,15 +4,18 @@ import { copyConversations } from "../conversations/archive-store.ts";
 import { nobody } from "../core/database/authors.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
 import type { SecretStore } from "../secrets/store.ts";
+import type { VaultStore } from "../secrets/vault-store.ts";
 
 /** Rows of forks, with their egress rules and secrets. */
 export class ForkStore {
   readonly #agents: AgentStore;
   readonly #secrets: SecretStore;
+  readonly #vault: VaultStore;
 
-  constructor(agents: AgentStore, secrets: SecretStore) {
+  constructor(agents: AgentStore, secrets: SecretStore, vault: VaultStore) {
     this.#agents = agents;
     this.#secrets = secrets;
+    this.#vault = vault;
   }
 
   byId(id: string): Promise<AgentState | null> {
@@ -40,6 +43,7 @@ export class ForkStore {
         await copyConversations(transaction, source, fork, options.until);
         await rules.set(id, lists, nobody);
         const copy = copies[index];
+        if (options.secrets) await this.#vault.copyRights(transaction, source, id);
         if (copy) await this.#secrets.insertCopy(transaction, id, copy);
       }
     });

@@ -49,6 +49,7 @@ async function resume(context: AppContext): Promise<void> {
   await context.scheduler.sweep();
   context.scheduler.begin();
   context.commandEnds.begin();
+  context.placeholders.begin();
   await listen(context);
 }
 

@@ -113,6 +113,7 @@ export class WorkspaceStore {
         .execute();
       await transaction.deleteFrom("memberships").where("account_id", "=", accountId).execute();
       await transaction.deleteFrom("invitations").where("account_id", "=", accountId).execute();
+      await transaction.deleteFrom("workspace_secrets").where("account_id", "=", accountId).execute();
       await revokeKeys(transaction, accountId, null);
       return false;
     });

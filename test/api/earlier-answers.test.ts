@@ -58,6 +58,7 @@ const added = [
   [/\/turns$/, "data.*.createdBy"],
   [/\/turns\/[^/]+$/, "createdBy"],
   [/\/(snapshots|secrets|shares)$/, "data.*.createdBy"],
+  [/\/secrets$/, "data.*.from"],
   [/\/files\//, "data.*.createdBy"],
   [/\/network$/, "createdBy"],
   [/\/billing$/, "lowCredits"],

@@ -140,6 +140,10 @@ const expected: Readonly<Record<string, Expected>> = {
   "PUT /agents/{name}/secrets/{secret}": account(201, 404),
   "GET /agents/{name}/secrets": account(200, 404),
   "DELETE /agents/{name}/secrets/{secret}": account(204, 404),
+  "PUT /secrets/{secret}": account(201, 201),
+  "GET /secrets": account(200, 200),
+  "GET /secrets/{secret}": account(200, 200),
+  "DELETE /secrets/{secret}": account(204, 204),
   "PUT /agents/{name}/files/{path}": account(201, 404),
   "GET /agents/{name}/files/{path}": account(200, 404),
   "POST /agents/{name}/files/{path}": account(200, 404),
@@ -354,6 +358,8 @@ const membersMayNot = [
   "PATCH /providers/{name}",
   "DELETE /providers/{name}",
   "POST /providers/{name}/test",
+  "PUT /secrets/{secret}",
+  "DELETE /secrets/{secret}",
   "POST /webhooks",
   "GET /webhooks",
   "GET /webhooks/{id}",
@@ -376,6 +382,7 @@ const adminsMayNot = ["DELETE /workspaces/{name}"];
 /** Statuses for a member of the workspace that differ from its owner's: 404 for another's key, 403 for yourself alone. */
 const ofMembers: Readonly<Record<string, number>> = {
   "DELETE /keys/{id}": 404,
+  "GET /secrets/{secret}": 404,
   "DELETE /workspaces/{name}/members/{id}": 403,
 };
 /** As `ofMembers`: nothing was written or created before they read it. */
@@ -431,6 +438,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /v1/conversations/{conversationId}": () => ({ metadata: { a: "b" } }),
   "POST /v1/conversations/{conversationId}/items": () => ({ items: [{ role: "user", content: "hello" }] }),
   "PUT /agents/{name}/secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),
+  "PUT /secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),
   "POST /agents/{name}/agui": () => ({ threadId: "t", runId: "r", messages: [{ role: "user", content: "hello" }] }),
   "POST /agents/{name}/a2a": ({ turnId }) => ({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: turnId } }),
   "POST /mcp": () => ({ jsonrpc: "2.0", id: 1, method: "tools/list" }),

@@ -64,6 +64,11 @@ test("a data folder that is destroyed under load is restored: answers, credits a
     const { client, config } = service;
     await Promise.all([...names, "eve"].map((name) => client.createAgent(name)));
     await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "hush", hosts: ["example.com"] });
+    await client.call("PUT", "/secrets/SHARED", {
+      value: "hush-of-all-agents",
+      hosts: ["example.com"],
+      agents: ["eve"],
+    });
     await client.call("POST", "/agents/ada/snapshots", { name: "first" });
     await client.chat("eve", "hello");
     await client.call("POST", "/agents/eve/suspend");
@@ -119,6 +124,8 @@ test("a data folder that is destroyed under load is restored: answers, credits a
   expect(data).toContainEqual(expect.objectContaining({ name: "first" }));
   expect((await client.call("POST", "/agents/ada/rollback?wait=ready", { snapshot: "first" })).status).toBe(200);
   expect((await client.call("GET", "/agents/ada/secrets")).body.data).toMatchObject([{ name: "TOKEN" }]);
+  expect((await client.call("GET", "/secrets/SHARED")).body).toMatchObject({ agents: ["eve"], lastFour: "ents" });
+  expect((await client.call("GET", "/agents/eve/secrets")).body.data).toMatchObject([{ name: "SHARED" }]);
   await client.call("POST", "/agents/ada/restart?wait=ready");
   expect([...service.driver.provided.values()].some(({ placeholders }) => "TOKEN" in placeholders)).toBe(true);
 }, 300_000);

@@ -110,6 +110,7 @@ test("a secret is set, listed and changed without its value, and the machine is 
     hosts: ["api.github.com", "*.example.com:8443"],
     headers: ["x-token", "authorization"],
     placeholder: expect.stringMatching(/^berth-secret-GITHUB_TOKEN-[0-9a-f]{24}$/),
+    from: "agent",
     createdBy: expect.objectContaining({ kind: "key" }),
     createdAt: expect.any(String),
     updatedAt: made.body.createdAt,

@@ -81,6 +81,9 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   user_links: "clean-up",
   users: "the operator adds them",
   webhook_deliveries: "1,000 that wait and 100 that ended for each webhook; a sweep removes others each minute",
+  workspace_secret_agents: ["workspace_secrets", "the account's agents"],
+  workspace_secret_versions: ["accounts", "one"],
+  workspace_secrets: ["accounts", "100"],
   webhooks: "BERTH_MAX_WEBHOOKS_PER_ACCOUNT, and for tasks of A2A 1,000 for each account",
 };
 

@@ -21,4 +21,7 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   "credits.exhausted": "There are no credits left",
   "network.refused": "A connection was refused",
   "snapshot.created": "A person took a snapshot",
+  "secret.created": "A secret of the workspace was created",
+  "secret.changed": "A secret of the workspace was changed",
+  "secret.deleted": "A secret of the workspace was deleted",
 };

@@ -13,6 +13,7 @@ import {
   Providers,
   PushSubscriptions,
   Webhooks,
+  WorkspaceSecrets,
   Workspaces,
 } from "./generated/methods.gen.ts";
 import type { AccountEvent, Import } from "./generated/types.gen.ts";
@@ -29,6 +30,8 @@ export class Berth extends BerthMethods {
   readonly profile: ProfileMethods;
   readonly programs: Programs;
   readonly providers: Providers;
+  /** Secrets of the workspace. An agent's own: `agent(name).secrets`. */
+  readonly secrets: WorkspaceSecrets;
   readonly webhooks: Webhooks;
   readonly pushSubscriptions: PushSubscriptions;
   readonly workspaces: Workspaces;
@@ -44,6 +47,7 @@ export class Berth extends BerthMethods {
     this.profile = new ProfileMethods(this.connection);
     this.programs = new Programs(this.connection);
     this.providers = new Providers(this.connection);
+    this.secrets = new WorkspaceSecrets(this.connection);
     this.webhooks = new Webhooks(this.connection);
     this.pushSubscriptions = new PushSubscriptions(this.connection);
     this.workspaces = new Workspaces(this.connection);

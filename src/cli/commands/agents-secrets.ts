@@ -19,11 +19,16 @@ const headerHelp = "the request header that carries it; can be repeated (default
 
 /** Adds `berth agents secrets`. */
 export function addSecretCommands(agents: ToolCommand): void {
-  const secrets = agents.add("secrets", "manage secrets that an agent can use but not read");
-  secrets.add("list <name>", "list an agent's secrets without their values").lists({
+  const secrets = agents.add("secrets", "manage an agent's own secrets, which it can use but not read");
+  secrets.add("list <name>", "list the secrets that an agent can use, without their values").lists({
     list: (name: string) => agentOf(name).secrets.list(),
     empty: (name) => `${name} has no secrets. To give it one: berth agents secrets set ${name} NAME --host HOST`,
-    columns: { NAME: "name", HOSTS: ({ hosts }) => hosts.join(", "), PLACEHOLDER: "placeholder" },
+    columns: {
+      NAME: "name",
+      OF: "from",
+      HOSTS: ({ hosts }) => hosts.join(", "),
+      PLACEHOLDER: "placeholder",
+    },
   });
   secrets
     .add("set <name> <secret>", "set a secret that an agent can use but not read", {

@@ -55,7 +55,7 @@ export const egressRoutes = {
   listSecrets: route({
     method: "GET",
     path: "/agents/{name}/secrets",
-    summary: "List an agent's secrets, without their values",
+    summary: "List the secrets that an agent can use, without their values",
     params: AgentParams,
     responses: { 200: SecretList },
     permission: using,

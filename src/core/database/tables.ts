@@ -10,6 +10,7 @@ import type { HostTables } from "../../hosts/tables.ts";
 import type { NotificationTables } from "../../notifications/tables.ts";
 import type { OpenAiTables } from "../../protocols/openai/tables.ts";
 import type { ProviderTables } from "../../providers/tables.ts";
+import type { SecretTables } from "../../secrets/tables.ts";
 import type { SignInTables } from "../../sign-in/tables.ts";
 import type { TurnTables } from "../../turns/tables.ts";
 import type { WebhookTables } from "../../webhooks/tables.ts";
@@ -27,6 +28,7 @@ export interface Tables
     ProviderTables,
     BillingTables,
     EgressTables,
+    SecretTables,
     AcmeTables,
     HostTables {
   rate_limits: { key: string; points: number; expire: string | null };

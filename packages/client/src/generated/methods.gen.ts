@@ -428,7 +428,7 @@ export class AgentSecrets {
     this.path = path;
   }
 
-  /** List an agent's secrets, without their values. */
+  /** List the secrets that an agent can use, without their values. */
   async list(options: RequestOptions = {}): Promise<types.Secret[]> {
     return (await this.connection.call("listSecrets", { path: this.path, ...options })).data;
   }
@@ -441,6 +441,35 @@ export class AgentSecrets {
   /** Remove an agent's secret. */
   async remove(secret: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("removeSecret", { path: { ...this.path, secret }, ...options });
+  }
+}
+
+/** Values that several agents of the workspace can use and not read, by their names. Every method throws as `Connection.call`. */
+export class WorkspaceSecrets {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the workspace's secrets, without their values. */
+  async list(options: RequestOptions = {}): Promise<types.WorkspaceSecret[]> {
+    return (await this.connection.call("listWorkspaceSecrets", options)).data;
+  }
+
+  /** Show a secret of the workspace, without its value. */
+  get(secret: string, options: RequestOptions = {}): Promise<types.WorkspaceSecret> {
+    return this.connection.call("getWorkspaceSecret", { path: { secret }, ...options });
+  }
+
+  /** Set a secret of the workspace. */
+  set(secret: string, body: Sendable<types.SetWorkspaceSecret>, options: RequestOptions = {}): Promise<types.WorkspaceSecret> {
+    return this.connection.call("setWorkspaceSecret", { path: { secret }, body, ...options });
+  }
+
+  /** Delete a secret of the workspace. */
+  async delete(secret: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("removeWorkspaceSecret", { path: { secret }, ...options });
   }
 }
 

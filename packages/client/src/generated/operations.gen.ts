@@ -129,6 +129,10 @@ export const operations = {
   listSecrets: { method: "GET", path: "/agents/{name}/secrets" },
   setSecret: { method: "PUT", path: "/agents/{name}/secrets/{secret}" },
   removeSecret: { method: "DELETE", path: "/agents/{name}/secrets/{secret}" },
+  listWorkspaceSecrets: { method: "GET", path: "/secrets" },
+  getWorkspaceSecret: { method: "GET", path: "/secrets/{secret}" },
+  setWorkspaceSecret: { method: "PUT", path: "/secrets/{secret}" },
+  removeWorkspaceSecret: { method: "DELETE", path: "/secrets/{secret}" },
   getAccount: { method: "GET", path: "/account" },
   listPrograms: { method: "GET", path: "/account/programs" },
   endProgram: { method: "DELETE", path: "/account/programs/{id}" },
@@ -316,6 +320,10 @@ export interface Operations {
   listSecrets: { data: types.ListSecretsData; answer: types.SecretList; event: null };
   setSecret: { data: types.SetSecretData; answer: types.Secret; event: null };
   removeSecret: { data: types.RemoveSecretData; answer: null; event: null };
+  listWorkspaceSecrets: { data: types.ListWorkspaceSecretsData; answer: types.WorkspaceSecretList; event: null };
+  getWorkspaceSecret: { data: types.GetWorkspaceSecretData; answer: types.WorkspaceSecret; event: null };
+  setWorkspaceSecret: { data: types.SetWorkspaceSecretData; answer: types.WorkspaceSecret; event: null };
+  removeWorkspaceSecret: { data: types.RemoveWorkspaceSecretData; answer: null; event: null };
   getAccount: { data: types.GetAccountData; answer: types.Account; event: null };
   listPrograms: { data: types.ListProgramsData; answer: types.ProgramList; event: null };
   endProgram: { data: types.EndProgramData; answer: null; event: null };

@@ -3,7 +3,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostCommandExitedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostWebhookTestWebhookRequest;
+export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostCommandExitedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostSecretCreatedWebhookRequest | PostSecretChangedWebhookRequest | PostSecretDeletedWebhookRequest | PostWebhookTestWebhookRequest;
 
 export type Account = {
     id: string;
@@ -472,6 +472,39 @@ export type AccountEvent = {
      * The number of connections.
      */
     count: number;
+} | {
+    type: 'secret.created';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The name of a secret of the workspace.
+     */
+    secret: string;
+} | {
+    type: 'secret.changed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The name of a secret of the workspace.
+     */
+    secret: string;
+} | {
+    type: 'secret.deleted';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The name of a secret of the workspace.
+     */
+    secret: string;
 } | {
     type: 'key.created';
     /**
@@ -1625,7 +1658,7 @@ export type ChangeWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -2619,7 +2652,7 @@ export type CreateWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -2817,7 +2850,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'too_many_secrets' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -2825,7 +2858,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'too_many_secrets' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -3239,7 +3272,7 @@ export type McpServers = {
          */
         url: string;
         /**
-         * `${NAME}` stands for the agent's secret NAME, which is inserted outside of the machine.
+         * `${NAME}` stands for the secret NAME of the agent or its workspace, which is inserted outside of the machine.
          */
         headers?: {
             [key: string]: string;
@@ -3251,7 +3284,7 @@ export type McpServers = {
         command: string;
         args?: Array<string>;
         /**
-         * `${NAME}` stands for the agent's secret NAME.
+         * `${NAME}` stands for the secret NAME of the agent or its workspace.
          */
         env?: {
             [key: string]: string;
@@ -4456,6 +4489,10 @@ export type Secret = {
      */
     placeholder: string;
     /**
+     * The owner of the secret. The agent's own one of a name hides the workspace's.
+     */
+    from: 'agent' | 'workspace';
+    /**
      * The author of the last change.
      */
     createdBy: Author | null;
@@ -4464,7 +4501,58 @@ export type Secret = {
 };
 
 /**
- * The agent's secrets by name, without their values.
+ * A secret of the workspace, or who can use it, was changed.
+ */
+export type SecretChangedEvent = {
+    type: 'secret.changed';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The secret's name.
+         */
+        secret: string;
+    };
+};
+
+/**
+ * A secret of the workspace was created.
+ */
+export type SecretCreatedEvent = {
+    type: 'secret.created';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The secret's name.
+         */
+        secret: string;
+    };
+};
+
+/**
+ * A secret of the workspace was deleted.
+ */
+export type SecretDeletedEvent = {
+    type: 'secret.deleted';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The secret's name.
+         */
+        secret: string;
+    };
+};
+
+/**
+ * The secrets that the agent can use, by name, without their values.
  */
 export type SecretList = {
     data: Array<Secret>;
@@ -4499,6 +4587,28 @@ export type SetSecret = {
      * The request headers that the placeholder is replaced in, such as `x-api-key`.
      */
     headers?: Array<string>;
+};
+
+/**
+ * Fields that are not given keep what they were. For a new secret, `headers` is `authorization` and `agents` is null.
+ */
+export type SetWorkspaceSecret = {
+    /**
+     * Never returned again. Required for a new secret, and to add a host or a header.
+     */
+    value?: string;
+    /**
+     * The hosts that the value may be sent to: a host, or all names below it (`*.example.com`), with a port unless it is 443. Over TLS only, unless the host begins with `http://`.
+     */
+    hosts?: Array<string>;
+    /**
+     * The request headers that the placeholder is replaced in, such as `x-api-key`.
+     */
+    headers?: Array<string>;
+    /**
+     * The agents that can use it, by name. Null: all, also those that are created later. Empty: none; only the service itself uses it.
+     */
+    agents?: Array<string> | null;
 };
 
 export type Share = {
@@ -5507,6 +5617,34 @@ export type Workspace = {
  */
 export type WorkspaceList = {
     data: Array<Workspace>;
+};
+
+export type WorkspaceSecret = {
+    name: string;
+    hosts: Array<string>;
+    headers: Array<string>;
+    /**
+     * The agents that can use it, by name, without other people's private ones. Null: all.
+     */
+    agents: Array<string> | null;
+    /**
+     * The value's last four characters. Null: it has less than 12, or was encrypted with another secret key.
+     */
+    lastFour: string | null;
+    /**
+     * The author of the last change.
+     */
+    createdBy: Author | null;
+    createdAt: string;
+    updatedAt: string;
+};
+
+/**
+ * The workspace's secrets by name, without their values.
+ */
+export type WorkspaceSecretList = {
+    data: Array<WorkspaceSecret>;
+    nextCursor: string | null;
 };
 
 export type WrittenFile = {
@@ -11154,6 +11292,141 @@ export type SetSecretResponses = {
 
 export type SetSecretResponse = SetSecretResponses[keyof SetSecretResponses];
 
+export type ListWorkspaceSecretsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/secrets';
+};
+
+export type ListWorkspaceSecretsErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type ListWorkspaceSecretsError = ListWorkspaceSecretsErrors[keyof ListWorkspaceSecretsErrors];
+
+export type ListWorkspaceSecretsResponses = {
+    /**
+     * Default Response
+     */
+    200: WorkspaceSecretList;
+};
+
+export type ListWorkspaceSecretsResponse = ListWorkspaceSecretsResponses[keyof ListWorkspaceSecretsResponses];
+
+export type RemoveWorkspaceSecretData = {
+    body?: never;
+    path: {
+        /**
+         * The name of the variable that holds the placeholder in the machine.
+         */
+        secret: string;
+    };
+    query?: never;
+    url: '/secrets/{secret}';
+};
+
+export type RemoveWorkspaceSecretErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type RemoveWorkspaceSecretError = RemoveWorkspaceSecretErrors[keyof RemoveWorkspaceSecretErrors];
+
+export type RemoveWorkspaceSecretResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type RemoveWorkspaceSecretResponse = RemoveWorkspaceSecretResponses[keyof RemoveWorkspaceSecretResponses];
+
+export type GetWorkspaceSecretData = {
+    body?: never;
+    path: {
+        /**
+         * The name of the variable that holds the placeholder in the machine.
+         */
+        secret: string;
+    };
+    query?: never;
+    url: '/secrets/{secret}';
+};
+
+export type GetWorkspaceSecretErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type GetWorkspaceSecretError = GetWorkspaceSecretErrors[keyof GetWorkspaceSecretErrors];
+
+export type GetWorkspaceSecretResponses = {
+    /**
+     * Default Response
+     */
+    200: WorkspaceSecret;
+};
+
+export type GetWorkspaceSecretResponse = GetWorkspaceSecretResponses[keyof GetWorkspaceSecretResponses];
+
+export type SetWorkspaceSecretData = {
+    body: SetWorkspaceSecret;
+    path: {
+        /**
+         * The name of the variable that holds the placeholder in the machine.
+         */
+        secret: string;
+    };
+    query?: never;
+    url: '/secrets/{secret}';
+};
+
+export type SetWorkspaceSecretErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type SetWorkspaceSecretError = SetWorkspaceSecretErrors[keyof SetWorkspaceSecretErrors];
+
+export type SetWorkspaceSecretResponses = {
+    /**
+     * Default Response
+     */
+    200: WorkspaceSecret;
+    /**
+     * Default Response
+     */
+    201: WorkspaceSecret;
+};
+
+export type SetWorkspaceSecretResponse = SetWorkspaceSecretResponses[keyof SetWorkspaceSecretResponses];
+
 export type GetAccountData = {
     body?: never;
     path?: never;
@@ -13352,6 +13625,33 @@ export type PostSnapshotCreatedWebhookPayload = SnapshotCreatedEvent;
 export type PostSnapshotCreatedWebhookRequest = {
     body: PostSnapshotCreatedWebhookPayload;
     key: 'snapshot.created';
+    path?: never;
+    query?: never;
+};
+
+export type PostSecretCreatedWebhookPayload = SecretCreatedEvent;
+
+export type PostSecretCreatedWebhookRequest = {
+    body: PostSecretCreatedWebhookPayload;
+    key: 'secret.created';
+    path?: never;
+    query?: never;
+};
+
+export type PostSecretChangedWebhookPayload = SecretChangedEvent;
+
+export type PostSecretChangedWebhookRequest = {
+    body: PostSecretChangedWebhookPayload;
+    key: 'secret.changed';
+    path?: never;
+    query?: never;
+};
+
+export type PostSecretDeletedWebhookPayload = SecretDeletedEvent;
+
+export type PostSecretDeletedWebhookRequest = {
+    body: PostSecretDeletedWebhookPayload;
+    key: 'secret.deleted';
     path?: never;
     query?: never;
 };

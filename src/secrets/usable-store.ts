@@ -1,0 +1,74 @@
+import { type RawBuilder, sql } from "kysely";
+import { authorOf } from "../core/database/authors.ts";
+import type { Database } from "../core/database/database.ts";
+import type { Sealing } from "../core/http/idempotency-store.ts";
+import type { Secret } from "../egress/secrets.ts";
+import { agentPlaceholder, contextOfSecret } from "./placeholder.ts";
+import type { UsableSecretState } from "./secrets.ts";
+
+/** A row of either table. */
+interface UsableRow extends Omit<UsableSecretState, "from"> {
+  value: Buffer;
+  /** Null for one of the agent's own. */
+  seed: Buffer | null;
+  accountId: string | null;
+}
+
+/**
+ * The secrets that an agent can use: its own, and those of its workspace that it may use and has none of the same name
+ * for. Each question is one statement, so that a change is seen as a whole.
+ */
+export class UsableSecretStore {
+  readonly #database: Database;
+  readonly #sealing: Sealing;
+
+  constructor(database: Database, sealing: Sealing) {
+    this.#database = database;
+    this.#sealing = sealing;
+  }
+
+  /** By name. */
+  async list(agentId: string): Promise<UsableSecretState[]> {
+    const rows = await this.#rows(agentId, authorOf);
+    return rows.map(({ value: _, seed, accountId, ...secret }) => ({
+      ...secret,
+      from: accountId === null ? "agent" : "workspace",
+    }));
+  }
+
+  /** By name. */
+  async placeholders(agentId: string): Promise<Record<string, string>> {
+    const rows = await this.#rows(agentId);
+    return Object.fromEntries(rows.map(({ name, placeholder }) => [name, placeholder]));
+  }
+
+  /** With their values, except those encrypted with another secret key. */
+  async open(agentId: string): Promise<Secret[]> {
+    return (await this.#rows(agentId)).flatMap(({ name, hosts, headers, placeholder, accountId, value: sealed }) => {
+      const context = accountId
+        ? contextOfSecret("workspace_secrets", accountId, name)
+        : contextOfSecret("agent_secrets", agentId, name);
+      const value = this.#sealing.open(sealed, context);
+      return value === null ? [] : [{ placeholder, hosts, headers, value }];
+    });
+  }
+
+  /** `author`: the author of a row of a table; without it, nobody is looked up. */
+  async #rows(agentId: string, author: (table: string) => RawBuilder<unknown> = () => sql`null::json`) {
+    const { rows } = await sql<UsableRow>`
+      select name, hosts, headers, value, placeholder, null::bytea as seed, null::uuid as "accountId",
+        created_at as "createdAt", updated_at as "updatedAt", ${author("agent_secrets")} as "createdBy"
+      from agent_secrets where agent_id = ${agentId}
+      union all
+      select secret.name, hosts, headers, value, null, seed, secret.account_id,
+        secret.created_at, secret.updated_at, ${author("secret")}
+      from workspace_secrets secret join agents on agents.account_id = secret.account_id
+      where agents.id = ${agentId}
+        and (all_agents or exists (
+          select from workspace_secret_agents allowed
+          where allowed.account_id = secret.account_id and allowed.name = secret.name and allowed.agent_id = agents.id))
+        and not exists (select from agent_secrets own where own.agent_id = agents.id and own.name = secret.name)
+      order by name`.execute(this.#database);
+    return rows.map((row) => (row.seed ? { ...row, placeholder: agentPlaceholder(row.name, row.seed, agentId) } : row));
+  }
+}

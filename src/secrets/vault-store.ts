@@ -1,0 +1,228 @@
+import { sql, type Transaction } from "kysely";
+import { BerthError } from "../contract/errors.ts";
+import { maximumWorkspaceSecrets, type SetWorkspaceSecret } from "../contract/vault.ts";
+import { type AuthorIds, authorColumns, authorOf } from "../core/database/authors.ts";
+import type { Database } from "../core/database/database.ts";
+import { lockAccount } from "../core/database/lock-account.ts";
+import { visibleTo } from "../core/database/private-agents.ts";
+import type { Tables } from "../core/database/tables.ts";
+import type { Viewer } from "../core/http/access.ts";
+import type { Sealing } from "../core/http/idempotency-store.ts";
+import { contextOfSecret, newSeed } from "./placeholder.ts";
+import type { WorkspaceSecretState } from "./vault.ts";
+
+/** A shorter value would be shown for a large part. */
+const shortestShown = 12;
+const shownCharacters = 4;
+
+/** Secrets of workspaces. Values are stored encrypted and bound to their rows. */
+export class VaultStore {
+  readonly #database: Database;
+  readonly #sealing: Sealing;
+  readonly #host: string;
+
+  /** `host`: whose agents `versions` returns. */
+  constructor(database: Database, sealing: Sealing, host: string) {
+    this.#database = database;
+    this.#sealing = sealing;
+    this.#host = host;
+  }
+
+  /** By name, with the agents that the viewer sees. */
+  async list(viewer: Viewer, name?: string): Promise<WorkspaceSecretState[]> {
+    const { accountId } = viewer;
+    let rows = this.#database
+      .selectFrom("workspace_secrets")
+      .selectAll()
+      .select(authorOf("workspace_secrets").as("createdBy"))
+      .select(
+        sql<string[]>`array(
+          select agents.name from workspace_secret_agents allowed join agents on agents.id = allowed.agent_id
+          where allowed.account_id = workspace_secrets.account_id and allowed.name = workspace_secrets.name
+            and ${visibleTo(viewer, "oversee")}
+          order by agents.name)`.as("agents"),
+      )
+      .where("account_id", "=", accountId);
+    if (name !== undefined) rows = rows.where("name", "=", name);
+    return (await rows.orderBy("name").execute()).map((row) => ({
+      name: row.name,
+      hosts: row.hosts,
+      headers: row.headers,
+      agents: row.all_agents ? null : row.agents,
+      lastFour: lastFourOf(this.#open(row)),
+      createdBy: row.createdBy,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    }));
+  }
+
+  /** The value; null if there is no such secret, or it was encrypted with another secret key. */
+  async open(accountId: string, name: string): Promise<string | null> {
+    const row = await this.#of(this.#database, accountId, name);
+    return row ? this.#open(row) : null;
+  }
+
+  /** Creates a secret, or changes the given fields of one. True if it is new. Throws `request_invalid`, `too_many_secrets`. */
+  async set(viewer: Viewer, name: string, asked: SetWorkspaceSecret, by: AuthorIds): Promise<boolean> {
+    const { accountId } = viewer;
+    return this.#database.transaction().execute(async (transaction) => {
+      // Serialized, so that the count is correct and concurrent changes are merged.
+      await lockAccount(transaction, accountId);
+      const known = await this.#of(transaction, accountId, name);
+      if (!known) await requireFew(transaction, accountId);
+      // Before the rows of the rights: an agent that is being deleted removes its own after its row was locked.
+      const allowed = asked.agents ? await requireAgents(transaction, viewer, asked.agents) : [];
+      const { hosts, headers, all } = merged(asked, known);
+      if (
+        hosts.length === 0 &&
+        (all || (asked.agents?.length ?? (await this.#countOf(transaction, accountId, name))) > 0)
+      )
+        throw needsHost();
+      const columns = {
+        ...(asked.value === undefined ? {} : { value: this.#seal(accountId, name, asked.value) }),
+        hosts: JSON.stringify(hosts),
+        headers: JSON.stringify(headers),
+        all_agents: all,
+        ...authorColumns(by),
+      };
+      if (known) {
+        const row = transaction.updateTable("workspace_secrets").set({ ...columns, updated_at: sql`now()` });
+        await row.where("account_id", "=", accountId).where("name", "=", name).execute();
+      } else {
+        const value = this.#seal(accountId, name, asked.value!);
+        const row = { account_id: accountId, name, seed: newSeed(), ...columns, value };
+        await transaction.insertInto("workspace_secrets").values(row).execute();
+      }
+      if (asked.agents !== undefined) await this.#allow(transaction, accountId, name, allowed);
+      return !known;
+    });
+  }
+
+  /** False if there is no such secret. */
+  async remove(accountId: string, name: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#database
+      .deleteFrom("workspace_secrets")
+      .where("account_id", "=", accountId)
+      .where("name", "=", name)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  /** Lets an agent use what another one of the same workspace is listed for. */
+  async copyRights(transaction: Database, from: string, to: string): Promise<void> {
+    // The lock skips a secret that is being deleted, whose rows the foreign key would refuse.
+    await sql`
+      insert into workspace_secret_agents (account_id, name, agent_id)
+      select secret.account_id, secret.name, ${to}::uuid
+      from workspace_secret_agents allowed join workspace_secrets secret using (account_id, name)
+      where allowed.agent_id = ${from} for key share of secret`.execute(transaction);
+  }
+
+  /** The version of their workspace's secrets, for the agents of this host whose machines run. */
+  async versions(): Promise<Map<string, string>> {
+    const rows = this.#database
+      .selectFrom("workspace_secret_versions")
+      .innerJoin("agents", "agents.account_id", "workspace_secret_versions.account_id")
+      .select(["agents.id", "version"])
+      .where("agents.host", "=", this.#host)
+      .where("agents.status", "=", "ready");
+    return new Map((await rows.execute()).map(({ id, version }) => [id, version]));
+  }
+
+  #of(database: Database, accountId: string, name: string) {
+    const rows = database.selectFrom("workspace_secrets").selectAll().where("account_id", "=", accountId);
+    return rows.where("name", "=", name).executeTakeFirst();
+  }
+
+  /** How many agents are listed. */
+  async #countOf(transaction: Transaction<Tables>, accountId: string, name: string): Promise<number> {
+    const rows = transaction.selectFrom("workspace_secret_agents").select("agent_id");
+    return (await rows.where("account_id", "=", accountId).where("name", "=", name).execute()).length;
+  }
+
+  async #allow(transaction: Transaction<Tables>, accountId: string, name: string, ids: string[]): Promise<void> {
+    await transaction
+      .deleteFrom("workspace_secret_agents")
+      .where("account_id", "=", accountId)
+      .where("name", "=", name)
+      .execute();
+    if (ids.length === 0) return;
+    const rows = ids.map((id) => ({ account_id: accountId, name, agent_id: id }));
+    await transaction.insertInto("workspace_secret_agents").values(rows).execute();
+  }
+
+  #seal(accountId: string, name: string, value: string): Buffer {
+    return this.#sealing.seal(value, contextOfSecret("workspace_secrets", accountId, name));
+  }
+
+  #open({ account_id: accountId, name, value }: { account_id: string; name: string; value: Buffer }): string | null {
+    return this.#sealing.open(value, contextOfSecret("workspace_secrets", accountId, name));
+  }
+}
+
+interface Places {
+  hosts: string[];
+  headers: string[];
+}
+
+/**
+ * The fields of the request, and otherwise the known ones. Without the value, a secret goes to no further place: a person
+ * who does not know it could have it sent to a host of theirs. Throws `request_invalid`.
+ */
+function merged(
+  { value, hosts, headers, agents }: SetWorkspaceSecret,
+  known: (Places & { all_agents: boolean }) | undefined,
+): Places & { all: boolean } {
+  if (!known && value === undefined) throw invalid("value is required: the secret itself.");
+  const isWider = (asked: string[] = [], before: string[] = []) => asked.some((each) => !before.includes(each));
+  if (value === undefined && (isWider(hosts, known?.hosts) || isWider(headers, known?.headers))) {
+    throw invalid("value is required to add a host or a header. Without it, you can remove some and change `agents`.");
+  }
+  return {
+    hosts: hosts ?? known?.hosts ?? [],
+    headers: headers ?? known?.headers ?? ["authorization"],
+    all: agents === undefined ? (known?.all_agents ?? true) : agents === null,
+  };
+}
+
+function needsHost(): BerthError {
+  return invalid(
+    "hosts: set at least one host that the secret may be sent to. Only a secret that no agent uses (`agents`: []) needs none.",
+  );
+}
+
+async function requireFew(transaction: Transaction<Tables>, accountId: string): Promise<void> {
+  const rows = transaction.selectFrom("workspace_secrets").select("name").where("account_id", "=", accountId);
+  if ((await rows.execute()).length < maximumWorkspaceSecrets) return;
+  const message = `A workspace can have up to ${maximumWorkspaceSecrets} secrets; delete one first.`;
+  throw new BerthError("too_many_secrets", message);
+}
+
+/** The ids of the agents, which stay until the end of the transaction. Throws `request_invalid`. */
+async function requireAgents(
+  transaction: Transaction<Tables>,
+  viewer: Viewer,
+  names: readonly string[],
+): Promise<string[]> {
+  if (names.length === 0) return [];
+  const rows = await transaction
+    .selectFrom("agents")
+    .select(["id", "name"])
+    .where("account_id", "=", viewer.accountId)
+    .where("name", "in", names)
+    .where(visibleTo(viewer, "oversee"))
+    .orderBy("id")
+    .forKeyShare()
+    .execute();
+  const missing = names.find((name) => !rows.some((row) => row.name === name));
+  if (missing !== undefined) throw invalid(`agents: there is no agent ${missing}.`);
+  return rows.map(({ id }) => id);
+}
+
+function lastFourOf(value: string | null): string | null {
+  return value === null || value.length < shortestShown ? null : value.slice(-shownCharacters);
+}
+
+function invalid(message: string): BerthError {
+  return new BerthError("request_invalid", message);
+}
