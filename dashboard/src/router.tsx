@@ -155,6 +155,12 @@ const providers = createRoute({
   component: lazyRouteComponent(() => import("./providers/Providers.tsx"), "Providers"),
 });
 
+const workspaceSecrets = createRoute({
+  getParentRoute: () => shell,
+  path: "/secrets",
+  component: lazyRouteComponent(() => import("./secrets/Secrets.tsx"), "Secrets"),
+});
+
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: "/webhooks",
@@ -243,6 +249,7 @@ const inShell = shell.addChildren([
   automations,
   automation,
   providers,
+  workspaceSecrets,
   webhooks,
   webhook,
   keys,

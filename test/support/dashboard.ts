@@ -97,6 +97,7 @@ export function viewsOf(agent: string): string[] {
     "/automations",
     "/automations/none",
     "/providers",
+    "/secrets",
     "/webhooks",
     "/webhooks/none",
     "/keys",

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { secretsQuery } from "../api/queries.ts";
+import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -48,21 +49,25 @@ export function Secrets() {
                       <Time at={secret.updatedAt} />
                     </td>
                     <td className="text-right">
-                      <Confirm
-                        trigger={(open) => (
-                          <Button kind="quiet" onClick={open}>
-                            Remove
-                          </Button>
-                        )}
-                        title={`Remove ${secret.name}?`}
-                        action="Remove"
-                        onConfirm={async () => {
-                          await berth.agent(name).secrets.remove(secret.name);
-                          await refresh();
-                        }}
-                      >
-                        Requests that use it fail from then on.
-                      </Confirm>
+                      {secret.from === "workspace" ? (
+                        <Badge tone="neutral">of the workspace</Badge>
+                      ) : (
+                        <Confirm
+                          trigger={(open) => (
+                            <Button kind="quiet" onClick={open}>
+                              Remove
+                            </Button>
+                          )}
+                          title={`Remove ${secret.name}?`}
+                          action="Remove"
+                          onConfirm={async () => {
+                            await berth.agent(name).secrets.remove(secret.name);
+                            await refresh();
+                          }}
+                        >
+                          Requests that use it fail from then on.
+                        </Confirm>
+                      )}
                     </td>
                   </tr>
                 ))}

@@ -175,6 +175,8 @@ export const providersKey = ["providers"];
 
 export const providersQuery = queryOptions({ queryKey: providersKey, queryFn: () => berth.providers.list() });
 
+export const workspaceSecretsQuery = queryOptions({ queryKey: ["secrets"], queryFn: () => berth.secrets.list() });
+
 /** The key of all queries of webhooks. */
 export const webhooksKey = ["webhooks"];
 

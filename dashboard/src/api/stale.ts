@@ -14,6 +14,7 @@ const ofAccount: readonly unknown[] = [
   "providers",
   "recent turns",
   "refused",
+  "secrets",
   "webhooks",
 ];
 
@@ -58,6 +59,10 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
       return first === "providers" || first === "models";
     case "webhook.disabled":
       return first === "webhooks";
+    case "secret.created":
+    case "secret.changed":
+    case "secret.deleted":
+      return first === "secrets" || (first === "agents" && what === "secrets");
     case "key.created":
     case "key.revoked":
       return first === "keys";

@@ -5,6 +5,7 @@ import {
   Coins,
   House,
   KeyRound,
+  LockKeyhole,
   type LucideIcon,
   Plug,
   ScrollText,
@@ -20,6 +21,7 @@ export interface Place {
     | "/agents"
     | "/automations"
     | "/providers"
+    | "/secrets"
     | "/webhooks"
     | "/keys"
     | "/credits"
@@ -39,6 +41,7 @@ const all: readonly Place[] = [
   { to: "/agents", name: "Agents", icon: Bot, key: "a" },
   { to: "/automations", name: "Automations", icon: CalendarClock, key: "t" },
   { to: "/keys", name: "Keys", icon: KeyRound, key: "k", need: "use" },
+  { to: "/secrets", name: "Secrets", icon: LockKeyhole, key: "s", need: "use" },
   { to: "/webhooks", name: "Webhooks", icon: Webhook, key: "w", need: "manage" },
   { to: "/providers", name: "Providers", icon: Plug, key: "v" },
   { to: "/credits", name: "Credits", icon: Coins, key: "m", need: "use" },

@@ -1,0 +1,111 @@
+import type { WorkspaceSecret } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { AgentChoice } from "../agents/AgentChoice.tsx";
+import { berth } from "../api/client.ts";
+import { agentsQuery, workspaceSecretsQuery } from "../api/queries.ts";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
+import { Field, Input, Select } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
+import { useAction } from "../ui/use-action.ts";
+
+interface SecretFormProps {
+  /** The one that is changed; null: a new one. */
+  of: WorkspaceSecret | null;
+  onDone: () => void;
+  onCancel: () => void;
+}
+
+/** Sets a secret of the workspace. */
+export function SecretForm({ of: secret, onDone, onCancel }: SecretFormProps) {
+  const queries = useQueryClient();
+  const [name, setName] = useState(secret?.name ?? "");
+  const [value, setValue] = useState("");
+  const [hosts, setHosts] = useState(secret?.hosts.join(", ") ?? "");
+  const [headers, setHeaders] = useState(secret?.headers.join(", ") ?? "authorization");
+  const [agents, setAgents] = useState<readonly string[] | null>(secret?.agents ?? null);
+  const save = useAction(async () => {
+    await berth.secrets.set(name.trim(), {
+      ...(value === "" ? {} : { value }),
+      hosts: wordsOf(hosts),
+      headers: wordsOf(headers),
+      agents: agents && [...agents],
+    });
+    await queries.invalidateQueries({ queryKey: workspaceSecretsQuery.queryKey });
+    onDone();
+  });
+  const plain = { autoComplete: "off", spellCheck: false };
+  return (
+    <Form onSubmit={() => save.run()}>
+      {!secret && (
+        <Field label="Name" hint="The environment variable with the placeholder: GITHUB_TOKEN">
+          {(props) => (
+            <Input
+              {...props}
+              {...plain}
+              required
+              autoCapitalize="characters"
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Value" hint={secret && "Empty: it stays. Needed to add a host or a header."}>
+        {(props) => (
+          <Input
+            {...props}
+            required={!secret}
+            type="password"
+            value={value}
+            autoComplete="new-password"
+            onChange={({ target }) => setValue(target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Hosts" hint="The allowed hosts, separated by commas: api.github.com">
+        {(props) => <Input {...props} {...plain} value={hosts} onChange={({ target }) => setHosts(target.value)} />}
+      </Field>
+      <Field label="Headers" hint="The request headers that carry it.">
+        {(props) => (
+          <Input {...props} {...plain} required value={headers} onChange={({ target }) => setHeaders(target.value)} />
+        )}
+      </Field>
+      <Agents value={agents} onChange={setAgents} />
+      <DialogEnd of={save} action={secret ? "Save" : "Set it"} onCancel={onCancel} />
+    </Form>
+  );
+}
+
+interface AgentsProps {
+  /** Null: all. */
+  value: readonly string[] | null;
+  onChange: (agents: readonly string[] | null) => void;
+}
+
+function Agents({ value, onChange }: AgentsProps) {
+  const { data: agents = [] } = useQuery(agentsQuery);
+  return (
+    <>
+      <Field label="Agents">
+        {(props) => (
+          <Select
+            {...props}
+            value={value === null ? "all" : "some"}
+            onChange={({ target }) => onChange(target.value === "all" ? null : [])}
+          >
+            <option value="all">All, also later ones</option>
+            <option value="some">Only some</option>
+          </Select>
+        )}
+      </Field>
+      {value !== null && (
+        <AgentChoice legend="These agents" names={agents.map(({ name }) => name)} chosen={value} onChange={onChange} />
+      )}
+    </>
+  );
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter((word) => word !== "");
+}
