@@ -31,9 +31,15 @@ export interface CommandProcess {
   resize(size: TerminalSize): void;
 }
 
+/**
+ * Sets the agent's variables. Bash reads `BASH_ENV` itself, except for a command whose input is a socket, as the runner's is:
+ * it takes itself for a remote shell then.
+ */
+const programScript = '[ ! -r "$BASH_ENV" ] || . "$BASH_ENV"; exec -- "$@"';
+
 /** The argument vector. A program is started through bash as well, for the agent's variables. */
 function argumentsOf(command: RunCommand["command"]): string[] {
-  return typeof command === "string" ? ["-lc", command] : ["-c", 'exec -- "$@"', "bash", ...command];
+  return typeof command === "string" ? ["-lc", command] : ["-c", programScript, "bash", ...command];
 }
 
 export function folderOf({ cwd, user }: Pick<RunCommand, "cwd" | "user">, { home }: RuntimeContext): string {

@@ -97,7 +97,7 @@ describe("a command has the same outcome in a shell that waited as in one of its
 
 test("the secrets are those of the command's start", async () => {
   await writeFile(context.environmentFile, "export OLD=1\n");
-  await run(["true"]);
+  expect((await run(["printenv", "OLD"])).stdout).toBe("1\n");
   await writeFile(context.environmentFile, "export NEW=2\n");
   expect((await run(["bash", "-c", "echo $OLD $NEW"])).stdout).toBe("2\n");
   expect((await run("echo $OLD $NEW")).stdout).toBe("2\n");
