@@ -11,7 +11,7 @@ process.umask(0o077);
 const config = readConfig(process.env);
 const signals = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
 await using server = await createServer(config, {
-  runtimes: ["claude-code", "opencode", "openclaw"].map(conversingRuntime),
+  runtimes: ["claude-code", "opencode", "codex", "openclaw"].map(conversingRuntime),
   openDriver: async () => new ProcessDriver(join(config.dataFolder, "machines"), "conversing"),
 });
 console.log(`Berth is ready at ${server.url}`);

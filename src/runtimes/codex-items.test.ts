@@ -19,7 +19,8 @@ test("each file of a patch is an edit of its own, with the lines that it changes
     { path: "/b", kind: { type: "delete" }, diff: "old\n" },
     { path: "/c", kind: { type: "update", move_path: "/d" }, diff: "@@ -1,2 +1,2 @@\n same\n-one\n+two" },
   ];
-  const item = toolIn({ type: "fileChange", id: "1", status: "inProgress", changes });
+  const item = toolIn({ type: "fileChange", id: "1", status: "completed", changes });
+  expect(toolEvent(item!, true)).toMatchObject({ title: "/a, /b, /c", output: [{ type: "diff", path: "/a" }, {}, {}] });
   expect(fileUses(item).map(({ kind, subject, diff }) => [kind, subject, diff![0]])).toEqual([
     ["edit", "/a", { path: "/a", oldText: null, newText: "new\n" }],
     ["edit", "/b", { path: "/b", oldText: "old\n", newText: "" }],

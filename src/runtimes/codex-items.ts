@@ -87,7 +87,8 @@ function outputOf(item: ToolItem): unknown {
     case "commandExecution":
       return item.aggregatedOutput ?? null;
     case "fileChange":
-      return null;
+      // As ACP reports changes, which editors show.
+      return item.changes.map((change) => ({ type: "diff", ...diffOf(change) }));
     case "mcpToolCall":
       return item.error ?? item.result ?? null;
   }

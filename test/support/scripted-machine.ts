@@ -66,7 +66,7 @@ await rm(join(records, "identity.json"), { force: true });
 await write("machine.json", { ...record, port: null });
 await mkdir(join(folder, ".local/state"), { recursive: true });
 const runner = await createRunner({
-  runtimes: ["claude-code", "opencode", "openclaw"].map(runtimeOf),
+  runtimes: ["claude-code", "opencode", "codex", "openclaw"].map(runtimeOf),
   context: {
     uid: process.getuid!(),
     gid: process.getgid!(),
