@@ -119,7 +119,8 @@ function spoil(answer: IncomingMessage, response: ServerResponse, fault: Exclude
     if (fault === "break") response.destroy();
     if (fault !== "error") return;
     const error = { type: "overloaded_error", message: "Overloaded", code: 529 };
-    response.end(`event: error\ndata: ${JSON.stringify({ type: "error", error })}\n\n`);
+    // Responses have the error's fields in the event itself.
+    response.end(`event: error\ndata: ${JSON.stringify({ ...error, type: "error", error })}\n\n`);
   });
 }
 
