@@ -113,7 +113,7 @@ export class Agents {
     await this.#context.stores.agents.requireFew(accountId, asked.count ?? 1);
     await this.#requireRunnable(accountId, runtime);
     this.#requireEnforced(asked.permissions, runtime);
-    await this.#context.models.modelOf({ model: asked.model ?? null, runtime, accountId });
+    await this.#requireModels([asked.model ?? null, ...(asked.fallbackModels ?? [])], runtime, accountId);
     await this.#requireOthers(viewer, asked, asked.agents);
   }
 
@@ -130,6 +130,11 @@ export class Agents {
     await machines.requireReady();
     await ledger.requireCredits(accountId, null);
     await reserve.require();
+  }
+
+  /** Throws `model_not_available` for the first that the runtime cannot use. */
+  async #requireModels(models: readonly (string | null)[], runtime: string, accountId: string): Promise<void> {
+    for (const model of models) await this.#context.models.modelOf({ model, runtime, accountId });
   }
 
   /** Throws `permissions_not_supported` for a runtime that would use the tools all the same. */
@@ -169,10 +174,9 @@ export class Agents {
     const { runtime = agent.runtime, model, agents } = asked;
     const isOther = runtime !== agent.runtime;
     if (isOther) await this.#requireRunnable(agent.accountId, runtime);
-    if (isOther || model !== undefined) {
-      const { accountId } = agent;
-      await this.#context.models.modelOf({ model: model === undefined ? agent.model : model, runtime, accountId });
-    }
+    const { fallbackModels = isOther ? agent.fallbackModels : [] } = asked;
+    const own = isOther || model !== undefined ? [model === undefined ? agent.model : model] : [];
+    await this.#requireModels([...own, ...fallbackModels], runtime, agent.accountId);
     this.#requireEnforced(asked.permissions ?? agent.permissions, runtime);
     await this.#requireOthers(viewer, { ...agent, ...asked }, agents);
     if (asked.private === false) await this.#requirePublic(agents ?? agent.agents, agent.accountId);

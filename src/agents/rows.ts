@@ -17,6 +17,7 @@ const columns = {
   instructions: "instructions",
   mcpServers: "mcp_servers",
   agents: "agents",
+  fallbackModels: "fallback_models",
   autoSnapshot: "auto_snapshot",
   permissions: "permissions",
   schedules: "schedules",

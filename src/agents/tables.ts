@@ -25,6 +25,7 @@ export interface AgentTables {
     instructions: string | null;
     mcp_servers: ColumnType<McpServers, string | undefined, string>;
     agents: ColumnType<string[], string | undefined, string>;
+    fallback_models: ColumnType<string[], string | undefined, string>;
     auto_snapshot: Generated<number>;
     permissions: ColumnType<Permissions, string | undefined, string>;
     schedules: JSONColumnType<Schedules> | null;

@@ -146,7 +146,9 @@ function toCreate(
   const name = asked.name ?? manifest.agent;
   // The agents that it may call belong to another account.
   const { agents: _, ...own } = settingsOf(settings);
-  return { ...own, name, runtime: manifest.runtime.name, model, resources: settings.resources };
+  // Another model is chosen where those of the archive are not available.
+  const fallbackModels = asked.model === undefined ? settings.fallbackModels : [];
+  return { ...own, name, runtime: manifest.runtime.name, model, fallbackModels, resources: settings.resources };
 }
 
 /** Copies the folders of the agent's archive into its running machine. */

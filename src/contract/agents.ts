@@ -43,6 +43,17 @@ const ModelId = z
   .nullable()
   .meta({ description: "A model id from `GET /models`. Null: the runtime's default.", examples: ["demo/demo"] });
 
+/** Ids of models in order; none twice. */
+export const FallbackModels = z
+  .array(z.string().min(1).max(200))
+  .max(5)
+  .refine((ids) => new Set(ids).size === ids.length, "fallbackModels must not name a model twice.")
+  .meta({
+    description:
+      "Up to 5 ids of models that answer, in order, where the agent's model is overloaded, limited or out of reach. Providers that speak another API than the call are left out. An empty list: none.",
+    examples: [["anthropic/claude-sonnet-4-5"]],
+  });
+
 export const agentStatuses = ["provisioning", "ready", "suspended", "failed", "deleting"] as const;
 
 export const AgentStatus = z.enum(agentStatuses).meta({ description: "The state of the agent's machine." });
@@ -167,6 +178,7 @@ const settings = {
   agents: z
     .array(z.string())
     .meta({ description: "The names of agents in the account that this agent may call as tools." }),
+  fallbackModels: FallbackModels,
   autoSnapshot: AutoSnapshot,
   permissions: Permissions,
   schedules: Schedules,
@@ -181,6 +193,7 @@ export const usualSettings: AgentSettings = {
   instructions: null,
   mcpServers: {},
   agents: [],
+  fallbackModels: [],
   autoSnapshot: 5,
   permissions: allAllowed,
   schedules: null,
@@ -210,6 +223,7 @@ const askedSettings = {
   agents: OtherAgents.optional().meta({
     description: "Names of up to 16 agents in the account that this agent may call as tools.",
   }),
+  fallbackModels: FallbackModels.optional(),
   autoSnapshot: AutoSnapshot.optional(),
   permissions: Permissions.optional(),
   schedules: Schedules.optional(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Agent, AgentName, AutoSnapshot, Fault, WaitQuery } from "./agents.ts";
+import { Agent, AgentName, AutoSnapshot, FallbackModels, Fault, WaitQuery } from "./agents.ts";
 import { TurnChanges } from "./changes.ts";
 import { ArchivedConversation, maximumConversations } from "./conversations.ts";
 import { ChangeEgress } from "./egress.ts";
@@ -82,6 +82,7 @@ export const ArchivedSettings = z.object({
     memoryMiB: z.int().min(1024).max(65_536),
     diskGiB: z.int().min(10).max(1024),
   }),
+  fallbackModels: FallbackModels.default([]),
   autoSnapshot: AutoSnapshot.default(0),
   permissions: Permissions.default(allAllowed),
   schedules: Schedules.default(null),

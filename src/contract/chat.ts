@@ -159,9 +159,10 @@ export const TurnEvent = z
       createdBy: CreatedBy.optional().meta({ description: "Null: unknown. Missing for an external agent key." }),
     }),
     z.object({
-      type: z
-        .literal("response.warning")
-        .meta({ description: "Four fifths of a limit are used, or the agent repeats a tool call." }),
+      type: z.literal("response.warning").meta({
+        description:
+          "Four fifths of a limit are used, the agent repeats a tool call, or another model answers in place of the agent's.",
+      }),
       ...Warning.shape,
     }),
     z.object({

@@ -79,9 +79,12 @@ export const LimitDetails = z.object({
 });
 export type LimitDetails = z.infer<typeof LimitDetails>;
 
-/** Sent once for each limit of a turn, when four fifths of it are used, and each time that a tool call is repeated. */
+/**
+ * Sent once for each limit of a turn, when four fifths of it are used, each time that a tool call is repeated, and once for
+ * each model that answers in place of another.
+ */
 export const Warning = z.object({
-  reason: z.enum([...limitReasons, "repeated_tool_call"]),
+  reason: z.enum([...limitReasons, "repeated_tool_call", "model_fallback"]),
   limit: limit.optional().meta({ description: "Credits as a decimal string, minutes, or tool calls." }),
   used: limit.optional().meta({ description: "How much of the limit is used." }),
   message: z.string().max(1_000).meta({ description: "The warning as a sentence." }),

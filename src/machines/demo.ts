@@ -37,7 +37,7 @@ export function openDemoMachines(options: DemoMachinesOptions): Machines {
     gateway.serve(socket, {
       id,
       account: async () => "nobody",
-      settings: async () => ({ model: null, instructions: null }),
+      settings: async () => ({ model: null, fallbackModels: [], instructions: null }),
       turn: () => null,
       provider: async () => demoProvider,
       payer: () => nobody,

@@ -17,6 +17,8 @@ const seenMs = 60_000;
 
 type AgentAccount = Pick<Spender, "accountId" | "agentName">;
 
+const noSettings = { model: null, fallbackModels: [], instructions: null };
+
 /** Agents' calls of models, paid by the agents' accounts. */
 export class ModelAccess {
   readonly #context: AppContext;
@@ -40,7 +42,7 @@ export class ModelAccess {
     this.#gateway.serve(socket, {
       id: agentId,
       account: async () => (await account()).accountId,
-      settings: async () => (await stores.agents.byId(agentId)) ?? { model: null, instructions: null },
+      settings: async () => (await stores.agents.byId(agentId)) ?? noSettings,
       turn: () => running.ofAgent(agentId),
       provider: async (wire, model) => this.#chosen((await account()).accountId, wire, model),
       payer: this.#payerOf(agentId, account),
@@ -52,11 +54,10 @@ export class ModelAccess {
 
   /** Serves the model calls of a template that is being warmed. */
   serveTemplateUplink(socket: Socket): void {
-    const settings = async () => ({ model: null, instructions: null });
     this.#templateGateway.serve(socket, {
       id: "template",
       account: async () => "template",
-      settings,
+      settings: async () => noSettings,
       turn: () => null,
       // A template's throwaway turns are free, whatever providers there are.
       provider: async () => demoProvider,

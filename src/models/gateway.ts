@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "
 import type { Socket } from "node:net";
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import type { TokenCounts } from "../billing/ledger.ts";
+import type { Fault } from "../contract/agents.ts";
 import {
   agentsPath,
   connectionWindowBytes,
@@ -11,6 +12,7 @@ import {
 } from "../contract/guest.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CallRates } from "./call-rate.ts";
+import { type Candidate, candidates, type GuestCall, RestingModels } from "./candidates.ts";
 import { Charge, isShort, type Payer } from "./charge.ts";
 import type { Framing } from "./framing.ts";
 import {
@@ -117,6 +119,7 @@ export class Gateway {
   readonly #bodies = new RequestBodies();
   readonly #rates = new CallRates();
   readonly #preparations = new Preparations();
+  readonly #resting = new RestingModels();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -194,69 +197,72 @@ export class Gateway {
     const turn = caller.turn();
     using _ = turn?.callModel();
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
-    const chosen = await caller.provider(wire, settings.model);
+    const call: GuestCall = {
+      ...{ stream, wire, headers, caller, turn, settings, body, gone: gone.signal },
+      query: query === undefined ? "" : `?${query}`,
+    };
+    const options = await candidates(call, this.#resting);
+    const [{ id, replaces }] = options;
+    if (replaces) await turn?.fellBack(replaces.id, id, replaces.fault);
+    // Awaited, since the body is held until then.
+    for (const [index, option] of options.entries()) {
+      const next = options[index + 1] ?? null;
+      const fault = await this.#attempt(call, option, next !== null);
+      if (fault === null || next === null) return;
+      this.#resting.rest(caller.id, option.id, fault);
+      await turn?.fellBack(option.id, next.id, fault);
+    }
+  }
+
+  /** Makes a call of one model. Returns why another one may answer, if `mayFallBack`; null: the guest has its answer. */
+  async #attempt(guest: GuestCall, { chosen, name }: Candidate, mayFallBack: boolean): Promise<Fault | null> {
+    const { stream, wire, headers, caller, turn, settings, gone } = guest;
     const owner = { id: caller.id, instructions: settings.instructions };
     const framing = "name" in chosen && chosen.framing ? { kind: chosen.framing, betas: betasIn(headers) } : null;
-    const request = await this.#preparations.prepare({ path: wire.path, body, owner, framing }, gone.signal);
+    // A thread takes the body that it prepares.
+    const body = mayFallBack ? Buffer.from(guest.body) : guest.body;
+    const request = await this.#preparations.prepare({ path: wire.path, body, owner, framing, model: name }, gone);
     this.#rates.of(caller.id).count({ values: request.values });
-    if ("problem" in request) return answer(stream, 400, wire.error(400, request.problem));
+    if ("problem" in request) return answered(stream, wire, request.problem);
     const isOwn = "name" in chosen && chosen.isOwn;
     const model = pricedModel(chosen, wire, request);
     const problem = await problemOf({ model, work: request.remote, isOwn }, this.#options, caller);
-    if (problem) return answer(stream, 400, wire.error(400, problem));
+    if (problem) return answered(stream, wire, problem);
     if (wire.generates) turn?.asked();
-    const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
+    const over = turn ? AbortSignal.any([gone, turn.interrupted]) : gone;
     const modelRequest: ModelRequest = {
-      stream,
-      wire,
-      model,
-      turn,
-      charge: null,
-      meter: null,
-      outcome: "gone",
-      span: null,
-      gone: gone.signal,
-      over,
+      ...{ stream, wire, model, turn, gone, over, mayFallBack },
+      ...{ charge: null, meter: null, outcome: "gone", span: null },
     };
-    const call = {
-      wire,
-      model: request.model,
-      streamed: request.streamed,
-      query: query === undefined ? "" : `?${query}`,
-      headers,
-      body: request.body,
-      signal: over,
-    };
-    // Awaited, since the body is held until then.
-    await this.#perform(modelRequest, request, chosen, call, caller);
+    const { model: called, streamed } = request;
+    const call = { wire, model: called, streamed, query: guest.query, headers, body: request.body, signal: over };
+    return this.#perform(modelRequest, request, chosen, call, caller);
   }
 
-  /** Makes a call, and pays for it where it generates text. */
+  /** Makes a call, and pays for it where it generates text. Returns what `#attempt` does. */
   async #perform(
     modelRequest: ModelRequest,
     request: PreparedRequest,
     chosen: ChosenProvider | Refusal,
     call: ModelCall,
     caller: Caller,
-  ): Promise<void> {
+  ): Promise<Fault | null> {
     const { wire, turn, model } = modelRequest;
-    if (!wire.generates) {
-      return "name" in chosen ? this.#pass(modelRequest, chosen.ask, call) : refuse(modelRequest, chosen);
-    }
+    if (!("name" in chosen)) return refused(modelRequest, chosen);
+    if (!wire.generates) return this.#pass(modelRequest, chosen.ask, call);
     modelRequest.span = turn?.called(model) ?? null;
     try {
-      if (!("name" in chosen)) return await refuse(modelRequest, chosen);
       const isHeld = await this.#charge(modelRequest, request, chosen.isOwn, caller.payer());
-      if (isHeld) await this.#pay(modelRequest, chosen.ask, call);
+      return isHeld ? await this.#pay(modelRequest, chosen.ask, call) : null;
     } finally {
       this.#note(modelRequest);
     }
   }
 
-  /** Makes a call whose credits are held, and pays for it. */
-  async #pay(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<void> {
+  /** Makes a call whose credits are held, and pays for it. Returns what `#attempt` does. */
+  async #pay(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<Fault | null> {
     try {
-      await this.#pass(modelRequest, provider, call);
+      return await this.#pass(modelRequest, provider, call);
     } finally {
       await immediate(); // The answer leaves first.
       // If the guest has disconnected, the received part is charged even of an answer that is not streamed.
@@ -294,34 +300,51 @@ export class Gateway {
     }
   }
 
-  async #pass(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<void> {
+  /** Returns what `#attempt` does. */
+  async #pass(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<Fault | null> {
     const begun = performance.now();
     for (let pause = firstRetryMs; ; pause *= 2) {
       const silence = new Silence(this.#options.silenceMs);
-      const refused = modelRequest.charge?.refused;
-      const signal = AbortSignal.any([call.signal, silence.signal, ...(refused ? [refused] : [])]);
+      const unpaid = modelRequest.charge?.refused;
+      const signal = AbortSignal.any([call.signal, silence.signal, ...(unpaid ? [unpaid] : [])]);
       try {
         const outcome = await ask(provider, { ...call, signal }, silence);
         await modelRequest.charge?.held();
         if (!("fault" in outcome)) {
           this.#options.metrics?.modelAnswered(modelRequest.model.kind, (performance.now() - begun) / 1000);
-          return await relay(modelRequest, outcome, silence);
+          await relay(modelRequest, outcome, silence);
+          return null;
+        }
+        const isAway = outcome.transient || outcome.fault.code === "model_stalled";
+        if (isAway && modelRequest.mayFallBack) {
+          modelRequest.outcome = outcome.fault.code;
+          return outcome.fault;
         }
         const wait = outcome.retryAfterMs ?? pause;
         const late = performance.now() - begun + wait > this.#options.retryMs;
-        if (!modelRequest.turn || !outcome.transient || late) return await refuse(modelRequest, outcome);
+        if (!modelRequest.turn || !outcome.transient || late) return await refused(modelRequest, outcome);
         modelRequest.span?.mark("retry", { "error.type": outcome.fault.code });
         await sleep(wait, undefined, { signal: modelRequest.over });
       } catch (error) {
-        if (modelRequest.over.aborted) return await hold(modelRequest);
-        if (!refused?.aborted) throw error;
-        if (!isShort(refused.reason)) throw refused.reason;
-        return await refuse(modelRequest, short(refused.reason));
+        if (modelRequest.over.aborted) return await hold(modelRequest).then(() => null);
+        if (!unpaid?.aborted) throw error;
+        if (!isShort(unpaid.reason)) throw unpaid.reason;
+        return await refused(modelRequest, short(unpaid.reason));
       } finally {
         silence.end();
       }
     }
   }
+}
+
+async function refused(modelRequest: ModelRequest, refusal: Refusal): Promise<null> {
+  await refuse(modelRequest, refusal);
+  return null;
+}
+
+function answered(stream: ServerHttp2Stream, wire: Wire, problem: string): null {
+  answer(stream, 400, wire.error(400, problem));
+  return null;
 }
 
 /** Without the database, the agent counts as an account of its own. */

@@ -19,6 +19,8 @@ const holdMs = 10_000;
 export interface ModelSettings {
   /** `provider/name`; null leaves it to the runtime. */
   model: string | null;
+  /** Models that answer where this one does not, in order. */
+  fallbackModels: readonly string[];
   instructions: string | null;
 }
 
@@ -35,6 +37,8 @@ export interface ModelTurn {
   called(model: PricedModel): Span | null;
   /** The provider has counted these tokens; `microCredits` is their price, null when unknown. */
   used(tokens: TokenCounts, microCredits: number | null): void;
+  /** A call goes to another model, because this one was refused. Both as `provider/name`. Resolves when it is recorded. */
+  fellBack(from: string, to: string, fault: Fault): Promise<void>;
   /** The provider has started to answer a call. */
   answered(): void;
   /**
@@ -60,6 +64,8 @@ export interface ModelRequest {
   outcome: ModelOutcome;
   /** Null where it is not traced. */
   span: Span | null;
+  /** Whether another model may answer where this one cannot. */
+  mayFallBack: boolean;
   /** Aborted when the guest has disconnected. */
   gone: AbortSignal;
   /** Aborted when the guest has disconnected or the turn was interrupted. */

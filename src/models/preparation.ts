@@ -41,6 +41,8 @@ export interface RawRequest<Body extends Uint8Array = Uint8Array> {
   owner: Owner;
   /** Null: the provider takes the wire as it is. */
   framing: Framing | null;
+  /** The name of the model in place of the guest's; null: the guest's. */
+  model: string | null;
 }
 
 /** Reads a request's body and adapts it to the agent. Takes time in proportion to the number of JSON values. */
@@ -50,7 +52,7 @@ export function prepare(raw: RawRequest): Preparation {
 }
 
 function read(
-  { path, body, owner, framing }: RawRequest,
+  { path, body, owner, framing, model: another }: RawRequest,
   { values, depth }: Structure,
 ): PreparedRequest | { problem: string } {
   const wire = wires.get(path)!;
@@ -60,6 +62,7 @@ function read(
   const request = parseObject(body);
   // A provider may accept input that is invalid here (UTF-16, NaN), and its answer would not be paid for.
   if (!request) return { problem: "A request must be a JSON object, in UTF-8." };
+  if (another !== null) request.model = another;
   const model = request.model ?? "";
   if (typeof model !== "string" || !modelName.test(model)) {
     return { problem: "A model's name is limited to 200 printable ASCII characters." };

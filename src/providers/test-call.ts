@@ -30,7 +30,7 @@ async function refusalFrom(
   const limit = kind === "openai" || kind === "azure" ? { max_completion_tokens: 1 } : { max_tokens: 1 };
   const body = Buffer.from(JSON.stringify({ model, ...limit, messages: [{ role: "user", content: "Hi" }] }));
   const framing = endpoint.framing && { kind: endpoint.framing, betas: [] };
-  const prepared = prepare({ path: wire.path, body, owner: { id: "test", instructions: null }, framing });
+  const prepared = prepare({ path: wire.path, body, owner: { id: "test", instructions: null }, framing, model: null });
   if ("problem" in prepared) return refusalOf(400, prepared.problem, undefined);
   const signal = AbortSignal.timeout(timeoutMs);
   const headers = {

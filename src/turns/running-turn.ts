@@ -21,6 +21,7 @@ export interface TurnSettings {
   instructions: string | null;
   mcpServers: McpServers;
   asksAgents: boolean;
+  fallbackModels: readonly string[];
   autoSnapshot: number;
   permissions: Permissions;
   limits: Limits;
@@ -45,8 +46,8 @@ export interface TurnHooks {
   stored: (waitedMs: number) => void;
   /** Called when storing failed; it is retried. */
   storeFailed: (error: unknown) => void;
-  /** Adds a warning to the guest's events. */
-  warn: (warning: Warning) => void;
+  /** Adds a warning to the guest's events. Never rejects. */
+  warn: (warning: Warning) => Promise<void>;
   /** Makes the guest end the turn: as failed with this error, or as cancelled. */
   interrupt: (error: Fault | null) => void;
   /** Called once the turn's end is stored. */
@@ -121,6 +122,8 @@ export class RunningTurn {
   /** The diffs of the files that its last event lists; null: none, or not known. */
   diffs: Diffs | null = null;
   #modelCalls = 0;
+  /** The models that answered in place of others: `FROM TO`. */
+  readonly #fellBack = new Set<string>();
   #head: number | null;
   #position = 0;
   #nextSeq: number;
@@ -162,7 +165,7 @@ export class RunningTurn {
       failed: (error) => keeper.storeFailed(error),
     });
     this.limits = new TurnLimits(settings.limits, progress, {
-      warn: (warning) => keeper.warn(warning),
+      warn: (warning) => void keeper.warn(warning),
       stop: (fault) => this.giveUp(fault),
     });
     this.over.signal.addEventListener("abort", () => {
@@ -307,6 +310,16 @@ export class RunningTurn {
   /** The span of a model call that is about to start; null if it is not traced. */
   called(model: PricedModel): Span | null {
     return this.trace?.called(model) ?? null;
+  }
+
+  /** A call goes to another model. Readers are warned once for each pair, before its answer. */
+  async fellBack(from: string, to: string, fault: Fault): Promise<void> {
+    const pair = `${from} ${to}`;
+    if (this.#fellBack.has(pair)) return;
+    this.#fellBack.add(pair);
+    const before = from === "default" ? "the default model" : from;
+    const message = `${to} answers in place of ${before}. ${fault.message}`.slice(0, 1_000).toWellFormed();
+    await this.#keeper.warn({ reason: "model_fallback", message });
   }
 
   /** A provider has started to respond to a model call. */

@@ -133,7 +133,7 @@ export class TurnStore {
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
       .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
-      .select(["agents.schedules", "agents.auto_snapshot", "agents.permissions"])
+      .select(["agents.schedules", "agents.fallback_models", "agents.auto_snapshot", "agents.permissions"])
       .select(["agents.max_credits", "agents.max_minutes", "agents.max_tool_calls"])
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
@@ -146,6 +146,7 @@ export class TurnStore {
         mcpServers: row.mcp_servers,
         agents: row.other_agents,
         schedules: row.schedules,
+        fallbackModels: row.fallback_models,
         autoSnapshot: row.auto_snapshot,
         permissions: row.permissions,
         maxCredits: row.max_credits,

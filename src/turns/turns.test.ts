@@ -43,6 +43,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
             mcpServers: {},
             agents: [],
             schedules: null,
+            fallbackModels: [],
             autoSnapshot: 0,
             permissions: allAllowed,
             ...noLimits,

@@ -27,7 +27,14 @@ import { AgentChanged, noTurn, type TurnState, turnInProgress } from "./turn.ts"
 /** A turn's fields of its agent. */
 export type TurnAgent = Pick<
   AgentState,
-  "instructions" | "mcpServers" | "agents" | "schedules" | "autoSnapshot" | "permissions" | keyof Limits
+  | "instructions"
+  | "fallbackModels"
+  | "mcpServers"
+  | "agents"
+  | "schedules"
+  | "autoSnapshot"
+  | "permissions"
+  | keyof Limits
 >;
 
 /** Optional settings of a turn, from its client or another agent. */
@@ -375,6 +382,7 @@ export class Turns {
       instructions: instructions || null,
       mcpServers: agent.mcpServers,
       asksAgents: agent.agents.length > 0 || agent.schedules !== null,
+      fallbackModels: agent.fallbackModels,
       autoSnapshot: agent.autoSnapshot,
       resumesConversation: conversation.isResumed,
       permissions: turn.onAsk === "wait" ? agent.permissions : withoutAsking(agent.permissions),
@@ -447,8 +455,8 @@ export class Turns {
   }
 
   /** The guest numbers the turn's events, so the warning comes back as one of them. */
-  #warn({ id: turnId, agentId }: TurnState, warning: Warning): void {
-    this.#context.leases
+  async #warn({ id: turnId, agentId }: TurnState, warning: Warning): Promise<void> {
+    await this.#context.leases
       .ifRunning(agentId)
       .then((guest) => guest?.warn({ turnId, warning }))
       .catch((error: unknown) => {

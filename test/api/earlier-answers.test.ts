@@ -29,6 +29,8 @@ const added = [
   [/\/agents\/(ada|bob|hal)$/, "queueLength"],
   [/\/agents\/(ada|bob|hal)$/, "queue"],
   [/\/agents(\?|$)/, "data.*.permissions"],
+  [/\/agents(\?|$)/, "data.*.fallbackModels"],
+  [/\/agents\/(ada|bob|hal)$/, "fallbackModels"],
   [/\/agents\/(ada|bob|hal)$/, "permissions"],
   [/\/agents(\?|$)/, "data.*.maxCredits"],
   [/\/agents(\?|$)/, "data.*.maxMinutes"],

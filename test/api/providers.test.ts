@@ -416,6 +416,36 @@ describe("a provider of the installation", () => {
   });
 });
 
+test("a fallback model answers with a warning, and only models that the agent can use are taken", async () => {
+  await create(compatible("first", { models: ["llama"] }));
+  await create(compatible("second", { models: ["mistral"] }));
+  const unknown = { name: "fay", model: "first/llama", runtime: "opencode", fallbackModels: ["second/unknown"] };
+  const refused = await client.call("POST", "/agents", unknown);
+  expect([refused.status, refused.body.code]).toEqual([400, "model_not_available"]);
+  const twice = await client.call("POST", "/agents", {
+    ...unknown,
+    fallbackModels: ["second/mistral", "second/mistral"],
+  });
+  expect([twice.status, twice.body.message]).toEqual([400, expect.stringContaining("must not name a model twice")]);
+  await client.createAgent("fay", { ...unknown, fallbackModels: [] });
+  const changed = await client.call("PATCH", "/agents/fay", { fallbackModels: ["second/mistral"] });
+  expect(changed.body.fallbackModels).toEqual(["second/mistral"]);
+  models.fails = (body) => body.model === "llama";
+  const { events } = await client.chat("fay", "ask /openai/v1/chat/completions", ["status"]);
+  models.fails = () => false;
+  expect(events.at(-1)!.event.type).toBe("response.completed");
+  expect(models.received.map(({ body }) => body.model)).toEqual(["mistral"]);
+  const warning = events.find(({ event }) => event.type === "response.warning")!.event;
+  expect(warning).toMatchObject({
+    reason: "model_fallback",
+    message: expect.stringMatching(/^second\/mistral answers in place of first\/llama\. .*\(503\)/),
+  });
+  const [entry] = (await client.call("GET", "/billing/entries?kind=model&limit=1")).body.data;
+  expect([undefined, "second/mistral"]).toContain(entry?.model);
+  await remove("first");
+  await remove("second");
+});
+
 test("credentials of another secret key are shown as such, fail turns with a reason, and are set again", async () => {
   await create(compatible("sealed", { models: ["llama"] }));
   await client.createAgent("ivy", { model: "sealed/llama", runtime: "opencode" });

@@ -242,6 +242,7 @@ function newAgent(): AgentState {
     mcpServers: {},
     agents: [],
     schedules: null,
+    fallbackModels: [],
     autoSnapshot: 0,
     permissions: allAllowed,
     ...noLimits,

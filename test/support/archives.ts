@@ -60,6 +60,7 @@ const settings: ArchivedSettings = {
   agents: [],
   resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
   schedules: null,
+  fallbackModels: [],
   autoSnapshot: 0,
   permissions: allAllowed,
   ...noLimits,

@@ -57,13 +57,14 @@ export class NotedTurn implements ModelTurn {
   readonly interrupted = this.#interruption.signal;
   readonly tokens: TokenCounts[] = [];
   readonly refusals: { code: string; message: string; recoverable: boolean }[] = [];
+  readonly fallbacks: string[] = [];
   answers = 0;
   microCredits = 0;
   /** A tool runs, so a refusal does not end it. */
   readonly toolRuns: boolean;
 
   constructor(settings: Partial<ModelSettings> = {}, toolRuns = false) {
-    this.settings = { model: null, instructions: null, ...settings };
+    this.settings = { model: null, fallbackModels: [], instructions: null, ...settings };
     this.toolRuns = toolRuns;
   }
 
@@ -72,6 +73,10 @@ export class NotedTurn implements ModelTurn {
   }
 
   asked(): void {}
+
+  async fellBack(from: string, to: string, { code }: { code: string }): Promise<void> {
+    this.fallbacks.push(`${from} > ${to}: ${code}`);
+  }
 
   called(): null {
     return null;
@@ -200,7 +205,7 @@ export async function uplinkOf(
   gateway.serve(server, {
     id: "agent-1",
     account: async () => "account-1",
-    settings: async () => ({ model: null, instructions: null, ...settings }),
+    settings: async () => ({ model: null, fallbackModels: [], instructions: null, ...settings }),
     turn: () => turn,
     provider: async (wire, model) => chosen ?? choose(providers, wire, model),
     payer: () => payer,

@@ -95,6 +95,8 @@ export class KeyServer extends ProviderServer {
   /** The name and value of the header. */
   key: readonly [name: string, value: string] | null = null;
   models: string[] = [];
+  /** Whether a call is answered with 503. */
+  fails: (body: Record<string, unknown>) => boolean = () => false;
 
   static start(): Promise<KeyServer> {
     return new KeyServer().listen();
@@ -109,7 +111,9 @@ export class KeyServer extends ProviderServer {
     }
     const wire = [messages, countTokens, chat, responses].find((each) => path.endsWith(each.path));
     if (!wire) throw new Refused(404, `no ${path}`);
-    await pass(await this.model(wire, JSON.parse(body.toString("utf8")), request), response);
+    const asked = JSON.parse(body.toString("utf8"));
+    if (this.fails(asked)) throw new Refused(503, "overloaded");
+    await pass(await this.model(wire, asked, request), response);
   }
 }
 

@@ -104,6 +104,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     mcpServers: {},
     agents: [],
     schedules: null,
+    fallbackModels: [],
     autoSnapshot: 0,
     permissions: allAllowed,
     ...noLimits,

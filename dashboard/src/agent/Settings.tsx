@@ -6,6 +6,7 @@ import { berth } from "../api/client.ts";
 import { agentQuery, agentsQuery, meQuery, modelsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Failure } from "../ui/Failure.tsx";
+import { Field, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Submit } from "../ui/Submit.tsx";
@@ -51,11 +52,19 @@ function Behaviour({ agent }: { agent: Agent }) {
   const { data: models = [] } = useQuery(modelsQuery);
   const [model, setModel] = useState(agent.model ?? "");
   const [instructions, setInstructions] = useState(agent.instructions ?? "");
+  const [fallbacks, setFallbacks] = useState(agent.fallbackModels.join("\n"));
   const save = useAction(async () => {
-    const changed = await berth.agent(agent.name).update({ model: model || null, instructions: instructions || null });
+    const changed = await berth.agent(agent.name).update({
+      model: model || null,
+      fallbackModels: namesIn(fallbacks),
+      instructions: instructions || null,
+    });
     queries.setQueryData(agentQuery(agent.name).queryKey, changed);
   });
-  const isChanged = model !== (agent.model ?? "") || instructions !== (agent.instructions ?? "");
+  const isChanged =
+    model !== (agent.model ?? "") ||
+    instructions !== (agent.instructions ?? "") ||
+    namesIn(fallbacks).join() !== agent.fallbackModels.join();
   const usable = models.filter(({ runtimes }) => runtimes.includes(agent.runtime));
   return (
     <Section title="Behaviour">
@@ -66,6 +75,21 @@ function Behaviour({ agent }: { agent: Agent }) {
           hint="Applies from the next turn on. Prices are credits per million tokens."
           onChange={setModel}
         />
+        <Field
+          label="Fallback models"
+          hint="One id per line. They answer, in this order, where the model is overloaded or out of reach."
+        >
+          {(props) => (
+            <TextArea
+              {...props}
+              rows={2}
+              value={fallbacks}
+              placeholder={usable.at(-1)?.id}
+              onChange={({ target }) => setFallbacks(target.value)}
+              className="max-w-xl"
+            />
+          )}
+        </Field>
         <InstructionsField value={instructions} onChange={setInstructions} />
         <Submit of={save} kind="primary" disabled={!isChanged}>
           Save
@@ -73,6 +97,10 @@ function Behaviour({ agent }: { agent: Agent }) {
       </Form>
     </Section>
   );
+}
+
+function namesIn(text: string): string[] {
+  return text.split(/\s+/).filter((name) => name !== "");
 }
 
 /** Makes the agent private, or shares it. For its maker alone. */

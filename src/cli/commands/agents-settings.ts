@@ -23,6 +23,7 @@ export interface LimitOptions {
 interface SettingOptions extends InstallOptions, LimitOptions {
   runtime?: string;
   model?: string;
+  fallbacks?: string[];
   instructions?: string;
   mcpServers?: McpServers;
   agents?: string[];
@@ -52,6 +53,7 @@ export function addCreate(agents: ToolCommand): void {
     .add("create <name>", "create an agent and wait until it is ready", { name })
     .option("-r, --runtime <runtime>", "the agent's runtime (see berth runtimes)")
     .option("-m, --model <model>", "the model's id (see berth models); default: the runtime's own")
+    .option(...fallbacksOption)
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .option(...mcpServersOption)
     .option(...agentsOption)
@@ -80,6 +82,7 @@ export function addUpdate(agents: ToolCommand): void {
     .option("-r, --runtime <runtime>", "another runtime, which continues with its files and conversation")
     .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
+    .option(...fallbacksOption)
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .addOption(noInstructions)
     .option(...mcpServersOption)
@@ -111,7 +114,7 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --schedules, --max-credits, --max-minutes, --max-tool-calls, --private or --no-private.",
+      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --fallbacks, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --schedules, --max-credits, --max-minutes, --max-tool-calls, --private or --no-private.",
       2,
     );
   }
@@ -137,10 +140,11 @@ async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
 
 async function settingsOf(options: SettingOptions) {
   const { runtime, model, instructions, mcpServers, agents, autoSnapshot, permissions, private: isPrivate } = options;
+  const fallbackModels = options.fallbacks;
   const schedules = options.schedules === undefined ? undefined : limitOf(options.schedules);
   const text = instructions === undefined ? undefined : await textOf(instructions);
-  const all = { runtime, model, instructions: text, mcpServers, agents, autoSnapshot, permissions, private: isPrivate };
-  return { ...all, ...(schedules !== undefined && { schedules }), ...limitsOf(options) };
+  const all = { runtime, model, fallbackModels, instructions: text, mcpServers, agents, autoSnapshot, permissions };
+  return { ...all, private: isPrivate, ...(schedules !== undefined && { schedules }), ...limitsOf(options) };
 }
 
 /** The changed fields with the agent's current values. */
@@ -148,6 +152,7 @@ function changedText(change: ChangeAgent, agent: Agent): string {
   const { model, instructions, mcpServers, agents, autoSnapshot, permissions } = agent;
   const texts: { [Field in keyof ChangeAgent]: string } = {
     model: model === null ? "its runtime's default model" : `the model ${printable(model)}`,
+    fallbackModels: `the fallback models ${agent.fallbackModels.map(printable).join(", ") || "none"}`,
     instructions: instructions === null ? "no instructions" : "the new instructions",
     mcpServers: `the MCP servers ${Object.keys(mcpServers).join(", ") || "none"}`,
     agents: agents.length === 0 ? "no agents to call" : `the agents ${agents.join(" and ")} to call`,
@@ -172,6 +177,12 @@ const agentsOption = [
   "--agents <names>",
   'other agents that it may call as tools, separated by commas; "": none',
   (names: string) => names.split(",").flatMap((name) => name.trim() || []),
+] as const;
+
+const fallbacksOption = [
+  "--fallbacks <models>",
+  'models that answer, in order, where its model is overloaded or out of reach, separated by commas; "": none',
+  (ids: string) => ids.split(",").flatMap((id) => id.trim() || []),
 ] as const;
 
 const autoSnapshotOption = [

@@ -164,6 +164,7 @@ function agentText(agent: Agent): string {
     name: agent.name,
     runtime: agent.runtime,
     model: agent.model ?? "default",
+    ...(agent.fallbackModels.length > 0 ? { fallbacks: agent.fallbackModels.join(", ") } : {}),
     status: statusCell(statusStyles, agent.status),
     ...(agent.queueLength > 0 ? { queue: queueText(agent) } : {}),
     visible: visibilityText(agent),

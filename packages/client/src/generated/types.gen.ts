@@ -652,6 +652,10 @@ export type Agent = {
      */
     agents: Array<string>;
     /**
+     * Up to 5 ids of models that answer, in order, where the agent's model is overloaded, limited or out of reach. Providers that speak another API than the call are left out. An empty list: none.
+     */
+    fallbackModels: Array<string>;
+    /**
      * How many automatic snapshots to keep, one of the files before each turn, 0 to 20. 0 turns them off. The default is 5.
      */
     autoSnapshot: number;
@@ -1450,6 +1454,10 @@ export type ChangeAgent = {
      */
     agents?: Array<string>;
     /**
+     * Up to 5 ids of models that answer, in order, where the agent's model is overloaded, limited or out of reach. Providers that speak another API than the call are left out. An empty list: none.
+     */
+    fallbackModels?: Array<string>;
+    /**
      * How many automatic snapshots to keep, one of the files before each turn, 0 to 20. 0 turns them off. The default is 5.
      */
     autoSnapshot?: number;
@@ -2013,6 +2021,10 @@ export type CreateAgent = {
      * Names of up to 16 agents in the account that this agent may call as tools.
      */
     agents?: Array<string>;
+    /**
+     * Up to 5 ids of models that answer, in order, where the agent's model is overloaded, limited or out of reach. Providers that speak another API than the call are left out. An empty list: none.
+     */
+    fallbackModels?: Array<string>;
     /**
      * How many automatic snapshots to keep, one of the files before each turn, 0 to 20. 0 turns them off. The default is 5.
      */
@@ -5067,10 +5079,10 @@ export type TurnEvent = {
     createdBy?: Author | null;
 } | {
     /**
-     * Four fifths of a limit are used, or the agent repeats a tool call.
+     * Four fifths of a limit are used, the agent repeats a tool call, or another model answers in place of the agent's.
      */
     type: 'response.warning';
-    reason: 'balance' | 'monthly_limit' | 'key_limit' | 'turn_limit' | 'caused_limit' | 'minutes_limit' | 'tool_calls_limit' | 'repeated_tool_call';
+    reason: 'balance' | 'monthly_limit' | 'key_limit' | 'turn_limit' | 'caused_limit' | 'minutes_limit' | 'tool_calls_limit' | 'repeated_tool_call' | 'model_fallback';
     /**
      * Credits as a decimal string, minutes, or tool calls.
      */
