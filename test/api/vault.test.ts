@@ -379,10 +379,17 @@ test.each(["0", "100"])("a deleted workspace that had %s credits leaves no secre
   const person = await people.person();
   const name = await people.newWorkspace(person, people.newName(), credits);
   await put("GOES", {}, inside(person, name));
+  const provider = { name: "goes", kind: "openai", apiKey: "sk-that-goes-with-it" };
+  expect((await inside(person, name).call("POST", "/providers", provider)).status).toBe(201);
+  const webhook = { url: "https://goes.example/hook" };
+  expect((await inside(person, name).call("POST", "/webhooks", webhook)).status).toBe(201);
   const database = await databaseOf(people.service);
-  const count = async () =>
-    (await sql`select from workspace_secrets where name = 'GOES'`.execute(database)).rows.length;
-  expect(await count()).toBe(1);
+  const counted = sql`
+    select from workspace_secrets where name = 'GOES'
+    union all select from providers where name = 'goes'
+    union all select from webhooks where url = ${webhook.url}`;
+  const count = async () => (await counted.execute(database)).rows.length;
+  expect(await count()).toBe(3);
   expect((await person.call("DELETE", `/workspaces/${encodeURIComponent(name)}`)).status).toBe(204);
   expect(await count()).toBe(0);
   await database.destroy();
