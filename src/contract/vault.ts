@@ -22,8 +22,7 @@ export const SetWorkspaceSecret = z
       .nullable()
       .optional()
       .meta({
-        description:
-          "The agents that can use it, by name. Null: all, also those that are created later. Empty: none; only the service itself uses it.",
+        description: "The agents that can use it, by name. Null: all, also those that are created later. Empty: none.",
       }),
   })
   .meta({

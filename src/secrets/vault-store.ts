@@ -56,12 +56,6 @@ export class VaultStore {
     }));
   }
 
-  /** The value; null if there is no such secret, or it was encrypted with another secret key. */
-  async open(accountId: string, name: string): Promise<string | null> {
-    const row = await this.#of(this.#database, accountId, name);
-    return row ? this.#open(row) : null;
-  }
-
   /** Creates a secret, or changes the given fields of one. True if it is new. Throws `request_invalid`, `too_many_secrets`. */
   async set(viewer: Viewer, name: string, asked: SetWorkspaceSecret, by: AuthorIds): Promise<boolean> {
     const { accountId } = viewer;

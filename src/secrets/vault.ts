@@ -61,11 +61,6 @@ export class Vault {
     if (!(await this.#context.stores.vault.remove(accountId, name))) throw notFound(name);
     await this.#context.placeholders.catchUp();
   }
-
-  /** The value, for a part of the server; null if there is no such secret, or it was encrypted with another secret key. */
-  open(accountId: string, name: string): Promise<string | null> {
-    return this.#context.stores.vault.open(accountId, name);
-  }
 }
 
 function notFound(name: string): BerthError {

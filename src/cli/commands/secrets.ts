@@ -53,9 +53,7 @@ export function register(program: ToolCommand): void {
     .addOption(repeatable("--header <header>", "the request header that carries it; can be repeated"))
     .addOption(repeatable("--agent <name>", "an agent that can use it; can be repeated (default: all)"))
     .addOption(new Option("--all-agents", "all agents can use it, also later ones").conflicts("agent"))
-    .addOption(
-      new Option("--no-agents", "no agent can use it, only the service itself").conflicts(["agent", "allAgents"]),
-    )
+    .addOption(new Option("--no-agents", "no agent can use it").conflicts(["agent", "allAgents"]))
     .option("--keep-value", "change who can use it, or remove hosts or headers, without the value")
     .addHelpText("after", setHelp)
     .prints(set, secretText);

@@ -4618,7 +4618,7 @@ export type SetWorkspaceSecret = {
      */
     headers?: Array<string>;
     /**
-     * The agents that can use it, by name. Null: all, also those that are created later. Empty: none; only the service itself uses it.
+     * The agents that can use it, by name. Null: all, also those that are created later. Empty: none.
      */
     agents?: Array<string> | null;
 };
