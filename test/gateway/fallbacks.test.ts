@@ -46,7 +46,7 @@ test.each([
   expect(payer.held).toBe(0);
 });
 
-test("a model that has failed rests, and each turn is told", async () => {
+test("a model that has failed rests, and each turn is warned", async () => {
   const { url, requests } = await scripted(refusing(503, "away"), whole);
   const first = new NotedTurn(settings);
   const providers = { anthropic: anthropic(url) };
