@@ -28,7 +28,7 @@ import {
 import type { PreparedRequest } from "./preparation.ts";
 import { Preparations } from "./preparations.ts";
 import type { PricedModel, Prices } from "./prices.ts";
-import { type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
+import { beginningOf, type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
 import { type Refusal, refusalOf, short, stalled, unpriced, unreachable } from "./refusal.ts";
 import { problemOf } from "./remote-work.ts";
 import { RequestBodies } from "./request-body.ts";
@@ -43,8 +43,6 @@ const maximumCalls = 16;
 /** Concurrent streams of one machine, including its connections to other hosts and its refused calls. */
 const maximumStreams = 1_024;
 const tooManyPauseMs = 1_000;
-/** The limit of a refusal's text. */
-const maximumRefusalBytes = 64 * 1024;
 /** Pause before the first retry; doubled each time. */
 const firstRetryMs = 500;
 
@@ -381,15 +379,4 @@ async function ask(provider: Provider, call: ModelCall, silence: Silence): Promi
     if (error instanceof Unreachable) return unreachable(error.message);
     throw error;
   }
-}
-
-/** A refusal's text, or its beginning. */
-async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of body) {
-    text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
-    if (text.length > maximumRefusalBytes) break;
-  }
-  return text;
 }

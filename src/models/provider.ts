@@ -28,3 +28,17 @@ export type Provider = (call: ModelCall) => Promise<ModelAnswer>;
 
 /** The provider did not respond: its name did not resolve, or the connection was refused or closed. */
 export class Unreachable extends Error {}
+
+/** The limit of a refusal's text, in characters. */
+const maximumRefusal = 64 * 1024;
+
+/** A refusal's text, or its beginning. */
+export async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    if (text.length > maximumRefusal) break;
+  }
+  return text;
+}

@@ -1,16 +1,13 @@
-import type { ProviderTest, WireName } from "../contract/providers.ts";
-import { kindFacts } from "../contract/providers.ts";
+import type { ProviderTest } from "../contract/providers.ts";
 import { prepare } from "../models/preparation.ts";
-import { type ModelAnswer, Unreachable } from "../models/provider.ts";
+import { beginningOf, Unreachable } from "../models/provider.ts";
 import { type Refusal, refusalOf, stalled, unreachable, unreadable } from "../models/refusal.ts";
 import { chat } from "../models/wires/chat.ts";
 import { messages } from "../models/wires/messages.ts";
 import type { Wire } from "../models/wires/wire.ts";
-import type { ReachableProvider } from "./directory.ts";
+import { type ReachableProvider, speaks } from "./directory.ts";
 
 const timeoutMs = 30_000;
-/** The most bytes of an answer that are read. */
-const maximumBytes = 64 * 1024;
 
 /** Calls a model for one token, as an agent's call would. */
 export async function testCall({ state, upstream }: ReachableProvider, model: string): Promise<ProviderTest> {
@@ -25,7 +22,7 @@ async function refusalFrom(
   kind: ReachableProvider["state"]["kind"],
   model: string,
 ): Promise<Refusal | null> {
-  const wire: Wire = speaksMessages(kindFacts[kind].wires) ? messages : chat;
+  const wire: Wire = speaks(kind, "messages") ? messages : chat;
   // Newer models of OpenAI's take only the second name, and most compatible servers only the first.
   const limit = kind === "openai" || kind === "azure" ? { max_completion_tokens: 1 } : { max_tokens: 1 };
   const body = Buffer.from(JSON.stringify({ model, ...limit, messages: [{ role: "user", content: "Hi" }] }));
@@ -47,17 +44,4 @@ async function refusalFrom(
     if (error instanceof Unreachable) return unreachable(error.message);
     throw error;
   }
-}
-
-function speaksMessages(wires: readonly WireName[]): boolean {
-  return wires.includes("messages");
-}
-
-async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
-  let text = "";
-  for await (const chunk of body) {
-    text += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
-    if (text.length > maximumBytes) break;
-  }
-  return text;
 }
