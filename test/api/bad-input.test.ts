@@ -63,7 +63,12 @@ test.each([
 });
 
 test.each([
-  ["nothing", {}, "request_invalid", /one of runtime, model, instructions, mcpServers, agents, autoSnapshot/],
+  [
+    "nothing",
+    {},
+    "request_invalid",
+    /one of runtime, model, instructions, mcpServers, agents, fallbackModels, autoSnapshot/,
+  ],
   ["its name", { name: "bob" }, "request_invalid", /name/],
   ["its runtime to one that is not there", { runtime: "emacs" }, "runtime_not_available", /claude-code, opencode/],
   ["its model to one that is not there", { model: "anthropic/x" }, "model_not_available", /demo\/demo/],

@@ -440,8 +440,6 @@ test("a fallback model answers with a warning, and only models that the agent ca
     reason: "model_fallback",
     message: expect.stringMatching(/^second\/mistral answers in place of first\/llama\. .*\(503\)/),
   });
-  const [entry] = (await client.call("GET", "/billing/entries?kind=model&limit=1")).body.data;
-  expect([undefined, "second/mistral"]).toContain(entry?.model);
   await remove("first");
   await remove("second");
 });
