@@ -36,16 +36,20 @@ const Instructions = z
   .nullable()
   .meta({ description: "Instructions for every turn, up to 64 KiB. Null or empty: none." });
 
-const ModelId = z
+const ModelName = z
   .string()
   .min(1)
   .max(200)
-  .nullable()
-  .meta({ description: "A model id from `GET /models`. Null: the runtime's default.", examples: ["demo/demo"] });
+  .refine((id) => !id.includes("\0"), "A model's id must not contain null characters.");
+
+const ModelId = ModelName.nullable().meta({
+  description: "A model id from `GET /models`. Null: the runtime's default.",
+  examples: ["demo/demo"],
+});
 
 /** Ids of models in order; none twice. */
 export const FallbackModels = z
-  .array(z.string().min(1).max(200))
+  .array(ModelName)
   .max(5)
   .refine((ids) => new Set(ids).size === ids.length, "fallbackModels must not name a model twice.")
   .meta({

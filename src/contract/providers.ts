@@ -73,7 +73,7 @@ function mayBeNamed(name: string, kind: ProviderKind): boolean {
   return name !== "demo" && (name === kind || !(providerKinds as readonly string[]).includes(name));
 }
 
-const ProviderName = z
+export const ProviderName = z
   .string()
   .regex(
     /^[a-z][a-z0-9-]{0,39}$/,
@@ -93,7 +93,7 @@ const key = (words: string) =>
 export const ServiceAccount = z
   .object({
     type: z.literal("service_account", "serviceAccount must be the key file of a service account."),
-    client_email: z.string().min(3).max(320),
+    client_email: z.email("client_email must be the address of a service account.").max(320),
     private_key_id: z.string().max(200).optional(),
     private_key: z.string().min(1).max(16_384),
     token_uri: z.url({ protocol: /^https?$/ }).max(2_048),

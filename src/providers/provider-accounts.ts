@@ -3,6 +3,7 @@ import { BerthError } from "../contract/errors.ts";
 import {
   type ChangeProvider,
   type CreateProvider,
+  ProviderName,
   type ProviderScope,
   type ProviderTest,
   problemWith,
@@ -84,6 +85,7 @@ export class ProviderAccounts {
 
   /** The provider of this scope, with its connections, although another one of the name may hide it. */
   async #find(caller: Scoped, name: string, scope: ProviderScope): Promise<ReachableProvider> {
+    requireName(name);
     const found = await this.#context.providers.ofOwner(ownerOf(caller, scope), name);
     if (found) return found;
     throw noProvider(name, scope);
@@ -91,6 +93,7 @@ export class ProviderAccounts {
 
   /** Throws `provider_not_found`, and `request_invalid` for one of the environment. */
   async #stored(accountId: string | null, name: string, scope: ProviderScope): Promise<ProviderState> {
+    requireName(name);
     const found = await this.#context.stores.providers.find(accountId, name);
     if (found) return found;
     if (accountId === null && (await this.#context.providers.ofOwner(null, name))) {
@@ -135,4 +138,10 @@ function settingsOf({ kind, baseUrl, region, project, models }: ProviderSettings
 function noProvider(name: string, scope: ProviderScope): BerthError {
   const place = scope === "workspace" ? "The workspace" : "The installation";
   return new BerthError("provider_not_found", `${place} has no provider ${name}.`);
+}
+
+/** An invalid name is not repeated: it may be a secret. */
+function requireName(name: string): void {
+  if (ProviderName.safeParse(name).success) return;
+  throw new BerthError("provider_not_found", "There is no provider of this name.");
 }

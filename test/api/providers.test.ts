@@ -67,6 +67,21 @@ describe("a provider", () => {
     expect([gone.status, gone.body.message]).toEqual([404, "The workspace has no provider acme."]);
   });
 
+  test.each(["%00", "a%00b", "%F0%9F%98%80", "x".repeat(5_000), "sk-a-pasted-key-%21"])(
+    "a name that none can have is not found, and not repeated: %s",
+    async (name) => {
+      for (const [method, path, fields] of [
+        ["PATCH", "", { apiKey }],
+        ["DELETE", "", undefined],
+        ["POST", "/test", {}],
+      ] as const) {
+        const { status, body } = await client.call(method, `/providers/${name}${path}`, fields);
+        expect([404, 414]).toContain(status);
+        expect(JSON.stringify(body)).not.toContain("pasted");
+      }
+    },
+  );
+
   test("a second one of the same name is refused", async () => {
     await create(compatible("twice"));
     const { status, body } = await client.call("POST", "/providers", compatible("twice"));
@@ -293,6 +308,18 @@ describe("each kind", () => {
     expect(made.credential).toBe(vertex.email);
     await talk("vertex", "claude-sonnet-4-5@20250929");
     expect(vertex.received).toHaveLength(1);
+  });
+
+  test("a model's name with a null character is refused, also where any name is valid", async () => {
+    await create({ name: "azure", kind: "azure", apiKey, baseUrl: models.url });
+    for (const fields of [{ model: "azure/a\0" }, { model: "azure/a", fallbackModels: ["azure/b\0"] }]) {
+      const { status, body } = await client.call("POST", "/agents", { name: "nil", runtime: "opencode", ...fields });
+      expect([status, body.message]).toEqual([400, expect.stringContaining("must not contain null characters")]);
+    }
+    await remove("azure");
+    const serviceAccount = { ...(await vertex.serviceAccount()), client_email: "a\0@example.com" };
+    const asked = { name: "v", kind: "vertex", region: "eu", project: "my-project", serviceAccount };
+    expect((await client.call("POST", "/providers", asked)).body.message).toContain("the address of a service account");
   });
 
   test("azure, with its own header and path", async () => {
