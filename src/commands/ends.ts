@@ -1,6 +1,7 @@
 import type { AppContext } from "../context.ts";
 import type { CommandExit } from "../contract/commands.ts";
 import { LookLoop } from "../core/look-loop.ts";
+import type { OpenCommand } from "./store.ts";
 
 const lookEveryMs = 2_000;
 /** Between two questions to a machine that failed to answer the first one. */
@@ -13,7 +14,7 @@ const lost: CommandExit = { exitCode: null, signal: null, timedOut: false, lost:
 interface Watch {
   commands: ReadonlySet<string>;
   stop: AbortController;
-  /** When the machine may be asked again, on the clock of `performance.now`; infinite until the question has ended. */
+  /** When the machine may be asked again, on the clock of `performance.now`; infinite while nothing would be new. */
   againAt: number;
   work: Promise<void>;
 }
@@ -55,17 +56,20 @@ export class CommandEnds {
     }
     for (const [agentId, commands] of open) {
       const current = this.#watches.get(agentId);
-      const isNew = commands.some((id) => !current?.commands.has(id));
+      const isNew = commands.some(({ id }) => !current?.commands.has(id));
       if (current && !isNew && performance.now() < current.againAt) continue;
       current?.stop.abort();
-      this.#watches.set(agentId, this.#watch(agentId, new Set(commands)));
+      this.#watches.set(agentId, this.#watch(agentId, commands));
     }
   }
 
-  #watch(agentId: string, commands: ReadonlySet<string>): Watch {
+  #watch(agentId: string, open: readonly OpenCommand[]): Watch {
     const stop = new AbortController();
-    const watch: Watch = { commands, stop, againAt: Number.POSITIVE_INFINITY, work: Promise.resolve() };
-    watch.work = this.#ask(agentId, commands, stop.signal).then(
+    const commands = new Set(open.map(({ id }) => id));
+    // A recent one that the machine does not have is lost if it still does not have it later.
+    const againAt = open.some(({ isRecent }) => isRecent) ? performance.now() + retryMs : Number.POSITIVE_INFINITY;
+    const watch: Watch = { commands, stop, againAt, work: Promise.resolve() };
+    watch.work = this.#ask(agentId, open, stop.signal).then(
       () => {
         watch.againAt = 0;
       },
@@ -77,13 +81,15 @@ export class CommandEnds {
     return watch;
   }
 
-  async #ask(agentId: string, commands: ReadonlySet<string>, gone: AbortSignal): Promise<void> {
+  async #ask(agentId: string, commands: readonly OpenCommand[], gone: AbortSignal): Promise<void> {
     const guest = await this.#context.leases.ifRunning(agentId);
     if (!guest) return;
-    const open = new Set(commands);
+    const ids = commands.map(({ id }) => id);
+    const open = new Set(ids);
     // A machine may not have the others yet.
-    const mayBeLost = new Set([...commands].filter((id) => !this.#context.commands.isStarting(id)));
-    for await (const ends of guest.commandEnds({ ids: [...commands] }, { signal: gone })) {
+    const known = commands.filter(({ id, isRecent }) => !isRecent && !this.#context.commands.isStarting(id));
+    const mayBeLost = new Set(known.map(({ id }) => id));
+    for await (const ends of guest.commandEnds({ ids }, { signal: gone })) {
       for (const { id, exit } of ends) {
         if ((exit || mayBeLost.has(id)) && open.delete(id))
           await this.#context.stores.commands.end(agentId, id, exit ?? lost);

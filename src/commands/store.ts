@@ -2,6 +2,16 @@ import { sql } from "kysely";
 import type { CommandExit } from "../contract/commands.ts";
 import type { Database } from "../core/database/database.ts";
 
+/** A command whose end has not been reported. */
+export interface OpenCommand {
+  id: string;
+  /** Its machine may not have it yet: the server may have died before, and its client tries again. */
+  isRecent: boolean;
+}
+
+/** A server restarts in this time, and its clients repeat their requests. */
+const recentSeconds = 15;
+
 /** Open commands of one agent in one answer. A machine runs 64 at once, and keeps 100 that ended. */
 const mostOfAgent = 200;
 
@@ -16,10 +26,11 @@ export class CommandStore {
   }
 
   /** The oldest open commands of each running agent of this host, by agent. */
-  async open(): Promise<Map<string, string[]>> {
-    const { rows } = await sql<{ id: string; commands: string[] }>`
+  async open(): Promise<Map<string, OpenCommand[]>> {
+    const { rows } = await sql<{ id: string; commands: OpenCommand[] }>`
       select id, array(
-        select ref from machine_authors where agent_id = agents.id and open order by created_at limit ${mostOfAgent}
+        select json_build_object('id', ref, 'isRecent', created_at > now() - make_interval(secs => ${recentSeconds}))
+        from machine_authors where agent_id = agents.id and open order by created_at limit ${mostOfAgent}
       ) as commands
       from agents
       where id in (select agent_id from machine_authors where open)

@@ -10,6 +10,8 @@ const background = /host_leases|timers\.|pgboss|account_events/;
 const writes = /^\s*(insert|update|delete|with|commit)\b/i;
 const begins = /^\s*(begin|start transaction)\b/i;
 const ends = /^\s*(commit|rollback)\b/i;
+/** The timers' scripts contain the whole transaction. */
+const endsWithin = /;\s*(commit|rollback)\s*;?\s*$/i;
 
 const driverSteps = [
   ...(["create", "boot", "wake", "attach", "adopting", "adopted", "suspend", "snapshot"] as const),
@@ -46,7 +48,7 @@ export function countStatements(): void {
     const call = () => Reflect.apply(query, this, [text, ...rest]) as Promise<unknown>;
     if (typeof text !== "string" || typeof rest.at(-1) === "function") return call();
     const isWithin = inTransaction.has(this);
-    if (begins.test(text)) inTransaction.add(this);
+    if (begins.test(text) && !endsWithin.test(text)) inTransaction.add(this);
     if (ends.test(text)) inTransaction.delete(this);
     const isStep = writes.test(text) && !background.test(text);
     if (isWithin) return isStep && ends.test(text) ? step().then(() => thenStep(call)) : call();
