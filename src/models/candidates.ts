@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Fault } from "../contract/agents.ts";
+import { setRecent } from "../core/recent.ts";
 import type { Caller, ChosenProvider } from "./gateway.ts";
 import type { ModelSettings, ModelTurn } from "./model-request.ts";
 import type { Refusal } from "./refusal.ts";
@@ -39,9 +40,7 @@ export class RestingModels {
   readonly #resting = new Map<string, { until: number; fault: Fault }>();
 
   rest(agent: string, model: string, fault: Fault): void {
-    const oldest = this.#resting.keys().next();
-    if (this.#resting.size >= maximumResting && !oldest.done) this.#resting.delete(oldest.value);
-    this.#resting.set(`${agent} ${model}`, { until: performance.now() + restMs, fault });
+    setRecent(this.#resting, `${agent} ${model}`, { until: performance.now() + restMs, fault }, maximumResting);
   }
 
   /** Why the model rests; null: it does not. */

@@ -1,5 +1,6 @@
 import type { AppContext } from "../context.ts";
 import { kindFacts, type ProviderKind, type WireName } from "../contract/providers.ts";
+import { setRecent } from "../core/recent.ts";
 import { BedrockEndpoint } from "./endpoints/bedrock.ts";
 import type { Endpoint } from "./endpoints/endpoint.ts";
 import { KeyEndpoint } from "./endpoints/key.ts";
@@ -100,8 +101,7 @@ export class ProviderDirectory {
     for (const state of ordered) byName.set(state.name, { state, upstream: this.#upstreamOf(state) });
     const providers = [...byName.values()].sort((a, b) => (a.state.name < b.state.name ? -1 : 1));
     if (changes !== this.#changes) return providers;
-    if (this.#reads.size >= maximumAccounts) this.#reads.delete(this.#reads.keys().next().value!);
-    this.#reads.set(accountId, { at: performance.now(), providers });
+    setRecent(this.#reads, accountId, { at: performance.now(), providers }, maximumAccounts);
     return providers;
   }
 
@@ -119,8 +119,7 @@ export class ProviderDirectory {
       state.accountId === null ? undefined : this.#context.providerOutbound.connect,
     );
     // Connections that are not used any more end soon.
-    if (this.#upstreams.size >= maximumUpstreams) this.#upstreams.delete(this.#upstreams.keys().next().value!);
-    this.#upstreams.set(id, { version, upstream });
+    setRecent(this.#upstreams, id, { version, upstream }, maximumUpstreams);
     return upstream;
   }
 }

@@ -24,11 +24,6 @@ export class ProviderAccounts {
     this.#context = context;
   }
 
-  /** Those that the workspace can use, by name. */
-  async list({ accountId }: Scoped): Promise<ReachableProvider[]> {
-    return this.#context.providers.reachable(accountId);
-  }
-
   /** Throws `request_invalid`, `forbidden`, `provider_exists`, `too_many_providers`. */
   async create(caller: Caller, asked: CreateProvider, { resourceId: id }: Attempt): Promise<ReachableProvider> {
     const { name, kind, scope, baseUrl = null, region = null, project = null, models = null } = asked;

@@ -8,15 +8,15 @@ import type { ReachableProvider } from "./directory.ts";
 import { toProviderView } from "./provider.ts";
 
 /** `/providers` */
-export function providerRoutes({ providerAccounts, models }: AppContext): FastifyPluginAsync {
+export function providerRoutes({ providerAccounts, providers, models }: AppContext): FastifyPluginAsync {
   const viewFor = ({ operator, role }: Caller, provider: ReachableProvider) => {
     const isOwn = provider.state.accountId !== null;
     return toProviderView(provider.state, models.runtimesFor(provider), isOwn ? allows(role, "manage") : operator);
   };
   return async (app) => {
     handle(app, routes.listProviders, async ({ caller }) => {
-      const providers = await providerAccounts.list(caller);
-      return { data: providers.map((provider) => viewFor(caller, provider)), nextCursor: null };
+      const reachable = await providers.reachable(caller.accountId);
+      return { data: reachable.map((provider) => viewFor(caller, provider)), nextCursor: null };
     });
 
     handle(app, routes.createProvider, async ({ caller, body, attempt }, reply) => {
