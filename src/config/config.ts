@@ -137,6 +137,7 @@ export interface Config {
   /** Model providers; null without a key. If both are null, the demo model answers. */
   anthropic: ProviderAccount | null;
   openai: ProviderAccount | null;
+  subscriptions: SubscriptionUrls;
   /** Card payments; null: disabled. */
   stripe: { secretKey: string; webhookSecret: string; apiUrl: string } | null;
 }
@@ -215,4 +216,9 @@ export interface ProviderAccount {
   /** Without a trailing slash. */
   baseUrl: string;
   apiKey: string;
+}
+
+/** The vendors' addresses for subscriptions. */
+export interface SubscriptionUrls {
+  claude: string;
 }

@@ -16,6 +16,7 @@ export const providerKinds = [
   "azure",
   "bedrock",
   "vertex",
+  "claude",
 ] as const;
 export const ProviderKind = z.enum(providerKinds);
 export type ProviderKind = z.infer<typeof ProviderKind>;
@@ -48,6 +49,8 @@ interface KindFacts {
   /** Sets of fields. A provider must have all of one set. */
   needs: readonly (readonly OwnField[])[];
   allows: readonly OwnField[];
+  /** Of a subscription: the only runtime that may use it, its vendor's own. */
+  runtime?: string;
 }
 
 /** The APIs of each kind of provider, and the fields that it needs. */
@@ -66,6 +69,7 @@ export const kindFacts: Record<ProviderKind, KindFacts> = {
     allows: ["sessionToken", "baseUrl"],
   },
   vertex: { wires: ["messages"], needs: [["region", "project", "serviceAccount"]], allows: ["baseUrl"] },
+  claude: { wires: ["messages"], needs: [["apiKey"]], allows: [], runtime: "claude-code" },
 };
 
 /** Whether a provider of this name may be of this kind: a kind's name, and `demo`, are reserved. */
@@ -148,7 +152,7 @@ const settings = {
 };
 
 const credentials = {
-  apiKey: key("The API key."),
+  apiKey: key("The API key; for `claude`, the token of `claude setup-token`."),
   accessKeyId: key("For `bedrock`."),
   secretAccessKey: key("For `bedrock`."),
   sessionToken: key("For `bedrock`: of temporary credentials."),
@@ -169,7 +173,11 @@ export const CreateProvider = z
     ...z.object(credentials).partial().shape,
     ...z.object(settings).partial().shape,
   })
-  .superRefine(({ name, kind, ...fields }, context) => {
+  .superRefine(({ name, kind, scope, ...fields }, context) => {
+    if (scope === "installation" && kindFacts[kind].runtime !== undefined) {
+      const message = "scope: a subscription is not for all workspaces; use `workspace`.";
+      context.addIssue({ code: "custom", message });
+    }
     if (!mayBeNamed(name, kind)) {
       const message = `name: ${name} is reserved${name === "demo" ? "" : ` for providers of the kind ${name}`}; choose another name.`;
       context.addIssue({ code: "custom", message });
@@ -191,6 +199,9 @@ type Fields = Partial<Record<OwnField, unknown>>;
 /** Returns why a provider cannot have these fields; null if it can. */
 export function problemWith(kind: ProviderKind, fields: Fields): string | null {
   const { needs, allows } = kindFacts[kind];
+  if (kind === "claude" && String(fields.apiKey ?? "").startsWith("sk-ant-api")) {
+    return "apiKey: this is a key of Anthropic's API, for the kind anthropic. The kind claude needs the token of `claude setup-token`.";
+  }
   const given = ownFields.filter((name) => fields[name] != null);
   const known = new Set([...needs.flat(), ...allows]);
   const excess = given.find((name) => !known.has(name));

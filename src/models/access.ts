@@ -2,12 +2,13 @@ import type { Socket } from "node:net";
 import { type Spender, unlimited, warningOf } from "../billing/ledger.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
+import { kindFacts } from "../contract/providers.ts";
 import type { OpenDownload } from "../machines/connections.ts";
 import { speaks } from "../providers/directory.ts";
 import { nobody, type Payer } from "./charge.ts";
 import { demoProvider } from "./demo/demo.ts";
 import { type ChosenProvider, Gateway } from "./gateway.ts";
-import { type Refusal, unconfigured, unreadable } from "./refusal.ts";
+import { notForRuntime, type Refusal, unconfigured, unreadable } from "./refusal.ts";
 import type { Wire } from "./wires/wire.ts";
 
 /** An account is assumed to have enough credits if it recently had this many times what a call needs, */
@@ -39,12 +40,17 @@ export class ModelAccess {
   serveUplink(agentId: string, socket: Socket, openDownload: OpenDownload): void {
     const { stores, running, egress, otherAgents } = this.#context;
     const account = this.#accountOf(agentId);
+    const runtime = this.#runtimeOf(agentId);
     this.#gateway.serve(socket, {
       id: agentId,
       account: async () => (await account()).accountId,
       settings: async () => (await stores.agents.byId(agentId)) ?? noSettings,
       turn: () => running.ofAgent(agentId),
-      provider: async (wire, model) => this.#chosen((await account()).accountId, wire, model),
+      provider: async (wire, model) => {
+        const chosen = await this.#chosen((await account()).accountId, wire, model);
+        const only = "name" in chosen && chosen.kind !== "demo" && kindFacts[chosen.kind].runtime;
+        return only && (await runtime()) !== only ? notForRuntime(chosen.name, only) : chosen;
+      },
       payer: this.#payerOf(agentId, account),
       mayReachAll: () => egress.mayReachAll(agentId),
       tunnel: (stream, authority, name) => void egress.serve({ agentId, stream, authority, name, openDownload }),
@@ -91,6 +97,22 @@ export class ModelAccess {
     const { name, kind, baseUrl, accountId: owner } = state;
     if (!upstream) return unreadable(name);
     return { name, kind, baseUrl, framing: upstream.endpoint.framing, isOwn: owner !== null, ask: upstream.ask };
+  }
+
+  /**
+   * The agent's runtime. A subscription is for its vendor's, also where that was changed after the model was chosen. While the
+   * database does not answer: the one that was read last.
+   */
+  #runtimeOf(agentId: string): () => Promise<string | undefined> {
+    let last: string | undefined;
+    return async () => {
+      try {
+        last = (await this.#context.stores.agents.byId(agentId))?.runtime;
+      } catch (error) {
+        if (last === undefined) throw error;
+      }
+      return last;
+    };
   }
 
   /** Loads the agent's account once; it never changes. Throws `agent_deleted`. */

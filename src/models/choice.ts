@@ -43,8 +43,10 @@ const namedInText = 10;
 const demoModel = "demo/demo";
 
 /** Whether the runtime can use the provider's models. */
-function fits(runtime: Pick<RuntimeFacts, "wires">, provider: ReachableProvider | "demo"): boolean {
-  return provider === "demo" || runtime.wires.some((wire) => speaks(provider.state.kind, wire));
+function fits({ name, wires }: Pick<RuntimeFacts, "name" | "wires">, provider: ReachableProvider | "demo"): boolean {
+  if (provider === "demo") return true;
+  const { kind } = provider.state;
+  return wires.some((wire) => speaks(kind, wire)) && [undefined, name].includes(kindFacts[kind].runtime);
 }
 
 /** A workspace's own provider needs no price: its calls cost no credits. */
@@ -80,7 +82,9 @@ function problemOf(model: string, runtime: RuntimeFacts, { models, providers }: 
   const name = model.slice(0, model.indexOf("/"));
   const provider = providers.find(({ state }) => state.name === name);
   if (!provider || fits(runtime, provider)) return `is not available to ${runtime.name} here`;
-  const wires = kindFacts[provider.state.kind].wires.join(", ");
+  const { wires: spoken, runtime: only } = kindFacts[provider.state.kind];
+  if (only !== undefined) return `is of a subscription that only ${only} may use, not ${runtime.name}`;
+  const wires = spoken.join(", ");
   return `cannot be used by ${runtime.name}, which speaks ${runtime.wires.join(", ")}: the provider ${name} speaks ${wires}`;
 }
 

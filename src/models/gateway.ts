@@ -28,8 +28,8 @@ import {
 import type { PreparedRequest } from "./preparation.ts";
 import { Preparations } from "./preparations.ts";
 import type { PricedModel, Prices } from "./prices.ts";
-import { beginningOf, type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
-import { type Refusal, refusalOf, short, stalled, unpriced, unreachable } from "./refusal.ts";
+import { beginningOf, LoginFailed, type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
+import { loggedOut, type Refusal, refusalOf, short, stalled, unpriced, unreachable } from "./refusal.ts";
 import { problemOf } from "./remote-work.ts";
 import { RequestBodies } from "./request-body.ts";
 import { Silence } from "./silence.ts";
@@ -377,6 +377,7 @@ async function ask(provider: Provider, call: ModelCall, silence: Silence): Promi
   } catch (error) {
     if (silence.signal.aborted) return stalled(silence.ms);
     if (error instanceof Unreachable) return unreachable(error.message);
+    if (error instanceof LoginFailed) return loggedOut(error);
     throw error;
   }
 }

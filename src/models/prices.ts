@@ -36,6 +36,7 @@ const listed: Record<Exclude<PricedModel["kind"], "openai-compatible">, string> 
   azure: "azure",
   bedrock: "aws",
   vertex: "google",
+  claude: "anthropic",
   demo: "demo",
 };
 

@@ -29,6 +29,9 @@ export type Provider = (call: ModelCall) => Promise<ModelAnswer>;
 /** The provider did not respond: its name did not resolve, or the connection was refused or closed. */
 export class Unreachable extends Error {}
 
+/** A subscription's login has failed or is not finished: the message says how to connect it. */
+export class LoginFailed extends Error {}
+
 /** The limit of a refusal's text, in characters. */
 const maximumRefusal = 64 * 1024;
 

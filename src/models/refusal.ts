@@ -1,5 +1,6 @@
 import type { Fault } from "../contract/agents.ts";
 import type { BerthError, ErrorCode } from "../contract/errors.ts";
+import type { LoginFailed } from "./provider.ts";
 
 /** Why a model call failed, and how it can be retried. */
 export interface Refusal {
@@ -81,6 +82,17 @@ export function unconfigured(provider: string): Refusal {
 export function unreadable(provider: string): Refusal {
   const message = `The credentials of the provider ${provider} cannot be read: set them again.`;
   return without({ code: "model_credentials_refused", message }, 502);
+}
+
+/** A subscription has to be connected. */
+export function loggedOut({ message }: LoginFailed): Refusal {
+  return without({ code: "model_credentials_refused", message }, 401);
+}
+
+/** Only its vendor's runtime may use a subscription. */
+export function notForRuntime(provider: string, runtime: string): Refusal {
+  const message = `The provider ${provider} is a subscription that only the runtime ${runtime} may use.`;
+  return without({ code: "model_not_available", message }, 403);
 }
 
 /** The model has no known price. */

@@ -1,7 +1,9 @@
+import type { SubscriptionUrls } from "../config/config.ts";
 import type { AppContext } from "../context.ts";
 import { kindFacts, type ProviderKind, type WireName } from "../contract/providers.ts";
 import { setRecent } from "../core/recent.ts";
 import { BedrockEndpoint } from "./endpoints/bedrock.ts";
+import { ClaudeEndpoint } from "./endpoints/claude.ts";
 import type { Endpoint } from "./endpoints/endpoint.ts";
 import { KeyEndpoint } from "./endpoints/key.ts";
 import { VertexEndpoint } from "./endpoints/vertex.ts";
@@ -111,13 +113,11 @@ export class ProviderDirectory {
     const version = state.updatedAt!.toISOString();
     const known = this.#upstreams.get(id);
     if (known?.version === version) return known.upstream;
-    const endpoint = endpointOf(state);
+    const endpoint = endpointOf(state, this.#context.config.subscriptions);
     if (!endpoint) return null;
-    // The operator's own may be inside: a model server on this host, for example.
-    const upstream = new Upstream(
-      endpoint,
-      state.accountId === null ? undefined : this.#context.providerOutbound.connect,
-    );
+    // The operator's own may be inside: a model server on this host, for example. A subscription's address is the operator's.
+    const isOperators = state.accountId === null || kindFacts[state.kind].runtime !== undefined;
+    const upstream = new Upstream(endpoint, isOperators ? undefined : this.#context.providerOutbound.connect);
     // Connections that are not used any more end soon.
     setRecent(this.#upstreams, id, { version, upstream }, maximumUpstreams);
     return upstream;
@@ -134,7 +134,8 @@ export function speaks(kind: ProviderKind, wire: WireName): boolean {
 }
 
 /** Null: its credentials cannot be decrypted. */
-function endpointOf({ kind, baseUrl, region, project, credential }: ProviderState): Endpoint | null {
+function endpointOf(state: ProviderState, subscriptions: SubscriptionUrls): Endpoint | null {
+  const { name, kind, baseUrl, region, project, credential } = state;
   if (credential === "unreadable") return null;
   switch (kind) {
     case "bedrock":
@@ -144,6 +145,10 @@ function endpointOf({ kind, baseUrl, region, project, credential }: ProviderStat
     case "vertex":
       return credential !== "none" && "serviceAccount" in credential
         ? new VertexEndpoint(region!, project!, baseUrl, credential.serviceAccount)
+        : null;
+    case "claude":
+      return credential !== "none" && "apiKey" in credential
+        ? new ClaudeEndpoint(name, subscriptions.claude, credential.apiKey)
         : null;
     default:
       return new KeyEndpoint(kind, baseUrl, credential !== "none" && "apiKey" in credential ? credential.apiKey : null);

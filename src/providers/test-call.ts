@@ -1,7 +1,7 @@
 import type { ProviderTest } from "../contract/providers.ts";
 import { prepare } from "../models/preparation.ts";
-import { beginningOf, Unreachable } from "../models/provider.ts";
-import { type Refusal, refusalOf, stalled, unreachable, unreadable } from "../models/refusal.ts";
+import { beginningOf, LoginFailed, Unreachable } from "../models/provider.ts";
+import { loggedOut, type Refusal, refusalOf, stalled, unreachable, unreadable } from "../models/refusal.ts";
 import { chat } from "../models/wires/chat.ts";
 import { messages } from "../models/wires/messages.ts";
 import type { Wire } from "../models/wires/wire.ts";
@@ -42,6 +42,7 @@ async function refusalFrom(
   } catch (error) {
     if (signal.aborted) return stalled(timeoutMs);
     if (error instanceof Unreachable) return unreachable(error.message);
+    if (error instanceof LoginFailed) return loggedOut(error);
     throw error;
   }
 }

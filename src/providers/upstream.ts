@@ -1,7 +1,7 @@
 import { Agent, type buildConnector, request } from "undici";
-import { type ModelAnswer, type ModelCall, type Provider, Unreachable } from "../models/provider.ts";
+import { LoginFailed, type ModelAnswer, type ModelCall, type Provider, Unreachable } from "../models/provider.ts";
 import { CallFailed } from "../outbound/outbound.ts";
-import { CredentialsRefused, type Endpoint, pick, type SendForm } from "./endpoints/endpoint.ts";
+import { CredentialsRefused, type Endpoint, type HttpRequest, pick, type SendForm } from "./endpoints/endpoint.ts";
 
 const connectTimeoutMs = 10_000;
 const smallTimeoutMs = 10_000;
@@ -25,10 +25,17 @@ export class Upstream {
 
   /** Forwards a call with the credentials, and streams the answer in its wire's framing. */
   readonly ask: Provider = async (call: ModelCall) => {
-    const first = await this.#ask(call);
-    if (!this.endpoint.mayRetry(first.status, first.date)) return first;
-    for await (const _ of first.body); // Frees the connection.
-    return this.#ask(call);
+    for (let attempt = 1; ; attempt++) {
+      const { date, asked, ...answer } = await this.#ask(call);
+      const { status } = answer;
+      try {
+        if (!asked || !(await this.endpoint.mayRetry({ status, date, asked, attempt }))) return answer;
+      } catch (error) {
+        for await (const _ of answer.body) break; // Ends the connection.
+        throw error;
+      }
+      for await (const _ of answer.body); // Frees the connection.
+    }
   };
 
   /** The names of the models that the account can use; null: the provider lists none. Rejects if the list cannot be had. */
@@ -47,18 +54,21 @@ export class Upstream {
     await this.#dispatcher.destroy();
   }
 
-  async #ask(call: ModelCall): Promise<ModelAnswer & { date?: unknown }> {
+  /** Without `asked`, the answer is not the provider's. */
+  async #ask(call: ModelCall): Promise<ModelAnswer & { date?: unknown; asked?: HttpRequest }> {
     try {
       const asked = await this.endpoint.request(call, this.#sendForm);
       if (!asked) return refusal(404, call, "The model's provider does not offer this call.");
       const answer = await this.#send(asked.url, "POST", asked.headers, call.body, call.signal);
       const { statusCode: status, headers, body } = answer;
       return {
+        asked,
         date: headers.date,
         ...this.endpoint.unframed({ status, headers: pick(headers, this.endpoint.answered), body }),
       };
     } catch (error) {
       if (call.signal.aborted) throw error;
+      if (error instanceof LoginFailed) throw error;
       if (error instanceof CredentialsRefused) return refusal(401, call, error.message);
       throw new Unreachable(reasonOf(error), { cause: error });
     }

@@ -244,14 +244,14 @@ describe("a model of a workspace's own provider", () => {
   });
 
   test("a runtime that speaks none of its wires is refused, with what would work", async () => {
-    await create({ name: "claude", kind: "anthropic", apiKey, baseUrl: `${models.url}`, models: ["opus"] });
+    await create({ name: "opuses", kind: "anthropic", apiKey, baseUrl: `${models.url}`, models: ["opus"] });
     const { status, body } = await client.call("POST", "/agents", {
       name: "bea",
       runtime: "codex",
-      model: "claude/opus",
+      model: "opuses/opus",
     });
     expect([status, body.code]).toEqual([400, expect.stringMatching(/^(runtime|model)_not_available$/)]);
-    await remove("claude");
+    await remove("opuses");
   });
 
   test("is not another workspace's", async () => {

@@ -101,6 +101,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     maximumTurnBytes: 64 * 1024 ** 2,
     anthropic: null,
     openai: null,
+    subscriptions: { claude: "http://127.0.0.1:9" },
     mail: null,
     stripe: null,
     ...changes,

@@ -23,7 +23,7 @@ interface ReceivedCall {
 }
 
 /** A request without valid credentials. */
-class Refused extends Error {
+export class Refused extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -32,7 +32,7 @@ class Refused extends Error {
   }
 }
 
-abstract class ProviderServer implements Disposable {
+export abstract class ProviderServer implements Disposable {
   readonly received: ReceivedCall[] = [];
   /** How much its clock is ahead of this host's. */
   aheadMs = 0;
@@ -84,7 +84,7 @@ abstract class ProviderServer implements Disposable {
   }
 }
 
-async function pass({ status, headers, body }: ModelAnswer, response: ServerResponse): Promise<void> {
+export async function pass({ status, headers, body }: ModelAnswer, response: ServerResponse): Promise<void> {
   response.writeHead(status, headers);
   for await (const chunk of body) response.write(chunk);
   response.end();

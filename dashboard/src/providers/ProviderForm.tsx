@@ -7,7 +7,7 @@ import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { useAction } from "../ui/use-action.ts";
-import { credentialNames, exampleOf, type FieldName, type Kind, kinds, labels } from "./kinds.ts";
+import { credentialNames, exampleOf, type FieldName, type Kind, kinds, labelOf } from "./kinds.ts";
 
 interface ProviderFormProps {
   /** The one that is changed; null: a new one. */
@@ -104,7 +104,7 @@ interface ProviderFieldProps {
 function ProviderField({ name, kind, value, isRequired, isKept, onChange }: ProviderFieldProps) {
   const hint = isKept ? "Empty: it stays. Another address needs it again." : undefined;
   const placeholder = exampleOf(name, kind);
-  const label = isRequired || isKept ? labels[name] : `${labels[name]} (optional)`;
+  const label = isRequired || isKept ? labelOf(name, kind) : `${labelOf(name, kind)} (optional)`;
   return (
     <Field label={label} hint={hint}>
       {(props) =>

@@ -45,11 +45,12 @@ export const kinds: Readonly<Record<Kind, KindFacts>> = {
     allows: ["baseUrl"],
     lists: false,
   },
+  claude: { label: "Claude subscription", needs: ["apiKey"], allows: [], lists: true },
 };
 
 export const credentialNames: readonly FieldName[] = ["apiKey", "accessKeyId", "secretAccessKey", "serviceAccount"];
 
-export const labels: Readonly<Record<FieldName, string>> = {
+const labels: Readonly<Record<FieldName, string>> = {
   baseUrl: "Address",
   region: "Region",
   project: "Project",
@@ -64,6 +65,11 @@ const placeholders: Partial<Readonly<Record<FieldName, string>>> = {
   accessKeyId: "AKIA…",
   serviceAccount: '{ "type": "service_account", … }',
 };
+
+/** The field's name in the form. */
+export function labelOf(field: FieldName, kind: Kind): string {
+  return field === "apiKey" && kind === "claude" ? "Token of claude setup-token" : labels[field];
+}
 
 /** An example of a field's value. */
 export function exampleOf(field: FieldName, kind: Kind): string | undefined {

@@ -36,6 +36,7 @@ The key is asked for, or read from standard input; it is on no command line. Mod
 
 Examples:
   berth providers add anthropic --kind anthropic
+  berth providers add claude --kind claude              # the token of \`claude setup-token\`
   berth providers add local --kind openai-compatible --base-url http://127.0.0.1:8000/v1 --no-key --installation
   berth providers add azure --kind azure --base-url https://RESOURCE.openai.azure.com --model my-deployment
   berth providers add bedrock --kind bedrock --region eu-central-1 --access-key-id AKIA…
@@ -146,7 +147,8 @@ async function credentialsOf(kind: ProviderKind, options: CredentialOptions): Pr
   if (kindFacts[kind].needs.every((set) => set.includes("serviceAccount"))) {
     throw new CliError(`A provider of the kind ${kind} needs --key-file FILE.`, 2);
   }
-  const words = accessKeyId === undefined ? "Key: " : `Secret of ${accessKeyId}: `;
+  const key = kind === "claude" ? "Token of claude setup-token" : "Key";
+  const words = accessKeyId === undefined ? `${key}: ` : `Secret of ${accessKeyId}: `;
   const value = (await readSecret(words)).trim();
   if (value === "") throw new CliError("The key is empty; nothing was set.", 2);
   return accessKeyId === undefined ? { apiKey: value } : { accessKeyId, secretAccessKey: value };

@@ -5,7 +5,7 @@ import type { ModelAnswer, ModelCall } from "../../models/provider.ts";
 import { isObject } from "../../models/wires/wire.ts";
 import { Clock } from "../clock.ts";
 import type { Credential } from "../provider.ts";
-import type { Endpoint, HttpRequest } from "./endpoint.ts";
+import type { Answered, Endpoint, HttpRequest } from "./endpoint.ts";
 
 // Amazon Bedrock's InvokeModel with Anthropic's models:
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModelWithResponseStream.html
@@ -79,8 +79,8 @@ export class BedrockEndpoint implements Endpoint {
     return id;
   }
 
-  mayRetry(status: number, date: unknown): boolean {
-    return status === 403 && this.#signer !== null && this.#clock.follow(date);
+  mayRetry({ status, date, attempt }: Answered): boolean {
+    return attempt === 1 && status === 403 && this.#signer !== null && this.#clock.follow(date);
   }
 
   unframed(answer: ModelAnswer): ModelAnswer {

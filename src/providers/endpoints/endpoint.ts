@@ -2,6 +2,16 @@ import type { IncomingHttpHeaders } from "node:http2";
 import type { Framing } from "../../models/framing.ts";
 import type { ModelAnswer, ModelCall } from "../../models/provider.ts";
 
+/** An answer of a provider, and the request that it is for. */
+export interface Answered {
+  status: number;
+  /** The header. */
+  date: unknown;
+  asked: HttpRequest;
+  /** From 1. */
+  attempt: number;
+}
+
 export interface HttpRequest {
   url: string;
   headers: Record<string, string>;
@@ -19,7 +29,7 @@ export interface Endpoint {
   readonly framing: Framing["kind"] | null;
   /** The answer's headers that are forwarded to the guest. */
   readonly answered: readonly string[];
-  /** Null: the provider does not offer the call. Throws `CredentialsRefused`. */
+  /** Null: the provider does not offer the call. Throws `CredentialsRefused`, `LoginFailed`. */
   request(call: ModelCall, sendForm: SendForm): Promise<HttpRequest | null>;
   /** The request for the list of models; null: the provider has none. */
   listing(): HttpRequest | null;
@@ -27,11 +37,8 @@ export interface Endpoint {
   nameOf(id: string): string;
   /** The answer in the wire's own framing. */
   unframed(answer: ModelAnswer): ModelAnswer;
-  /**
-   * Whether a refused call is worth another attempt: with the provider's time, or with a new token. `date`: the answer's
-   * header.
-   */
-  mayRetry(status: number, date: unknown): boolean;
+  /** Whether a refused call is worth another attempt: with the provider's time, or with a new token. Throws `LoginFailed`. */
+  mayRetry(answered: Answered): boolean | Promise<boolean>;
 }
 
 /** The provider gave no token for the credentials. */

@@ -3,7 +3,7 @@ import type { ServiceAccount } from "../../contract/providers.ts";
 import type { ModelAnswer, ModelCall } from "../../models/provider.ts";
 import { isObject } from "../../models/wires/wire.ts";
 import { Clock } from "../clock.ts";
-import { CredentialsRefused, type Endpoint, type HttpRequest, pick, type SendForm } from "./endpoint.ts";
+import { type Answered, CredentialsRefused, type Endpoint, type HttpRequest, pick, type SendForm } from "./endpoint.ts";
 
 // Anthropic's models at Google's Vertex AI: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude
 // Tokens of service accounts: https://developers.google.com/identity/protocols/oauth2/service-account#httprest
@@ -64,9 +64,9 @@ export class VertexEndpoint implements Endpoint {
   }
 
   /** The token may have been revoked. */
-  mayRetry(status: number): boolean {
+  mayRetry({ status, attempt }: Answered): boolean {
     if (status === 401) this.#token = null;
-    return status === 401;
+    return attempt === 1 && status === 401;
   }
 
   /** All calls wait for the same request. */

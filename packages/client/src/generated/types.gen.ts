@@ -399,7 +399,7 @@ export type AccountEvent = {
      * The provider's name.
      */
     provider: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
 } | {
     type: 'provider.changed';
     /**
@@ -411,7 +411,7 @@ export type AccountEvent = {
      * The provider's name.
      */
     provider: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
 } | {
     type: 'provider.deleted';
     /**
@@ -423,7 +423,7 @@ export type AccountEvent = {
      * The provider's name.
      */
     provider: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
 } | {
     type: 'queue.changed';
     /**
@@ -1616,7 +1616,7 @@ export type ChangeProfile = {
 
 export type ChangeProvider = {
     /**
-     * The API key. It is never returned.
+     * The API key; for `claude`, the token of `claude setup-token`. It is never returned.
      */
     apiKey?: string;
     /**
@@ -2392,13 +2392,13 @@ export type CreateProvider = {
      * The first part of its models' ids.
      */
     name: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
     /**
      * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
      */
     scope?: 'workspace' | 'installation';
     /**
-     * The API key. It is never returned.
+     * The API key; for `claude`, the token of `claude setup-token`. It is never returned.
      */
     apiKey?: string;
     /**
@@ -3966,7 +3966,7 @@ export type ProtectedResource = {
 
 export type Provider = {
     name: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
     /**
      * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
      */
