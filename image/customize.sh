@@ -47,7 +47,7 @@ mv "$root/usr/lib/berth" "$services/system"
 ln -s "/opt/berth/node_modules/$node/bin/node" "$services/system/node"
 mkdir -p "$root/usr/lib/berth" "$root/opt/berth"
 chmod 0440 "$root/etc/sudoers.d/agent"
-# Only machines of OpenClaw have that.
+# A name of a runtime that an image lacks leads nowhere.
 for name in npm npx openclaw; do
   ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
 done

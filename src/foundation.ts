@@ -61,7 +61,10 @@ export class Foundation {
   readonly hostFiles: HostFiles;
   readonly timers: Timers;
   readonly openDriver: OpenDriver;
+  /** All, also those that only agents from before may have. */
   readonly runtimes: readonly Runtime[];
+  /** Those that new agents may have, their default first. */
+  readonly offeredRuntimes: readonly Runtime[];
   readonly fetchDocument: FetchDocument;
 
   protected constructor(opened: Opened) {
@@ -85,6 +88,7 @@ export class Foundation {
     this.timers = opened.timers;
     this.openDriver = opened.openDriver;
     this.runtimes = opened.runtimes;
+    this.offeredRuntimes = opened.offeredRuntimes;
     this.fetchDocument = opened.fetchDocument;
   }
 }
@@ -130,6 +134,9 @@ export async function openFoundation(config: Config, overrides: Overrides, clean
     timers: await Timers.open(databases.database, host, log),
     openDriver: overrides.openDriver ?? (config.kubernetes ? openKubernetes : openQemu),
     runtimes: overrides.runtimes ?? runtimes,
+    offeredRuntimes: config.runtimes.flatMap(
+      (chosen) => (overrides.runtimes ?? runtimes).find(({ name }) => name === chosen) ?? [],
+    ),
     fetchDocument: overrides.fetchDocument ?? fetchPublicDocument,
   };
 }

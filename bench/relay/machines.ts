@@ -26,6 +26,7 @@ export function listeningMachines(ports: number[]): Driver {
     isUnused: false,
   });
   return {
+    runtimes: null,
     prepare: async () => null,
     create: async ({ id }, progress) => {
       progress.plan(["machine", "runtime"]);

@@ -26,8 +26,8 @@ const modules = ["/usr/lib/x86_64-linux-gnu/qemu/accel-tcg-x86_64.so"];
 /** What is used here of the guest image's `image.json`. */
 interface ImageRecord {
   id: string;
-  /** The runtime with an image of its own. */
-  apart: [string];
+  /** The runtime with an image of its own, if there is one. */
+  apart: [string?];
 }
 
 /**
@@ -52,7 +52,7 @@ export async function makeMachineImage(archive: string, name: string, guest: str
 
 /**
  * The guest's root disk becomes a compressed qcow2 image, since archives know no holes. All runtimes' machines get what is
- * the service's from the image for OpenClaw's, which has the others, too.
+ * the service's from the image for OpenClaw's, which has the others, too, if there is one.
  */
 async function addGuest(guest: string, images: string): Promise<void> {
   const { apart: [runtime], ...record } = JSON.parse(await readFile(join(guest, "image.json"), "utf8")) as ImageRecord;
@@ -60,7 +60,8 @@ async function addGuest(guest: string, images: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "image.json"), JSON.stringify(record));
   for (const file of ["initrd.img", "vmlinuz"]) await cp(join(guest, file), join(folder, file));
-  await cp(join(`${guest}.${runtime}`, "services.img"), join(folder, "services.img"));
+  const services = runtime === undefined ? guest : `${guest}.${runtime}`;
+  await cp(join(services, "services.img"), join(folder, "services.img"));
   const disk = ["convert", "-c", "-f", "raw", "-O", "qcow2", join(guest, "rootfs.img"), join(folder, "rootfs.img")];
   await run("qemu-img", disk);
   await run("chmod", ["-R", "a+rX", dirname(folder)]);

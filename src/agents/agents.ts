@@ -30,8 +30,6 @@ import {
   viewFor,
 } from "./private-agents.ts";
 
-const defaultRuntime = "claude-code";
-
 /** Limit on an agent's settings in bytes of JSON: every look-up of the agent reads them. */
 const maximumSettings = 256 * 1024;
 
@@ -52,7 +50,11 @@ export class Agents {
   view(agent: AgentState, caller: ViewingCaller): Agent {
     const { slots, machines } = this.#context;
     const queuePosition = slots.positionOf(agent.id);
-    return viewFor(caller, agent, toAgentView(agent, { queuePosition, newestImage: machines.newestImage }));
+    return viewFor(
+      caller,
+      agent,
+      toAgentView(agent, { queuePosition, newestImage: machines.newestImageOf(agent.runtime) }),
+    );
   }
 
   /**
@@ -106,7 +108,7 @@ export class Agents {
 
   /** Throws the errors of `create` before it changes anything. */
   async requireCreatable(viewer: Viewer, asked: CreateAgent): Promise<void> {
-    const { runtime = defaultRuntime } = asked;
+    const { runtime = this.#defaultRuntime } = asked;
     const { accountId, personId } = viewer;
     requireSmall(asked);
     if (asked.private) requireMaker(personId);
@@ -119,17 +121,27 @@ export class Agents {
 
   async #requireRunnable(accountId: string, runtime: string): Promise<void> {
     const { machines, ledger, reserve } = this.#context;
-    const runtimes = this.#context.runtimes.map(({ name }) => name);
-    if (!runtimes.includes(runtime)) {
-      throw new BerthError(
-        "runtime_not_available",
-        `There is no runtime ${runtime}. Available: ${runtimes.join(", ")}.`,
-        { details: { available: runtimes } },
-      );
-    }
+    this.#requireOffered(runtime);
     await machines.requireReady();
+    this.#requireOffered(runtime);
     await ledger.requireCredits(accountId, null);
     await reserve.require();
+  }
+
+  /** Which runtimes the image has is known once the machines are ready. */
+  #requireOffered(runtime: string): void {
+    const { runtimes, models } = this.#context;
+    const available = models.offered.map(({ name }) => name);
+    if (available.includes(runtime)) return;
+    const exists = runtimes.some(({ name }) => name === runtime);
+    const wrong = exists ? `This installation does not offer ${runtime}` : `There is no runtime ${runtime}`;
+    throw new BerthError("runtime_not_available", `${wrong}. Available: ${available.join(", ") || "none"}.`, {
+      details: { available },
+    });
+  }
+
+  get #defaultRuntime(): string {
+    return this.#context.offeredRuntimes[0]!.name;
   }
 
   /** Throws `model_not_available` for the first that the runtime cannot use. */
@@ -306,7 +318,7 @@ export class Agents {
 
   newAgent(id: string, owner: AgentOwner, asked: CreateAgent): AgentState {
     const now = new Date();
-    const { runtime = defaultRuntime } = asked;
+    const { runtime = this.#defaultRuntime } = asked;
     return {
       id,
       ...owner,

@@ -26,6 +26,8 @@ export interface Config {
   oidc: ExternalIssuer | null;
   /** The built guest image; null: the checkout's last build. */
   imageFolder: string | null;
+  /** The names of the runtimes that new agents may have, their default first. */
+  runtimes: readonly string[];
   /** Which accelerator machines use, and how long a trial guest may take to prove KVM. */
   acceleration: { choice: "auto" | "kvm" | "tcg"; probeMs: number };
   /** Where machines are pods of a Kubernetes cluster; null: processes of this host. */

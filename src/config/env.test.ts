@@ -25,6 +25,16 @@ test("a key makes Anthropic the provider, at its own address or another", () => 
   expect(readConfig(other).anthropic).toEqual({ baseUrl: "http://127.0.0.1:9", apiKey: "k" });
 });
 
+test("BERTH_RUNTIMES names the runtimes of new agents, their default first", () => {
+  expect(readConfig({}).runtimes).toEqual(["claude-code", "opencode", "codex"]);
+  expect(readConfig({ BERTH_RUNTIMES: "openclaw, codex,openclaw" }).runtimes).toEqual(["openclaw", "codex"]);
+  const wrong = (value: string) => () => readConfig({ BERTH_RUNTIMES: value });
+  expect(wrong("claude")).toThrow(
+    /BERTH_RUNTIMES: .*There is no runtime claude\. .*allowed: claude-code, opencode, codex/,
+  );
+  expect(wrong("codex,")).toThrow(/BERTH_RUNTIMES: .*A name is empty\./);
+});
+
 test("an issuer is kept as it is written, with its slash or without", () => {
   const issuer = "https://login.example/";
   expect(readConfig({ BERTH_OIDC_ISSUER: issuer, BERTH_OIDC_AUDIENCE: "berth" }).oidc).toMatchObject({

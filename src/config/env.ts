@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { maximumMemoryMiB } from "../contract/agents.ts";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
+import { chosenRuntimes } from "./chosen-runtimes.ts";
 import type { ClusterConfig, Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
 import { https, httpsVariables } from "./https.ts";
 import { mail, mailVariables } from "./mail.ts";
@@ -39,6 +40,14 @@ const authority = z.string().transform((text, context) => {
   if (parsed) return authorityText(parsed);
   context.issues.push({ code: "custom", input: text, message: "A list of HOST:PORT, with commas between." });
   return z.NEVER;
+});
+const runtimes = z.string().transform((text, context) => {
+  try {
+    return chosenRuntimes(text);
+  } catch (error) {
+    context.issues.push({ code: "custom", input: text, message: (error as Error).message });
+    return z.NEVER;
+  }
 });
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "An address or a network, such as 10.0.0.0/8.");
 
@@ -108,6 +117,7 @@ const variables = z.object({
   BERTH_OIDC_AUDIENCE: z.string().min(1).max(500).optional(),
   BERTH_OIDC_CLIENT_ID: z.string().min(1).max(500).default("berth"),
   BERTH_IMAGE_DIR: path.optional(),
+  BERTH_RUNTIMES: runtimes.default(chosenRuntimes(undefined)),
   BERTH_ACCEL: z.enum(["auto", "kvm", "tcg"]).default("auto"),
   BERTH_KVM_PROBE_SECONDS: z.coerce.number().min(1).max(3_600).default(30),
   ...clusterVariables,
@@ -199,6 +209,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     previewDomain: values.BERTH_PREVIEW_DOMAIN,
     oidc: externalIssuer(values),
     imageFolder: values.BERTH_IMAGE_DIR ?? null,
+    runtimes: values.BERTH_RUNTIMES,
     acceleration: { choice: values.BERTH_ACCEL, probeMs: values.BERTH_KVM_PROBE_SECONDS * 1000 },
     kubernetes: pods,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,

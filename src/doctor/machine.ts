@@ -19,13 +19,12 @@ import { SelfTest } from "./self-test.ts";
 const limitMs = 20 * 60_000;
 /** Short, since a Unix socket's path has 107 bytes at most (unix(7)). */
 const folderName = /^berth-t(\d+)$/;
-const [{ name: runtime, memoryMiB }] = runtimes as [(typeof runtimes)[number]];
-/** For the template's machine, two clones and the server's own. */
-const neededMiB = 2 * memoryMiB;
-
 // Files are as the server's own.
 process.umask(0o077);
 const config = readConfig(process.env);
+const { name: runtime, memoryMiB } = runtimes.find(({ name }) => name === config.runtimes[0])!;
+/** For the template's machine, two clones and the server's own. */
+const neededMiB = 2 * memoryMiB;
 const place = dirname(config.dataFolder);
 const image = await lastBuiltImage();
 const interrupted = new AbortController();

@@ -94,6 +94,14 @@ test("an import keeps what the cache has", async () => {
   expect(await readFile(join(cache.path, `image-${image.id}`, "vmlinuz"), "utf8")).toContain("vmlinuz");
 });
 
+test("an image without OpenClaw has no files of it", () => {
+  const plain = { ...image, parts: { ...image.parts, openclaw: null } };
+  const { folders, stored, links } = filesOf(plain);
+  expect(folders).toEqual([image.parts.base, `image-${image.id}`]);
+  expect([...stored, ...Object.keys(links)].filter((path) => path.includes("openclaw"))).toEqual([]);
+  expect(stored).toHaveLength(6);
+});
+
 test("an export overwrites no file, and names what an image lacks", async () => {
   await using built = await cacheWithImage();
   await using target = await newFolder();

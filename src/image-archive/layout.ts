@@ -13,7 +13,8 @@ const Built = z.string().regex(/^(base|openclaw)-[0-9a-f]{16}$/);
 export const ImageRecord = z.object({
   id: z.string().regex(/^[0-9a-f]{16}$/),
   /** Folders in the build's cache whose files the image shares. */
-  parts: z.object({ base: Built, openclaw: Built }),
+  /** The second: of OpenClaw's own image; null: it has none. */
+  parts: z.object({ base: Built, openclaw: Built.nullable() }),
 });
 
 export const ImageHeader = z.object({
@@ -32,20 +33,31 @@ export type ImageHeader = z.infer<typeof ImageHeader>;
  */
 export function filesOf({ id, parts: { base, openclaw } }: ImageHeader["image"]) {
   const image = `image-${id}`;
-  const apart = `${image}.openclaw`;
+  const apart = openclaw === null ? noFiles : filesApart(`${image}.openclaw`, image, base, openclaw);
   return {
-    folders: [base, openclaw, apart, image],
+    folders: [base, ...apart.folders, image],
     stored: [
       ...["rootfs.img", "services.img", "vmlinuz", "initrd-base.img"].map((name) => join(base, name)),
-      join(openclaw, "services.img"),
       join(image, "initrd.img"),
       join(image, "image.json"),
-      join(apart, "image.json"),
+      ...apart.stored,
     ],
     links: {
       [join(image, "rootfs.img")]: join(base, "rootfs.img"),
       [join(image, "services.img")]: join(base, "services.img"),
       [join(image, "vmlinuz")]: join(base, "vmlinuz"),
+      ...apart.links,
+    },
+  };
+}
+
+const noFiles = { folders: [], stored: [], links: {} };
+
+function filesApart(apart: string, image: string, base: string, openclaw: string) {
+  return {
+    folders: [openclaw, apart],
+    stored: [join(openclaw, "services.img"), join(apart, "image.json")],
+    links: {
       [join(apart, "rootfs.img")]: join(base, "rootfs.img"),
       [join(apart, "services.img")]: join(openclaw, "services.img"),
       [join(apart, "vmlinuz")]: join(base, "vmlinuz"),

@@ -8,6 +8,7 @@ import { SerialQueue } from "../core/locks.ts";
 import type { Quarantined } from "../core/quarantine.ts";
 import type { Handshake } from "../machines/connect.ts";
 import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "../machines/driver.ts";
+import type { ImageRecord } from "../machines/qemu/image.ts";
 import { type MachineSpec, type Progress, snapshotDeleted } from "../machines/spec.ts";
 import type { MachineObjects } from "./cluster.ts";
 import type { KeeperCall, Outcome, Sent } from "./keeper-calls.ts";
@@ -35,7 +36,7 @@ interface KubernetesOptions {
   /** Disks during their export. */
   disks: PackedDisks;
   /** The guest image in the machines' container image. */
-  imageId: string;
+  image: Pick<ImageRecord, "id" | "runtimes">;
   /** A runtime's default machine size, which its templates have. */
   usualResources: (runtime: string) => Resources;
   log: (message: string) => void;
@@ -50,6 +51,7 @@ interface KubernetesOptions {
 export class KubernetesDriver implements Driver {
   readonly accelerator = "kubernetes";
   readonly imageId: string;
+  readonly runtimes: readonly string[] | null;
   readonly #pods: Pods;
   readonly #objects: MachineObjects;
   readonly #templates: TemplateMachines;
@@ -62,13 +64,14 @@ export class KubernetesDriver implements Driver {
   /** Clones that are not alive yet, and the machines that keep their templates. */
   readonly #clones = new Map<string, string>();
 
-  constructor({ pods, templates, disks, imageId, usualResources, log }: KubernetesOptions) {
+  constructor({ pods, templates, disks, image, usualResources, log }: KubernetesOptions) {
     this.#pods = pods;
     this.#objects = pods.objects;
     this.#templates = templates;
     this.#disks = disks;
     this.#observations = new Observations(pods, log);
-    this.imageId = imageId;
+    this.imageId = image.id;
+    this.runtimes = image.runtimes ?? null;
     this.#usual = usualResources;
     this.#log = log;
   }

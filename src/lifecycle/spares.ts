@@ -117,7 +117,7 @@ export class Spares {
 
   /** The runtime of the next spare. */
   async #wanted(): Promise<string | null> {
-    const { config, runtimes, stores } = this.#context;
+    const { config, models, stores } = this.#context;
     const work = this.#otherWork();
     if (work) [this.#busyAt, this.#reason] = [performance.now(), work];
     if (this.#waiting.size >= config.spares || performance.now() - this.#busyAt < quietMs) {
@@ -128,11 +128,12 @@ export class Spares {
     this.#lastUsed ??= new Map(
       [...(await stores.lifecycle.lastCreated())].map(([runtime, at]) => [runtime, at.getTime()]),
     );
-    const recent = [...this.#lastUsed].filter(([, at]) => Date.now() - at < recentMs);
+    const offered = models.offered.map(({ name }) => name);
+    const recent = [...this.#lastUsed].filter(([name, at]) => Date.now() - at < recentMs && offered.includes(name));
     const names = recent.toSorted(([, one], [, other]) => other - one).map(([runtime]) => runtime);
     const served = new Set([...this.#waiting.values()].map((spare) => spare.runtime));
     return (
-      (names.length > 0 ? names : [runtimes[0]!.name]).slice(0, config.spares).find((each) => !served.has(each)) ?? null
+      (names.length > 0 ? names : offered.slice(0, 1)).slice(0, config.spares).find((each) => !served.has(each)) ?? null
     );
   }
 

@@ -1,6 +1,8 @@
 import type { Driver } from "./driver.ts";
 
-type CallName = { [Name in keyof Driver]: Driver[Name] extends string ? never : Name }[keyof Driver];
+type CallName = {
+  [Name in keyof Driver]: Driver[Name] extends (...args: never) => unknown ? Name : never;
+}[keyof Driver];
 
 /**
  * All calls of a driver. `changes`: it changes a machine or the driver's files, so only the leader of the host makes it.

@@ -51,6 +51,8 @@ export interface KeptSnapshot {
 export interface Driver {
   /** The image for new machines. */
   readonly imageId: string;
+  /** The runtimes that this image was built for; null: unknown. */
+  readonly runtimes: readonly string[] | null;
   /** Makes a runtime's template before the first agent needs it. Resolves with its name; null if machines need none. */
   prepare(runtime: string): Promise<string | null>;
   /** Removes unused files. */

@@ -80,9 +80,15 @@ export class Machines {
     }
   }
 
-  /** The image for new machines; null until the driver is open. */
-  get newestImage(): string | null {
-    return this.#opened?.imageId ?? null;
+  /** The newest image for machines of the runtime; null: none has it, or the driver is not open yet. */
+  newestImageOf(runtime: string): string | null {
+    const { imageId = null, runtimes = null } = this.#opened ?? {};
+    return (runtimes?.includes(runtime) ?? true) ? imageId : null;
+  }
+
+  /** The runtimes that the image for new machines was built for; null: unknown, or the driver is not open yet. */
+  get runtimes(): readonly string[] | null {
+    return this.#opened?.runtimes ?? null;
   }
 
   /** Throws `image_missing`, `qemu_missing`, … */

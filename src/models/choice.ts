@@ -182,14 +182,20 @@ export class ModelChoice {
     }));
   }
 
+  /** The runtimes that new agents may have, as far as the guest image was built with them. */
+  get offered(): readonly RuntimeFacts[] {
+    const { offeredRuntimes, machines } = this.#context;
+    return offeredRuntimes.filter(({ name }) => machines.runtimes?.includes(name) ?? true);
+  }
+
   /** The names of the runtimes that can use the provider's models. */
   runtimesFor(provider: ReachableProvider | "demo"): string[] {
-    return this.#context.runtimes.filter((runtime) => fits(runtime, provider)).map(({ name }) => name);
+    return this.offered.filter((runtime) => fits(runtime, provider)).map(({ name }) => name);
   }
 
   async runtimeRecords(accountId: string): Promise<RuntimeRecord[]> {
     const reachable = await this.#reachable(accountId);
-    const records = this.#context.runtimes.map(
+    const records = this.offered.map(
       async (runtime): Promise<RuntimeRecord> => ({
         name: runtime.name,
         package: runtime.package,

@@ -203,13 +203,14 @@ export class Snapshots {
 
   /**
    * Boots the agent's machine with the newest image. Saves the state before as a snapshot. Returns the agent's state in
-   * the meantime; unchanged if it already has that image. Throws `turn_in_progress`, `insufficient_credits`.
+   * the meantime; unchanged if it already has that image, or the image was built without its runtime. Throws `turn_in_progress`, `insufficient_credits`.
    */
   async upgrade(agent: AgentState, by: AuthorIds): Promise<AgentState> {
     requireAllowed("restart", agent);
     await this.#requireStartable(agent);
     const { machines, lifecycle } = this.#context;
-    const hasNewest = ({ image }: AgentState) => image === machines.newestImage;
+    const newest = machines.newestImageOf(agent.runtime);
+    const hasNewest = ({ image }: AgentState) => newest === null || image === newest;
     if (hasNewest(agent)) return agent;
     const label = "before the upgrade";
     const before = { id: randomUUID(), reason: "upgrade", label, kept: keptBeforeUpgrades, by } as const;

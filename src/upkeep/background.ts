@@ -19,13 +19,14 @@ export function startBackground(context: AppContext): Disposable {
 
 /** Once the driver is ready: resumes what an earlier server left, then prepares the template needed next. */
 async function recover(context: AppContext, stopped: AbortSignal): Promise<void> {
-  const { machines, runtimes, spares } = context;
+  const { machines, models, spares } = context;
   for (let last = ""; !stopped.aborted; ) {
     try {
       const driver = await machines.driver();
       await resume(context);
       // Other runtimes' templates are made on first use.
-      await driver.prepare(runtimes[0]!.name).catch((error: Error) => report(context, error));
+      const [usual] = models.offered;
+      if (usual) await driver.prepare(usual.name).catch((error: Error) => report(context, error));
       if (!stopped.aborted) spares.begin();
       return;
     } catch (error) {

@@ -73,8 +73,9 @@ test("runtimes are listed with their versions and limitations", async () => {
 test("a fourth runtime is one object: it is listed, chosen and answers", async () => {
   await using other = await ScriptedService.start({}, { runtimes: [scriptedRuntime("fourth")] });
   expect((await other.client.call("GET", "/runtimes")).body.data).toHaveLength(1);
-  expect((await other.client.call("POST", "/agents", { name: "ada" })).body.code).toBe("runtime_not_available");
-  expect((await other.client.createAgent("ada", { runtime: "fourth" })).body).toMatchObject({ status: "ready" });
+  const taken = await other.client.call("POST", "/agents", { name: "ada", runtime: "opencode" });
+  expect(taken.body.code).toBe("runtime_not_available");
+  expect((await other.client.createAgent("ada")).body).toMatchObject({ status: "ready", runtime: "fourth" });
   expect(await other.client.ask("ada", "good morning")).toBe("good morning");
   expect((await other.client.call("GET", "/models")).body.data[0].runtimes).toEqual(["fourth"]);
 });

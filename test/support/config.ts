@@ -54,6 +54,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     previewDomain: "localhost",
     oidc: null,
     imageFolder: null,
+    runtimes: ["claude-code", "opencode", "codex", "openclaw"],
     acceleration,
     kubernetes: null,
     idleMs: 0,

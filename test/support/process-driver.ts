@@ -40,6 +40,7 @@ const noDesire: DesiredState = { generation: 0, restarts: 0, restores: 0, suspen
  */
 export class ProcessDriver extends FolderDriver implements Driver {
   readonly imageId = "scripted";
+  readonly runtimes = null;
   readonly #runtime: MachineRuntime;
 
   constructor(folder: string, runtime: MachineRuntime = "scripted") {

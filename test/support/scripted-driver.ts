@@ -51,6 +51,7 @@ export class ScriptedDriver extends FolderDriver implements Driver {
   readonly #sessionEnds: Promise<void>[] = [];
   /** The image that machines get at their next boot. */
   imageId = "scripted";
+  runtimes: readonly string[] | null = null;
   readonly #images = new Map<string, string>();
   /** Errors for the next machine starts. */
   readonly failures: Error[] = [];

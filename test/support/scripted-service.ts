@@ -128,7 +128,8 @@ export class ScriptedService implements AsyncDisposable {
     const cleanup = new AsyncDisposableStack();
     const namespace = cleanup.use(await Namespace.create());
     const isShared = (hasStandby || namespace) && !changes.databaseUrl && !changes.dataFolder;
-    const placed = { ...changes, kubernetes: namespace?.config ?? null };
+    const names = runtimes.map(({ name }) => name);
+    const placed = { runtimes: names, ...changes, kubernetes: namespace?.config ?? null };
     const config = await (isShared ? sharedConfig(placed, cleanup) : testConfig(placed));
     const driver = namespace ? null : new ScriptedDriver(join(config.dataFolder, "machines"), runtimes, packages);
     const broken = { breaks };

@@ -17,7 +17,7 @@ import type {
 import type { MachineSpec, Progress } from "../spec.ts";
 import type { Accelerator } from "./command.ts";
 import { sleeper } from "./compression.ts";
-import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
+import { nullWhereMissing, nullWhereUnreadable, readRecord, writeWhole } from "./files.ts";
 import { handshakeOf, releaseOf } from "./image.ts";
 import { machineName } from "./launcher.ts";
 import { Layout } from "./layout.ts";
@@ -83,6 +83,10 @@ export class QemuDriver implements Driver {
     return this.#parts.host.image.id;
   }
 
+  get runtimes(): readonly string[] | null {
+    return this.#parts.guestImages.runtimes;
+  }
+
   async prepare(runtime: string): Promise<string> {
     const image = await this.#parts.guestImages.of(runtime);
     return (await this.#parts.templates.get(this.#starts.basisOf(runtime, image))).name;
@@ -138,8 +142,8 @@ export class QemuDriver implements Driver {
   async boot(spec: MachineSpec): Promise<RunningMachine> {
     await this.#end(spec.id);
     const { id, generation, restarts } = spec;
-    const image = await this.#parts.guestImages.of(spec.runtime);
     const known = await this.#known(spec);
+    const image = await this.#imageFor(spec.runtime, known);
     const record: MachineRecord = {
       ...known,
       generation,
@@ -158,6 +162,14 @@ export class QemuDriver implements Driver {
     const running = await this.#starts.start(id, record, null);
     await this.#parts.images.sweep(this.#parts.layout.machine(id), null);
     return running;
+  }
+
+  /** The newest image. Without the machine's runtime, the image that it ran with. Throws `runtime_not_available`. */
+  async #imageFor(runtime: string, { runtime: before, bootImageId }: MachineRecord): Promise<{ id: string }> {
+    const { guestImages, layout } = this.#parts;
+    const keeps = !guestImages.has(runtime) && runtime === before && bootImageId !== null;
+    if (keeps && (await readRecord(layout.image(bootImageId).record))) return { id: bootImageId };
+    return guestImages.of(runtime);
   }
 
   async wake(spec: MachineSpec): Promise<RunningMachine | null> {

@@ -77,6 +77,16 @@ test("an image that says nothing of others is for all runtimes", async () => {
   expect((await (await open()).of("openclaw")).id).toBe("1a");
 });
 
+test("an image is for the runtimes that it was built with", async () => {
+  await build("", { id: "1a", runtimes: ["codex"], apart: [] });
+  const images = await open();
+  expect((await images.of("codex")).id).toBe("1a");
+  await expect(images.of("openclaw")).rejects.toMatchObject({
+    code: "runtime_not_available",
+    message: expect.stringMatching(/^The guest image was built without openclaw\. Add it to BERTH_RUNTIMES/),
+  });
+});
+
 test("nobody waits for an image when the service is being stopped", async () => {
   await buildPlain();
   const images = await open();

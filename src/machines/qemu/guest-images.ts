@@ -1,8 +1,9 @@
+import { remedies } from "../../config/installed.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { DiskReserve } from "../../core/disk-reserve.ts";
 import { pause } from "../../core/retry.ts";
 import { readRecord } from "./files.ts";
-import { type Image, runtimesApart, takeImage } from "./image.ts";
+import { type Image, type ImageRecord, recordOfBuilt, takeImage } from "./image.ts";
 import type { Layout } from "./layout.ts";
 
 /**
@@ -15,7 +16,9 @@ const pauseMs = 1_000;
 export class GuestImages {
   /** The image of most runtimes. The others' images have the same kernel, initial RAM disk and root file system. */
   readonly plain: Image;
-  /** The runtimes that have their own image, which may be built later. */
+  /** The runtimes that it was built for; null: unknown. */
+  readonly runtimes: readonly string[] | null;
+  /** Those that have their own image, which may be built later. */
   readonly #apart: readonly string[];
   readonly #built: string;
   readonly #layout: Layout;
@@ -23,9 +26,10 @@ export class GuestImages {
   readonly #taken = new Map<string, Promise<Image>>();
   readonly #closing = new AbortController();
 
-  private constructor(plain: Image, apart: readonly string[], built: string, layout: Layout, reserve: DiskReserve) {
+  private constructor(plain: Image, record: ImageRecord, built: string, layout: Layout, reserve: DiskReserve) {
     this.plain = plain;
-    this.#apart = apart;
+    this.runtimes = record.runtimes ?? null;
+    this.#apart = record.apart ?? [];
     this.#built = built;
     this.#layout = layout;
     this.#reserve = reserve;
@@ -34,7 +38,7 @@ export class GuestImages {
   /** Imports the available images. Throws `image_missing`, `image_invalid` or `disk_full`. */
   static async open(built: string | null, layout: Layout, reserve: DiskReserve): Promise<GuestImages> {
     const plain = await takeImage(built, layout, reserve);
-    const images = new GuestImages(plain, await runtimesApart(built!), built!, layout, reserve);
+    const images = new GuestImages(plain, await recordOfBuilt(built), built!, layout, reserve);
     // They must not disappear with a cache.
     for (const runtime of images.#apart) await images.#take(runtime).catch(unlessMissing);
     return images;
@@ -45,7 +49,9 @@ export class GuestImages {
     return new Set([this.plain.id, ...this.#apart.map((runtime) => this.#idOf(runtime))]);
   }
 
+  /** Throws `runtime_not_available` if the image was built without the runtime. */
   async of(runtime: string): Promise<Image> {
+    if (!this.has(runtime)) throw withoutRuntime(runtime);
     if (!this.#apart.includes(runtime)) return this.plain;
     for (let left = tries; left > 1; left--) {
       const image = await this.#take(runtime).catch(unlessMissing);
@@ -54,6 +60,10 @@ export class GuestImages {
       if (this.#closing.signal.aborted) throw new BerthError("shutting_down", "The service is shutting down.");
     }
     return this.#take(runtime);
+  }
+
+  has(runtime: string): boolean {
+    return this.runtimes?.includes(runtime) ?? true;
   }
 
   close(): void {
@@ -80,6 +90,13 @@ export class GuestImages {
     if (await readRecord(files.record)) return { id, files };
     return takeImage(`${this.#built}.${runtime}`, this.#layout, this.#reserve, this.plain.files);
   }
+}
+
+function withoutRuntime(runtime: string): BerthError {
+  return new BerthError(
+    "runtime_not_available",
+    `The guest image was built without ${runtime}. Add it to BERTH_RUNTIMES, and build the image again: ${remedies.image}`,
+  );
 }
 
 function unlessMissing(error: unknown): null {

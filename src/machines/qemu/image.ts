@@ -8,11 +8,13 @@ import { copyWithHoles, force, readRecord } from "./files.ts";
 import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
 
 /** Written last by the image build, as `image.json`. A folder without it is not an image. */
-interface ImageRecord {
+export interface ImageRecord {
   id: string;
   /** How its runner opens channels. Missing in images that predate `proof`. */
   handshake?: Handshake;
-  /** The runtimes that have their own image, `ID.RUNTIME`, in a folder next to it, `FOLDER.RUNTIME`. */
+  /** The runtimes whose machines it is for. Missing in images of earlier versions, which are for all of their time. */
+  runtimes?: string[];
+  /** Those of them that have their own image, `ID.RUNTIME`, in a folder next to it, `FOLDER.RUNTIME`. */
   apart?: string[];
 }
 
@@ -42,17 +44,17 @@ export async function takeImage(
 }
 
 export async function idOfBuilt(built: string | null): Promise<string> {
+  return (await recordOfBuilt(built)).id;
+}
+
+/** The record of the built image. Throws `image_missing`. */
+export async function recordOfBuilt(built: string | null): Promise<ImageRecord> {
   const record = built === null ? null : await readRecord<ImageRecord>(imageFiles(built).record);
-  if (record) return record.id;
+  if (record) return record;
   throw new BerthError(
     "image_missing",
     `There is no guest image yet. Unless ${remedies.imageBuilder} is building it, build it with: ${remedies.image}`,
   );
-}
-
-/** The runtimes whose machines get another image than the built one, which may still be missing. */
-export async function runtimesApart(built: string): Promise<string[]> {
-  return (await readRecord<ImageRecord>(imageFiles(built).record))?.apart ?? [];
 }
 
 /** The image that a runtime's own image belongs to, or itself: to users both are the same. */

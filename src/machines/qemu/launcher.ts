@@ -54,13 +54,14 @@ export class Launcher {
   ): Promise<QemuProcess> {
     if (this.#running.isClosing) throw new BerthError("shutting_down", "The service is shutting down.");
     const files = this.#layout.machine(id);
-    const { kernel, initrd } = this.#host.image.files;
+    const image = record.bootImageId === null ? null : this.#layout.image(record.bootImageId);
+    const { kernel, initrd } = image ?? this.#host.image.files;
     const memory = template ? { kind: "private" as const, file: template.files.memory } : { kind: "fresh" as const };
     const { user, template: base } = record;
     const hardware = hardwareOf(this.#host, record.resources);
     const tokenFile = state ? null : files.token;
     const disk = join(files.folder, record.disk);
-    const services = record.bootImageId === null ? null : this.#layout.image(record.bootImageId).services;
+    const services = image?.services ?? null;
     const layers = record.layers.length === 0 ? null : layersBelow(this.#layout, record);
     const start = { name: machineName(id), hardware, kernel, initrd, disk, services, layers, memory, port, tokenFile };
     const bases = base ? [this.#layout.images, this.#layout.template(base).folder] : [this.#layout.images];
