@@ -151,6 +151,11 @@ const classes: readonly ClassRow[] = [
     },
   },
   {
+    name: "SkillsMethods",
+    doc: "Folders of instructions and programs that several agents of the workspace have, by their names.",
+    methods: { list: "listSkills", get: "getSkill", set: "setSkill", delete: "removeSkill" },
+  },
+  {
     name: "AgentConversations",
     doc: "An agent's conversations, by their numbers.",
     isOfAgent: true,

@@ -69,6 +69,7 @@ import { secretRoutes } from "./secrets/routes.ts";
 import { vaultRoutes } from "./secrets/vault-routes.ts";
 import { dashboardRoutes } from "./sign-in/dashboard-routes.ts";
 import { protectedResourceRoutes, providerMetadataRoutes, signInRoutes } from "./sign-in/routes.ts";
+import { skillRoutes } from "./skills/routes.ts";
 import { snapshotRoutes } from "./snapshots/routes.ts";
 import { sshRoutes } from "./ssh/routes.ts";
 import { logFormatOf } from "./telemetry/logger.ts";
@@ -118,6 +119,7 @@ const plugins = [
   egressRoutes,
   secretRoutes,
   vaultRoutes,
+  skillRoutes,
   keyRoutes,
   workspaceRoutes,
   pushRoutes,

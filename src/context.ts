@@ -78,6 +78,7 @@ import { Secrets } from "./secrets/secrets.ts";
 import { Vault } from "./secrets/vault.ts";
 import { DashboardSessions } from "./sign-in/dashboard-sessions.ts";
 import { openLocalSignIn, webProvider } from "./sign-in/open.ts";
+import { Skills } from "./skills/skills.ts";
 import { Forks } from "./snapshots/forks.ts";
 import { Snapshots } from "./snapshots/snapshots.ts";
 import { SshAuthority } from "./ssh/authority.ts";
@@ -186,6 +187,7 @@ export class AppContext extends Foundation {
   readonly secrets = new Secrets(this);
   readonly providerAccounts = new ProviderAccounts(this);
   readonly vault = new Vault(this);
+  readonly skills = new Skills(this);
   readonly agentEgress = new AgentEgress(this);
   readonly openAiConversations = new OpenAiConversations(
     this.stores.openAiConversations,

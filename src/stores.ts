@@ -49,6 +49,7 @@ import { SecretStore } from "./secrets/store.ts";
 import { UsableSecretStore } from "./secrets/usable-store.ts";
 import { VaultStore } from "./secrets/vault-store.ts";
 import { DashboardSessionStore } from "./sign-in/dashboard-session-store.ts";
+import { SkillStore } from "./skills/store.ts";
 import { ForkStore } from "./snapshots/fork-store.ts";
 import { SnapshotStore } from "./snapshots/store.ts";
 import { PastTurnStore } from "./turns/past-store.ts";
@@ -69,6 +70,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const { requests, account, address, agents, keys, hooks } = config.rateLimits;
   const agentStore = new AgentStore(database, host, config.maximumAgentsPerAccount);
   const secretStore = new SecretStore(database, sealer, makeAuthority);
+  const skillStore = new SkillStore(database);
   const vaultStore = new VaultStore(database, sealer, host);
   const turnStore = new TurnStore(database, host);
   const hookStore = new HookStore(database, sealer);
@@ -91,7 +93,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     egressRules: new EgressRuleStore(database),
     due: new DueStore(database, host),
     ownSchedules: new OwnScheduleStore(database),
-    forks: new ForkStore(agentStore, secretStore, vaultStore),
+    forks: new ForkStore(agentStore, secretStore, vaultStore, skillStore),
     hostFiles: new HostFileStore(database, host),
     histories: new HistoryStore(database, agentStore, turnStore),
     hookDeliveries: new HookDeliveryStore(database),
@@ -135,6 +137,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     snapshots: new SnapshotStore(database, host),
     taskNotifications: new NotificationStore(database, webhookStore),
     tickets: new TicketStore(database),
+    skills: skillStore,
     turns: turnStore,
     pastTurns: new PastTurnStore(database),
     uploads: new UploadStore(database),

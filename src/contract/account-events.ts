@@ -54,6 +54,7 @@ const Invited = {
   email: z.string().nullable().meta({ description: "The address that it is for; null: anyone." }),
 };
 
+const Skill = { ...Place, skill: z.string().meta({ description: "The name of a skill of the workspace." }) };
 const Secret = { ...Place, secret: z.string().meta({ description: "The name of a secret of the workspace." }) };
 
 export const AccountEvent = z
@@ -168,6 +169,9 @@ export const AccountEvent = z
     z.object({ type: z.literal("secret.created"), ...Secret }),
     z.object({ type: z.literal("secret.changed"), ...Secret }),
     z.object({ type: z.literal("secret.deleted"), ...Secret }),
+    z.object({ type: z.literal("skill.created"), ...Skill }),
+    z.object({ type: z.literal("skill.changed"), ...Skill }),
+    z.object({ type: z.literal("skill.deleted"), ...Skill }),
     z.object({ type: z.literal("key.created"), ...Key }),
     z.object({ type: z.literal("key.revoked"), ...Key }),
     z.object({ type: z.literal("member.joined"), ...Member }),

@@ -3,6 +3,7 @@ import { TurnEvent } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
 import { ClientFunction } from "./functions.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { maximumSkills, PinnedSkill } from "./skills.ts";
 import { maximumAttachments } from "./uploads.ts";
 import { limitedRecord } from "./validation.ts";
 
@@ -52,6 +53,12 @@ export const guestRuntimePort = 7004;
 
 /** The path on the uplink that the server handles itself: the tools with which an agent calls other agents. */
 export const agentsPath = "/agents/mcp";
+
+/**
+ * Before the name and the hash of a skill, the path on the uplink that the server handles itself: the skill's files, as
+ * `SkillContent`, if the agent has it.
+ */
+export const skillsPath = "/skills/";
 
 /** Why a tunnel was not opened, as one word. */
 export const verdictHeader = "x-berth-verdict";
@@ -210,6 +217,8 @@ export const Prompt = z.object({
   mcpServers: McpServers.optional(),
   /** The runtime has the tools with which it calls other agents and schedules messages (see `agentsPath`). */
   asksAgents: z.boolean().optional(),
+  /** The agent's skills. The runner gets missing files from `skillsPath`; those of older images ignore it. */
+  skills: z.array(PinnedSkill).max(maximumSkills).optional(),
 });
 export type Prompt = z.infer<typeof Prompt>;
 

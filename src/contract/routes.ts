@@ -20,6 +20,7 @@ import { publicRoutes } from "./routes/public.ts";
 import { pushRoutes } from "./routes/push.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { searchRoutes } from "./routes/search.ts";
+import { skillRoutes } from "./routes/skills.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
@@ -57,6 +58,7 @@ export const routes = {
   ...providerRoutes,
   ...egressRoutes,
   ...vaultRoutes,
+  ...skillRoutes,
   ...accountRoutes,
   ...workspaceRoutes,
   ...pushRoutes,

@@ -22,6 +22,7 @@ const OfRun = {
   runId: z.uuid(),
   turnId: z.uuid().nullable().meta({ description: "Null: it did not begin." }),
 };
+const skill = z.string().meta({ description: "The skill's name." });
 const secret = z.string().meta({ description: "The secret's name." });
 const balance = z.string().meta({ description: "The balance, in credits." });
 
@@ -133,6 +134,14 @@ export const webhookEvents = {
     { secret },
   ),
   "secret.deleted": event("secret.deleted", "SecretDeletedEvent", "A secret of the workspace was deleted.", { secret }),
+  "skill.created": event("skill.created", "SkillCreatedEvent", "A skill of the workspace was added.", { skill }),
+  "skill.changed": event(
+    "skill.changed",
+    "SkillChangedEvent",
+    "A skill of the workspace, or who has it, was changed.",
+    { skill },
+  ),
+  "skill.deleted": event("skill.deleted", "SkillDeletedEvent", "A skill of the workspace was deleted.", { skill }),
   "webhook.test": event("webhook.test", "WebhookTestEvent", "A person asked for a test. Every webhook gets it.", {
     webhookId: z.uuid(),
   }),

@@ -42,6 +42,7 @@ const needs: Record<AccountEvent["type"] extends `${infer Noun}.${string}` ? Nou
   host: "use",
   key: "use",
   secret: "use",
+  skill: "use",
   invitation: "manage",
 };
 

@@ -13,6 +13,7 @@ import { imagesOf } from "./images.ts";
 import type { Journal, Journals } from "./journal.ts";
 import { RuntimeMcpServers } from "./mcp-servers.ts";
 import { Sessions } from "./sessions.ts";
+import { RuntimeSkills } from "./skills.ts";
 import type { Syncer } from "./sync.ts";
 import { TurnOutput } from "./turn-output.ts";
 import type { Uplink } from "./uplink.ts";
@@ -60,6 +61,7 @@ export class Conversation {
   readonly #sync: Syncer;
   readonly #functions: ClientFunctions;
   readonly #servers: RuntimeMcpServers;
+  readonly #skills: RuntimeSkills;
   readonly #sessions: Sessions;
   readonly #uplink: Pick<Uplink, "calls" | "hold">;
   readonly #changes: TurnChanges;
@@ -92,6 +94,7 @@ export class Conversation {
     this.#sync = sync;
     this.#functions = functions;
     this.#servers = new RuntimeMcpServers(context);
+    this.#skills = new RuntimeSkills(context);
     this.#sessions = new Sessions(context.stateFolder);
     this.#uplink = uplink;
     this.#changes = changes;
@@ -325,7 +328,11 @@ export class Conversation {
 
   /** `unheard`: the runtime exited before it emitted an event or called a model. */
   async #attempt(journal: Journal, prompt: BegunPrompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
-    if (await this.#servers.change(prompt)) await this.#end();
+    const [hasOtherServers, hasOtherSkills] = [
+      await this.#servers.change(prompt),
+      await this.#skills.change(prompt.skills),
+    ];
+    if (hasOtherServers || hasOtherSkills) await this.#end();
     const session = await this.open();
     if (signal.aborted) return { type: "response.cancelled" };
     try {
@@ -404,6 +411,7 @@ export class Conversation {
     for (let tries = startTries; ; tries--) {
       try {
         const session = await this.#sessions.forStart(runtime.name);
+        await this.#skills.prepare();
         return await runtime.start({ ...this.#context, mcpServers: await this.#servers.current(), session });
       } catch (error) {
         if (tries <= 1 || givenUp.aborted) throw error;

@@ -38,7 +38,7 @@ export class ModelAccess {
 
   /** Serves an agent's machine until the connection ends. */
   serveUplink(agentId: string, socket: Socket, openDownload: OpenDownload): void {
-    const { stores, running, egress, otherAgents } = this.#context;
+    const { stores, running, egress, otherAgents, skills } = this.#context;
     const account = this.#accountOf(agentId);
     const runtime = this.#runtimeOf(agentId);
     this.#gateway.serve(socket, {
@@ -55,6 +55,7 @@ export class ModelAccess {
       mayReachAll: () => egress.mayReachAll(agentId),
       tunnel: (stream, authority, name) => void egress.serve({ agentId, stream, authority, name, openDownload }),
       otherAgents: (...request) => otherAgents.serve(agentId, ...request),
+      skill: (stream, path) => skills.serve(agentId, stream, path),
     });
   }
 

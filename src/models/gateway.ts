@@ -7,6 +7,7 @@ import {
   agentsPath,
   connectionWindowBytes,
   maximumSessionMegabytes as maxSessionMemory,
+  skillsPath,
   streamWindowBytes,
   tunnelHeader,
 } from "../contract/guest.ts";
@@ -78,6 +79,8 @@ export interface Caller {
    * Without it there are none.
    */
   otherAgents?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, read: (bytes: number) => void): Promise<void>;
+  /** Sends the files of a skill, by the rest of the path. Without it there are none. */
+  skill?(stream: ServerHttp2Stream, path: string): Promise<void>;
 }
 
 /** The provider that answers a call. */
@@ -151,8 +154,7 @@ export class Gateway {
       }
       open++;
       const read = (bytes: number) => this.#rates.of(caller.id).count({ bytes });
-      const isAsking = caller.otherAgents && headers[":path"] === agentsPath;
-      const call = (isAsking ? caller.otherAgents!(stream, headers, read) : this.#serve(stream, headers, caller))
+      const call = (ownPath(stream, headers, caller, read) ?? this.#serve(stream, headers, caller))
         .catch((error: unknown) => {
           if (stream.destroyed) return; // The guest has disconnected.
           this.#options.warn("a model call failed", error);
@@ -333,6 +335,20 @@ export class Gateway {
       }
     }
   }
+}
+
+/** Serves a path that is not a provider's; null: it is one's. */
+function ownPath(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  caller: Caller,
+  read: (bytes: number) => void,
+): Promise<void> | null {
+  const path = String(headers[":path"]);
+  if (caller.otherAgents && path === agentsPath) return caller.otherAgents(stream, headers, read);
+  if (!caller.skill || !path.startsWith(skillsPath) || headers[":method"] !== "GET") return null;
+  stream.resume();
+  return caller.skill(stream, path.slice(skillsPath.length));
 }
 
 async function refused(modelRequest: ModelRequest, refusal: Refusal): Promise<null> {

@@ -6,7 +6,7 @@ import { functionServer } from "../contract/functions.ts";
 import { processor } from "../core/processor.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
-import { allAbilities, latestSession, type Runtime, type StartContext } from "./runtime.ts";
+import { addedFolder, allAbilities, latestSession, type Runtime, type StartContext } from "./runtime.ts";
 
 /**
  * Claude Code behind its ACP adapter. Its command `/model NAME` switches the running process's model, with everything
@@ -51,6 +51,7 @@ export const claudeCode: Runtime = {
               // Each would cost an extra model call in every turn.
               promptSuggestions: false,
               title: "agent",
+              additionalDirectories: [addedFolder(context)],
               // Its own rules, which the agent could change, allow nothing that these ask for. The runner decides.
               settings: { permissions: { ask: askedTools(context) } },
               allowDangerouslySkipPermissions: false,

@@ -9,7 +9,7 @@ import { processor } from "../core/processor.ts";
 import { CodexServer } from "./codex-server.ts";
 import { CodexApprovals, CodexSession } from "./codex-session.ts";
 import { killTree, loginEnvironment, proxyEnvironment, spawnRuntime } from "./process.ts";
-import { allAbilities, latestSession, type Runtime, type StartContext } from "./runtime.ts";
+import { allAbilities, latestSession, type Runtime, type StartContext, skillsFolder } from "./runtime.ts";
 
 const run = promisify(execFile);
 
@@ -56,6 +56,7 @@ export const codex: Runtime = {
         capabilities: { experimentalApi: true, requestAttestation: false },
       });
       server.notify("initialized");
+      await server.request("skills/extraRoots/set", { extraRoots: [skillsFolder(context)] });
       const open = (id: string | null) => openThread(server, id, context);
       const id = await open(session === latestSession ? null : session);
       return new CodexSession({ server, child, ended, open }, id);

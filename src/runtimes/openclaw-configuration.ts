@@ -5,7 +5,7 @@ import type { McpServers } from "../contract/mcp-servers.ts";
 import { claudeModels } from "./claude-models.ts";
 import { compileCacheOf, stateOf } from "./openclaw-prepared.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
-import type { RuntimeContext, StartContext } from "./runtime.ts";
+import { type RuntimeContext, type StartContext, skillsFolder } from "./runtime.ts";
 
 /**
  * OpenClaw's names for the gateway's two APIs. It accepts any model name with them. The second is not its own `openai`,
@@ -80,7 +80,8 @@ function reasoningModel(id: string): object {
  * Depends only on the MCP servers: OpenClaw repeats its migrations whenever this changes, which takes minutes under
  * emulation. So it contains nothing unique. https://docs.openclaw.ai/gateway/configuration-reference
  */
-function configuration({ home, gatewayUrl, functionsUrl, runtimePort, mcpServers }: StartContext) {
+function configuration(context: StartContext) {
+  const { home, gatewayUrl, functionsUrl, runtimePort, mcpServers } = context;
   return {
     gateway: {
       mode: "local",
@@ -120,6 +121,7 @@ function configuration({ home, gatewayUrl, functionsUrl, runtimePort, mcpServers
       exec: { host: "gateway", security: "full", ask: "off", notifyOnExit: false },
       deny: deniedTools,
     },
+    skills: { load: { extraDirs: [skillsFolder(context)] } },
     // Features that start on their own, need the internet, or write data that nobody reads.
     cron: { enabled: false },
     diagnostics: { enabled: false },

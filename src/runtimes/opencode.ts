@@ -7,7 +7,7 @@ import { processor } from "../core/processor.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
-import { allAbilities, latestSession, type Runtime, type RuntimeContext } from "./runtime.ts";
+import { allAbilities, latestSession, type Runtime, type RuntimeContext, skillsFolder } from "./runtime.ts";
 
 const run = promisify(execFile);
 
@@ -242,7 +242,7 @@ function environment(context: RuntimeContext): Record<string, string> {
     ...loginEnvironment(context),
     BUN_TMPDIR: unpacked,
     OPENCODE_CONFIG: slots,
-    OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(context.gatewayUrl)),
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(context)),
     // opencode's own catalog of some thousand models costs two CPU-seconds and 100 MB each time the configuration is
     // read.
     OPENCODE_MODELS_PATH: catalog,
@@ -254,7 +254,8 @@ function environment(context: RuntimeContext): Record<string, string> {
 }
 
 /** https://opencode.ai/docs/config; a key is required, and the gateway accepts any. */
-function configuration(gatewayUrl: string) {
+function configuration(context: RuntimeContext) {
+  const { gatewayUrl } = context;
   const provider = (wire: Wire, npm: string, baseURL: string) => ({
     npm,
     options: { baseURL, apiKey: "berth" },
@@ -264,6 +265,7 @@ function configuration(gatewayUrl: string) {
   return {
     autoupdate: false,
     share: "disabled",
+    skills: { paths: [skillsFolder(context)] },
     // Otherwise opencode keeps a second Git repository next to the agent's, for an undo that no user can request.
     snapshot: false,
     // The runner decides. Each tool is named, since a rule of the agent's own configuration for one precedes `*`.

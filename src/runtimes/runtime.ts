@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Resources, usualResources } from "../contract/agents.ts";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Prompt as GuestPrompt } from "../contract/guest.ts";
@@ -36,6 +37,16 @@ export interface RuntimeContext {
   approvals: Approvals;
   /** Called with each line of the runtime's error output. */
   log: (line: string) => void;
+}
+
+/** The folder with the skills of the agent's workspace, one folder each. Its parent's parent is `addedFolder`. */
+export function skillsFolder(context: Pick<RuntimeContext, "stateFolder">): string {
+  return join(addedFolder(context), ".claude", "skills");
+}
+
+/** A folder in which Claude Code finds skills as in a project. */
+export function addedFolder({ stateFolder }: Pick<RuntimeContext, "stateFolder">): string {
+  return join(stateFolder, "skills", "added");
 }
 
 /** A runtime's settings at its start: it keeps these servers until it ends. */

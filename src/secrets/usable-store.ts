@@ -1,10 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
+import { AllowedAgents } from "../core/database/allowed-agents.ts";
 import { authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
 import type { Secret } from "../egress/secrets.ts";
 import { agentPlaceholder, contextOfSecret } from "./placeholder.ts";
 import type { UsableSecretState } from "./secrets.ts";
+
+const allowed = new AllowedAgents("workspace_secrets");
 
 /** A row of either table. */
 interface UsableRow extends Omit<UsableSecretState, "from"> {
@@ -64,9 +67,7 @@ export class UsableSecretStore {
         secret.created_at, secret.updated_at, ${author("secret")}
       from workspace_secrets secret join agents on agents.account_id = secret.account_id
       where agents.id = ${agentId}
-        and (all_agents or exists (
-          select from workspace_secret_agents allowed
-          where allowed.account_id = secret.account_id and allowed.name = secret.name and allowed.agent_id = agents.id))
+        and ${allowed.allows("secret")}
         and not exists (select from agent_secrets own where own.agent_id = agents.id and own.name = secret.name)
       order by name`.execute(this.#database);
     return rows.map((row) => (row.seed ? { ...row, placeholder: agentPlaceholder(row.name, row.seed, agentId) } : row));

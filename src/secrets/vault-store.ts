@@ -1,10 +1,10 @@
 import { sql, type Transaction } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import { maximumWorkspaceSecrets, type SetWorkspaceSecret } from "../contract/vault.ts";
+import { AllowedAgents, requireAgents } from "../core/database/allowed-agents.ts";
 import { type AuthorIds, authorColumns, authorOf } from "../core/database/authors.ts";
 import type { Database } from "../core/database/database.ts";
 import { lockAccount } from "../core/database/lock-account.ts";
-import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Viewer } from "../core/http/access.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
@@ -14,6 +14,8 @@ import type { WorkspaceSecretState } from "./vault.ts";
 /** A shorter value would be shown for a large part. */
 const shortestShown = 12;
 const shownCharacters = 4;
+
+const allowed = new AllowedAgents("workspace_secrets");
 
 /** Secrets of workspaces. Values are stored encrypted and bound to their rows. */
 export class VaultStore {
@@ -35,13 +37,7 @@ export class VaultStore {
       .selectFrom("workspace_secrets")
       .selectAll()
       .select(authorOf("workspace_secrets").as("createdBy"))
-      .select(
-        sql<string[]>`array(
-          select agents.name from workspace_secret_agents allowed join agents on agents.id = allowed.agent_id
-          where allowed.account_id = workspace_secrets.account_id and allowed.name = workspace_secrets.name
-            and ${visibleTo(viewer, "oversee")}
-          order by agents.name)`.as("agents"),
-      )
+      .select(allowed.names(viewer).as("agents"))
       .where("account_id", "=", accountId);
     if (name !== undefined) rows = rows.where("name", "=", name);
     return (await rows.orderBy("name").execute()).map((row) => ({
@@ -65,11 +61,11 @@ export class VaultStore {
       const known = await this.#of(transaction, accountId, name);
       if (!known) await requireFew(transaction, accountId);
       // Before the rows of the rights: an agent that is being deleted removes its own after its row was locked.
-      const allowed = asked.agents ? await requireAgents(transaction, viewer, asked.agents) : [];
+      const ids = asked.agents ? await requireAgents(transaction, viewer, asked.agents) : [];
       const { hosts, headers, all } = merged(asked, known);
       if (
         hosts.length === 0 &&
-        (all || (asked.agents?.length ?? (await this.#countOf(transaction, accountId, name))) > 0)
+        (all || (asked.agents?.length ?? (await allowed.count(transaction, accountId, name))) > 0)
       )
         throw needsHost();
       const columns = {
@@ -87,7 +83,7 @@ export class VaultStore {
         const row = { account_id: accountId, name, seed: newSeed(), ...columns, value };
         await transaction.insertInto("workspace_secrets").values(row).execute();
       }
-      if (asked.agents !== undefined) await this.#allow(transaction, accountId, name, allowed);
+      if (asked.agents !== undefined) await allowed.set(transaction, accountId, name, ids);
       return !known;
     });
   }
@@ -103,13 +99,8 @@ export class VaultStore {
   }
 
   /** Lets an agent use what another one of the same workspace is listed for. */
-  async copyRights(transaction: Database, from: string, to: string): Promise<void> {
-    // The lock skips a secret that is being deleted, whose rows the foreign key would refuse.
-    await sql`
-      insert into workspace_secret_agents (account_id, name, agent_id)
-      select secret.account_id, secret.name, ${to}::uuid
-      from workspace_secret_agents allowed join workspace_secrets secret using (account_id, name)
-      where allowed.agent_id = ${from} for key share of secret`.execute(transaction);
+  copyRights(transaction: Database, from: string, to: string): Promise<void> {
+    return allowed.copy(transaction, from, to);
   }
 
   /** The version of their workspace's secrets, for the agents of this host whose machines run. */
@@ -126,23 +117,6 @@ export class VaultStore {
   #of(database: Database, accountId: string, name: string) {
     const rows = database.selectFrom("workspace_secrets").selectAll().where("account_id", "=", accountId);
     return rows.where("name", "=", name).executeTakeFirst();
-  }
-
-  /** How many agents are listed. */
-  async #countOf(transaction: Transaction<Tables>, accountId: string, name: string): Promise<number> {
-    const rows = transaction.selectFrom("workspace_secret_agents").select("agent_id");
-    return (await rows.where("account_id", "=", accountId).where("name", "=", name).execute()).length;
-  }
-
-  async #allow(transaction: Transaction<Tables>, accountId: string, name: string, ids: string[]): Promise<void> {
-    await transaction
-      .deleteFrom("workspace_secret_agents")
-      .where("account_id", "=", accountId)
-      .where("name", "=", name)
-      .execute();
-    if (ids.length === 0) return;
-    const rows = ids.map((id) => ({ account_id: accountId, name, agent_id: id }));
-    await transaction.insertInto("workspace_secret_agents").values(rows).execute();
   }
 
   #seal(accountId: string, name: string, value: string): Buffer {
@@ -190,27 +164,6 @@ async function requireFew(transaction: Transaction<Tables>, accountId: string): 
   if ((await rows.execute()).length < maximumWorkspaceSecrets) return;
   const message = `A workspace can have up to ${maximumWorkspaceSecrets} secrets; delete one first.`;
   throw new BerthError("too_many_secrets", message);
-}
-
-/** The ids of the agents, which stay until the end of the transaction. Throws `request_invalid`. */
-async function requireAgents(
-  transaction: Transaction<Tables>,
-  viewer: Viewer,
-  names: readonly string[],
-): Promise<string[]> {
-  if (names.length === 0) return [];
-  const rows = await transaction
-    .selectFrom("agents")
-    .select(["id", "name"])
-    .where("account_id", "=", viewer.accountId)
-    .where("name", "in", names)
-    .where(visibleTo(viewer, "oversee"))
-    .orderBy("id")
-    .forKeyShare()
-    .execute();
-  const missing = names.find((name) => !rows.some((row) => row.name === name));
-  if (missing !== undefined) throw invalid(`agents: there is no agent ${missing}.`);
-  return rows.map(({ id }) => id);
 }
 
 function lastFourOf(value: string | null): string | null {

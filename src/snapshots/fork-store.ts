@@ -5,17 +5,20 @@ import { nobody } from "../core/database/authors.ts";
 import { EgressRuleStore } from "../egress/rule-store.ts";
 import type { SecretStore } from "../secrets/store.ts";
 import type { VaultStore } from "../secrets/vault-store.ts";
+import type { SkillStore } from "../skills/store.ts";
 
-/** Rows of forks, with their egress rules and secrets. */
+/** Rows of forks, with their egress rules, secrets and skills. */
 export class ForkStore {
   readonly #agents: AgentStore;
   readonly #secrets: SecretStore;
   readonly #vault: VaultStore;
+  readonly #skills: SkillStore;
 
-  constructor(agents: AgentStore, secrets: SecretStore, vault: VaultStore) {
+  constructor(agents: AgentStore, secrets: SecretStore, vault: VaultStore, skills: SkillStore) {
     this.#agents = agents;
     this.#secrets = secrets;
     this.#vault = vault;
+    this.#skills = skills;
   }
 
   byId(id: string): Promise<AgentState | null> {
@@ -43,6 +46,7 @@ export class ForkStore {
         await copyConversations(transaction, source, fork, options.until);
         await rules.set(id, lists, nobody);
         const copy = copies[index];
+        await this.#skills.copyRights(transaction, source, id);
         if (options.secrets) await this.#vault.copyRights(transaction, source, id);
         if (copy) await this.#secrets.insertCopy(transaction, id, copy);
       }

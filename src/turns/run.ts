@@ -167,9 +167,10 @@ async function sourceOf(
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
   const { mcpServers, asksAgents } = settings;
   const tools = { functions: functions ?? [], mcpServers, asksAgents };
+  const skills = await context.stores.skills.ofAgent(turn.agentId);
   const delivered = await deliver(turn, guest, lease, context, signal);
   const model = await context.models.forRuntime(turn.model, turn.agentId);
-  return guest.prompt({ turnId, ...delivered, model, conversation, ...tools }, { signal });
+  return guest.prompt({ turnId, ...delivered, model, conversation, ...tools, skills }, { signal });
 }
 
 function take(running: RunningTurn, { seq, event }: SequencedEvent, metrics: Metrics): void {

@@ -80,6 +80,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
   };
   const context = contextWith({
     stores: {
+      skills: { ofAgent: async () => [] },
       turns: rows,
       conversations: { forTurn: async () => ({ retold: null, isResumed: false }) },
       queues: { stopped: async () => [] },

@@ -113,7 +113,7 @@ export class WorkspaceStore {
         .execute();
       await transaction.deleteFrom("memberships").where("account_id", "=", accountId).execute();
       await transaction.deleteFrom("invitations").where("account_id", "=", accountId).execute();
-      for (const table of ["workspace_secrets", "providers", "webhooks"] as const) {
+      for (const table of ["workspace_secrets", "skills", "providers", "webhooks"] as const) {
         await transaction.deleteFrom(table).where("account_id", "=", accountId).execute();
       }
       await revokeKeys(transaction, accountId, null);

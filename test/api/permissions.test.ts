@@ -6,6 +6,7 @@ import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import { type Answer, TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { signIn, useLink } from "../support/sign-in.ts";
+import { described, skillText, tarOf } from "../support/skill-archives.ts";
 import { StripeServer } from "../support/stripe-server.ts";
 import { requireDescribed } from "../support/wire.ts";
 
@@ -144,6 +145,11 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /secrets": account(200, 200),
   "GET /secrets/{secret}": account(200, 200),
   "DELETE /secrets/{secret}": account(204, 204),
+  "PUT /skills/{skill}/archive": account(201, 201),
+  "PUT /skills/{skill}": account(200, 200),
+  "GET /skills": account(200, 200),
+  "GET /skills/{skill}": account(200, 200),
+  "DELETE /skills/{skill}": account(204, 204),
   "PUT /agents/{name}/files/{path}": account(201, 404),
   "GET /agents/{name}/files/{path}": account(200, 404),
   "POST /agents/{name}/files/{path}": account(200, 404),
@@ -360,6 +366,9 @@ const membersMayNot = [
   "POST /providers/{name}/test",
   "PUT /secrets/{secret}",
   "DELETE /secrets/{secret}",
+  "PUT /skills/{skill}/archive",
+  "PUT /skills/{skill}",
+  "DELETE /skills/{skill}",
   "POST /webhooks",
   "GET /webhooks",
   "GET /webhooks/{id}",
@@ -383,6 +392,7 @@ const adminsMayNot = ["DELETE /workspaces/{name}"];
 const ofMembers: Readonly<Record<string, number>> = {
   "DELETE /keys/{id}": 404,
   "GET /secrets/{secret}": 404,
+  "GET /skills/{skill}": 404,
   "DELETE /workspaces/{name}/members/{id}": 403,
 };
 /** As `ofMembers`: nothing was written or created before they read it. */
@@ -396,6 +406,9 @@ const ofViewers: Readonly<Record<string, number>> = {
 
 /** No key holder has its private part. */
 const sshKey = `ssh-ed25519 ${Buffer.concat([Buffer.from("0000000b7373682d6564323535313900000020", "hex"), Buffer.alloc(32)]).toString("base64")}`;
+
+/** A tar of ASCII. */
+const skillArchive = (await tarOf({ "SKILL.md": skillText("pdf-forms", described) })).toString("latin1");
 
 /** A body where the operation needs one that is right. */
 const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
@@ -439,6 +452,8 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /v1/conversations/{conversationId}/items": () => ({ items: [{ role: "user", content: "hello" }] }),
   "PUT /agents/{name}/secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),
   "PUT /secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),
+  "PUT /skills/{skill}/archive": () => skillArchive,
+  "PUT /skills/{skill}": () => ({ agents: [] }),
   "POST /agents/{name}/agui": () => ({ threadId: "t", runId: "r", messages: [{ role: "user", content: "hello" }] }),
   "POST /agents/{name}/a2a": ({ turnId }) => ({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: turnId } }),
   "POST /mcp": () => ({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
@@ -496,6 +511,7 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{port}", "3000")
     .replace("{id}", keyId)
     .replace("{secret}", "TOKEN")
+    .replace("{skill}", "pdf-forms")
     .replace("{path}", "notes.txt");
   const query = queries[operation] ?? "";
   const { status, body } = await call(client, method, filled + query, bodies[operation]?.(target));

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import type { TestClient } from "../support/client.ts";
 import { folderPrefix } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { putSkill } from "../support/skill-archives.ts";
 
 const run = promisify(execFile);
 const checkout = join(import.meta.dirname, "../..");
@@ -72,6 +73,8 @@ test("a data folder that is destroyed under load is restored: answers, credits a
     await client.call("POST", "/agents/ada/snapshots", { name: "first" });
     await client.chat("eve", "hello");
     await client.call("POST", "/agents/eve/suspend");
+    // Eve sleeps: scripted machines are folders, and a backup of real ones has disks.
+    await putSkill(client, "pdf-forms", undefined, "?agents=eve");
     const answered = Object.fromEntries(names.map((name) => [name, [] as Turn[]]));
     const over = new AbortController();
     const talking = names.map((name) => keepTalking(client, name, over.signal, answered[name]!));
@@ -126,6 +129,7 @@ test("a data folder that is destroyed under load is restored: answers, credits a
   expect((await client.call("GET", "/agents/ada/secrets")).body.data).toMatchObject([{ name: "TOKEN" }]);
   expect((await client.call("GET", "/secrets/SHARED")).body).toMatchObject({ agents: ["eve"], lastFour: "ents" });
   expect((await client.call("GET", "/agents/eve/secrets")).body.data).toMatchObject([{ name: "SHARED" }]);
+  expect((await client.call("GET", "/skills/pdf-forms")).body).toMatchObject({ agents: ["eve"], files: [{}] });
   await client.call("POST", "/agents/ada/restart?wait=ready");
   expect([...service.driver.provided.values()].some(({ placeholders }) => "TOKEN" in placeholders)).toBe(true);
 }, 300_000);

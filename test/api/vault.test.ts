@@ -4,6 +4,7 @@ import { databaseOf } from "../support/accounts.ts";
 import { importArchive } from "../support/archives.ts";
 import type { TestClient } from "../support/client.ts";
 import { authorOf, inside, PeoplesService } from "../support/people.ts";
+import { putSkill } from "../support/skill-archives.ts";
 import { TellingHost } from "../support/telling-host.ts";
 
 // Secrets of a workspace, as its members set them and programs in its agents' machines use them.
@@ -383,13 +384,15 @@ test.each(["0", "100"])("a deleted workspace that had %s credits leaves no secre
   expect((await inside(person, name).call("POST", "/providers", provider)).status).toBe(201);
   const webhook = { url: "https://goes.example/hook" };
   expect((await inside(person, name).call("POST", "/webhooks", webhook)).status).toBe(201);
+  expect((await putSkill(inside(person, name), "goes")).status).toBe(201);
   const database = await databaseOf(people.service);
   const counted = sql`
     select from workspace_secrets where name = 'GOES'
     union all select from providers where name = 'goes'
+    union all select from skills where name = 'goes'
     union all select from webhooks where url = ${webhook.url}`;
   const count = async () => (await counted.execute(database)).rows.length;
-  expect(await count()).toBe(3);
+  expect(await count()).toBe(4);
   expect((await person.call("DELETE", `/workspaces/${encodeURIComponent(name)}`)).status).toBe(204);
   expect(await count()).toBe(0);
   await database.destroy();

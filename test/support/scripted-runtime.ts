@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
-import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { LastEvent, TurnEvent } from "../../src/contract/chat.ts";
@@ -15,6 +15,7 @@ import {
   type Runtime,
   type Session,
   type StartContext,
+  skillsFolder,
 } from "../../src/runtimes/runtime.ts";
 
 /**
@@ -30,6 +31,7 @@ import {
  *   deaf           nothing, and ignores a cancel
  *   crash          the runtime dies
  *   model          the name of the turn's model
+ *   skills         the files of each of the agent's skills, with a star after executable ones
  *   recall         all messages of the conversation so far
  *   give [later] JSON | JSON …  gives each as the turn's output, one after the other, and says the answers; with `later`, when it
  *                  is asked once more
@@ -46,6 +48,7 @@ import {
  *   uses KIND N SUBJECT  the same N times at once, each with its number after the subject
  *   ask [PATH [hang]]  calls the gateway at PATH (`/anthropic/v1/messages`), says the response's status and body, and
  *                  then nothing with `hang`
+ *   get PATH       reads PATH of the gateway, and says the status
  *   write PATH TEXT  calls the gateway, as a runtime does before it uses tools, then writes the file, without TEXT deletes it
  *   writes PATH…   the same for many files, without content
  *   see WORDS      the images that come with the message: their types and sizes in bytes
@@ -73,6 +76,18 @@ const firstSession = "messages";
 
 async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+}
+
+async function skillsIn(folder: string): Promise<Record<string, string[]>> {
+  const names = (await readdir(folder)).sort();
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await filesBelow(join(folder, name))])));
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const marked = files.map(async (path) => relative(folder, path) + ((await stat(path)).mode & 0o111 ? "*" : ""));
+  return (await Promise.all(marked)).sort();
 }
 
 function numbersTo(last = "1"): number[] {
@@ -182,6 +197,9 @@ class ScriptedSession implements Session {
       case "see":
         say(JSON.stringify(images.map(({ mediaType, data }) => [mediaType, Buffer.from(data, "base64").length])));
         break;
+      case "skills":
+        say(JSON.stringify(await skillsIn(skillsFolder(this.#context))));
+        break;
       case "recall":
         say(await readFile(this.#file, "utf8"));
         break;
@@ -276,6 +294,9 @@ class ScriptedSession implements Session {
         say((await Promise.all(used)).join(", "));
         break;
       }
+      case "get":
+        say(String((await fetch(this.#context.gatewayUrl + words[0])).status));
+        break;
       case "ask": {
         const answer = await this.#ask(words[0] ?? "/anthropic/v1/messages", message, model, signal);
         if (!answer) break;

@@ -24,4 +24,7 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   "secret.created": "A secret of the workspace was created",
   "secret.changed": "A secret of the workspace was changed",
   "secret.deleted": "A secret of the workspace was deleted",
+  "skill.created": "A skill was added",
+  "skill.changed": "A skill was changed",
+  "skill.deleted": "A skill was deleted",
 };

@@ -17,6 +17,7 @@ import {
   Workspaces,
 } from "./generated/methods.gen.ts";
 import type { AccountEvent, Import } from "./generated/types.gen.ts";
+import { Skills } from "./skills.ts";
 
 /** A client for Berth. It runs wherever `fetch` does. Every method throws as `Connection.call`. */
 export class Berth extends BerthMethods {
@@ -32,6 +33,7 @@ export class Berth extends BerthMethods {
   readonly providers: Providers;
   /** Secrets of the workspace. An agent's own: `agent(name).secrets`. */
   readonly secrets: WorkspaceSecrets;
+  readonly skills: Skills;
   readonly webhooks: Webhooks;
   readonly pushSubscriptions: PushSubscriptions;
   readonly workspaces: Workspaces;
@@ -48,6 +50,7 @@ export class Berth extends BerthMethods {
     this.programs = new Programs(this.connection);
     this.providers = new Providers(this.connection);
     this.secrets = new WorkspaceSecrets(this.connection);
+    this.skills = new Skills(this.connection);
     this.webhooks = new Webhooks(this.connection);
     this.pushSubscriptions = new PushSubscriptions(this.connection);
     this.workspaces = new Workspaces(this.connection);

@@ -24,6 +24,7 @@ export type * from "./generated/types.gen.ts";
 export { type Page, Pages } from "./pages.ts";
 export type { AgentPorts } from "./ports.ts";
 export { type ChatOptions, type Inclusion, isLast, type LastEvent, Reply } from "./reply.ts";
+export type { Skills } from "./skills.ts";
 export type { AgentSsh } from "./ssh.ts";
 export { Terminal, type TerminalOptions } from "./terminal.ts";
 export type { AgentUploads } from "./uploads.ts";

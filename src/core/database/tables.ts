@@ -12,6 +12,7 @@ import type { OpenAiTables } from "../../protocols/openai/tables.ts";
 import type { ProviderTables } from "../../providers/tables.ts";
 import type { SecretTables } from "../../secrets/tables.ts";
 import type { SignInTables } from "../../sign-in/tables.ts";
+import type { SkillTables } from "../../skills/tables.ts";
 import type { TurnTables } from "../../turns/tables.ts";
 import type { WebhookTables } from "../../webhooks/tables.ts";
 
@@ -29,6 +30,7 @@ export interface Tables
     BillingTables,
     EgressTables,
     SecretTables,
+    SkillTables,
     AcmeTables,
     HostTables {
   rate_limits: { key: string; points: number; expire: string | null };

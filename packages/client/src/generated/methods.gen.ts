@@ -473,6 +473,35 @@ export class WorkspaceSecrets {
   }
 }
 
+/** Folders of instructions and programs that several agents of the workspace have, by their names. Every method throws as `Connection.call`. */
+export class SkillsMethods {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List the workspace's skills. */
+  async list(options: RequestOptions = {}): Promise<types.SkillSummary[]> {
+    return (await this.connection.call("listSkills", options)).data;
+  }
+
+  /** Show a skill with its files. */
+  get(skill: string, options: RequestOptions = {}): Promise<types.Skill> {
+    return this.connection.call("getSkill", { path: { skill }, ...options });
+  }
+
+  /** Change which agents have a skill. */
+  set(skill: string, body: Sendable<types.SetSkill>, options: RequestOptions = {}): Promise<types.Skill> {
+    return this.connection.call("setSkill", { path: { skill }, body, ...options });
+  }
+
+  /** Delete a skill. */
+  async delete(skill: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("removeSkill", { path: { skill }, ...options });
+  }
+}
+
 /** An agent's conversations, by their numbers. Every method throws as `Connection.call`. */
 export class AgentConversations {
   protected readonly connection: Connection;

@@ -133,6 +133,11 @@ export const operations = {
   getWorkspaceSecret: { method: "GET", path: "/secrets/{secret}" },
   setWorkspaceSecret: { method: "PUT", path: "/secrets/{secret}" },
   removeWorkspaceSecret: { method: "DELETE", path: "/secrets/{secret}" },
+  listSkills: { method: "GET", path: "/skills" },
+  getSkill: { method: "GET", path: "/skills/{skill}" },
+  setSkill: { method: "PUT", path: "/skills/{skill}" },
+  removeSkill: { method: "DELETE", path: "/skills/{skill}" },
+  uploadSkill: { method: "PUT", path: "/skills/{skill}/archive" },
   getAccount: { method: "GET", path: "/account" },
   listPrograms: { method: "GET", path: "/account/programs" },
   endProgram: { method: "DELETE", path: "/account/programs/{id}" },
@@ -324,6 +329,11 @@ export interface Operations {
   getWorkspaceSecret: { data: types.GetWorkspaceSecretData; answer: types.WorkspaceSecret; event: null };
   setWorkspaceSecret: { data: types.SetWorkspaceSecretData; answer: types.WorkspaceSecret; event: null };
   removeWorkspaceSecret: { data: types.RemoveWorkspaceSecretData; answer: null; event: null };
+  listSkills: { data: types.ListSkillsData; answer: types.SkillList; event: null };
+  getSkill: { data: types.GetSkillData; answer: types.Skill; event: null };
+  setSkill: { data: types.SetSkillData; answer: types.Skill; event: null };
+  removeSkill: { data: types.RemoveSkillData; answer: null; event: null };
+  uploadSkill: { data: types.UploadSkillData; answer: types.Skill; event: null };
   getAccount: { data: types.GetAccountData; answer: types.Account; event: null };
   listPrograms: { data: types.ListProgramsData; answer: types.ProgramList; event: null };
   endProgram: { data: types.EndProgramData; answer: null; event: null };

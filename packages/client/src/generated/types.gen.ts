@@ -3,7 +3,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostCommandExitedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostSecretCreatedWebhookRequest | PostSecretChangedWebhookRequest | PostSecretDeletedWebhookRequest | PostWebhookTestWebhookRequest;
+export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostCommandExitedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostSecretCreatedWebhookRequest | PostSecretChangedWebhookRequest | PostSecretDeletedWebhookRequest | PostSkillCreatedWebhookRequest | PostSkillChangedWebhookRequest | PostSkillDeletedWebhookRequest | PostWebhookTestWebhookRequest;
 
 export type Account = {
     id: string;
@@ -505,6 +505,39 @@ export type AccountEvent = {
      * The name of a secret of the workspace.
      */
     secret: string;
+} | {
+    type: 'skill.created';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The name of a skill of the workspace.
+     */
+    skill: string;
+} | {
+    type: 'skill.changed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The name of a skill of the workspace.
+     */
+    skill: string;
+} | {
+    type: 'skill.deleted';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The name of a skill of the workspace.
+     */
+    skill: string;
 } | {
     type: 'key.created';
     /**
@@ -1666,7 +1699,7 @@ export type ChangeWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'skill.created' | 'skill.changed' | 'skill.deleted'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -2664,7 +2697,7 @@ export type CreateWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'skill.created' | 'skill.changed' | 'skill.deleted'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -2862,7 +2895,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'too_many_secrets' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -2870,7 +2903,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'too_many_secrets' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -4602,6 +4635,16 @@ export type SetSecret = {
 };
 
 /**
+ * Fields that are not given keep what they were.
+ */
+export type SetSkill = {
+    /**
+     * The agents that have it, by name. Null: all, also those that are created later. Empty: none.
+     */
+    agents?: Array<string> | null;
+};
+
+/**
  * Fields that are not given keep what they were. For a new secret, `headers` is `authorization` and `agents` is null.
  */
 export type SetWorkspaceSecret = {
@@ -4656,6 +4699,172 @@ export type SigningKeysReplaced = {
      * Until when tokens signed with older keys are valid.
      */
     oldKeysUntil: string;
+};
+
+export type Skill = {
+    /**
+     * The `name` of its SKILL.md, and its folder in the machine.
+     */
+    name: string;
+    description: string;
+    license: string | null;
+    /**
+     * The requirements on its environment, as its author states them.
+     */
+    compatibility: string | null;
+    metadata: {
+        [key: string]: string;
+    };
+    /**
+     * The tools that it says it uses, `allowed-tools`. They give no rights: the agent's permissions decide about each use.
+     */
+    allowedTools: Array<string>;
+    /**
+     * The paths of the files that it may run: executable ones, scripts, and all below `scripts`.
+     */
+    programs: Array<string>;
+    /**
+     * The SHA-256 of a text with one line for each file, in the order of the paths' bytes: the SHA-256 of its content, a space, `x` if it is executable or `-`, a space, the path, a line feed.
+     */
+    hash: string;
+    /**
+     * The bytes of all files.
+     */
+    size: number;
+    source: SkillSource;
+    /**
+     * The agents that have it, by name, without other people's private ones. Null: all.
+     */
+    agents: Array<string> | null;
+    /**
+     * The author of the last change.
+     */
+    createdBy: Author | null;
+    createdAt: string;
+    updatedAt: string;
+    /**
+     * Its SKILL.md, complete.
+     */
+    instructions: string;
+    files: Array<SkillFile>;
+};
+
+/**
+ * A skill of the workspace, or who has it, was changed.
+ */
+export type SkillChangedEvent = {
+    type: 'skill.changed';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The skill's name.
+         */
+        skill: string;
+    };
+};
+
+/**
+ * A skill of the workspace was added.
+ */
+export type SkillCreatedEvent = {
+    type: 'skill.created';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The skill's name.
+         */
+        skill: string;
+    };
+};
+
+/**
+ * A skill of the workspace was deleted.
+ */
+export type SkillDeletedEvent = {
+    type: 'skill.deleted';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The skill's name.
+         */
+        skill: string;
+    };
+};
+
+export type SkillFile = {
+    path: string;
+    /**
+     * In bytes.
+     */
+    size: number;
+    executable: boolean;
+};
+
+/**
+ * The workspace's skills by name, without their files.
+ */
+export type SkillList = {
+    data: Array<SkillSummary>;
+    nextCursor: string | null;
+};
+
+/**
+ * Where its content came from.
+ */
+export type SkillSource = {
+    type: 'archive';
+};
+
+export type SkillSummary = {
+    /**
+     * The `name` of its SKILL.md, and its folder in the machine.
+     */
+    name: string;
+    description: string;
+    license: string | null;
+    /**
+     * The requirements on its environment, as its author states them.
+     */
+    compatibility: string | null;
+    metadata: {
+        [key: string]: string;
+    };
+    /**
+     * The tools that it says it uses, `allowed-tools`. They give no rights: the agent's permissions decide about each use.
+     */
+    allowedTools: Array<string>;
+    /**
+     * The paths of the files that it may run: executable ones, scripts, and all below `scripts`.
+     */
+    programs: Array<string>;
+    /**
+     * The SHA-256 of a text with one line for each file, in the order of the paths' bytes: the SHA-256 of its content, a space, `x` if it is executable or `-`, a space, the path, a line feed.
+     */
+    hash: string;
+    /**
+     * The bytes of all files.
+     */
+    size: number;
+    source: SkillSource;
+    /**
+     * The agents that have it, by name, without other people's private ones. Null: all.
+     */
+    agents: Array<string> | null;
+    /**
+     * The author of the last change.
+     */
+    createdBy: Author | null;
+    createdAt: string;
+    updatedAt: string;
 };
 
 export type SlackAnswer = {
@@ -11439,6 +11648,188 @@ export type SetWorkspaceSecretResponses = {
 
 export type SetWorkspaceSecretResponse = SetWorkspaceSecretResponses[keyof SetWorkspaceSecretResponses];
 
+export type ListSkillsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/skills';
+};
+
+export type ListSkillsErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type ListSkillsError = ListSkillsErrors[keyof ListSkillsErrors];
+
+export type ListSkillsResponses = {
+    /**
+     * Default Response
+     */
+    200: SkillList;
+};
+
+export type ListSkillsResponse = ListSkillsResponses[keyof ListSkillsResponses];
+
+export type RemoveSkillData = {
+    body?: never;
+    path: {
+        /**
+         * The `name` of its SKILL.md, and its folder in the machine.
+         */
+        skill: string;
+    };
+    query?: never;
+    url: '/skills/{skill}';
+};
+
+export type RemoveSkillErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type RemoveSkillError = RemoveSkillErrors[keyof RemoveSkillErrors];
+
+export type RemoveSkillResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type RemoveSkillResponse = RemoveSkillResponses[keyof RemoveSkillResponses];
+
+export type GetSkillData = {
+    body?: never;
+    path: {
+        /**
+         * The `name` of its SKILL.md, and its folder in the machine.
+         */
+        skill: string;
+    };
+    query?: never;
+    url: '/skills/{skill}';
+};
+
+export type GetSkillErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type GetSkillError = GetSkillErrors[keyof GetSkillErrors];
+
+export type GetSkillResponses = {
+    /**
+     * Default Response
+     */
+    200: Skill;
+};
+
+export type GetSkillResponse = GetSkillResponses[keyof GetSkillResponses];
+
+export type SetSkillData = {
+    body: SetSkill;
+    path: {
+        /**
+         * The `name` of its SKILL.md, and its folder in the machine.
+         */
+        skill: string;
+    };
+    query?: never;
+    url: '/skills/{skill}';
+};
+
+export type SetSkillErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type SetSkillError = SetSkillErrors[keyof SetSkillErrors];
+
+export type SetSkillResponses = {
+    /**
+     * Default Response
+     */
+    200: Skill;
+    /**
+     * Default Response
+     */
+    201: Skill;
+};
+
+export type SetSkillResponse = SetSkillResponses[keyof SetSkillResponses];
+
+export type UploadSkillData = {
+    body: Blob | File;
+    path: {
+        /**
+         * The `name` of its SKILL.md, and its folder in the machine.
+         */
+        skill: string;
+    };
+    query?: {
+        /**
+         * The agents that have it, by name, with commas between them; empty: none. If not given, they stay; a new skill is for all.
+         */
+        agents?: string;
+        /**
+         * Refuse the archive if its content has another hash.
+         */
+        hash?: string;
+    };
+    url: '/skills/{skill}/archive';
+};
+
+export type UploadSkillErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type UploadSkillError = UploadSkillErrors[keyof UploadSkillErrors];
+
+export type UploadSkillResponses = {
+    /**
+     * Default Response
+     */
+    200: Skill;
+    /**
+     * Default Response
+     */
+    201: Skill;
+};
+
+export type UploadSkillResponse = UploadSkillResponses[keyof UploadSkillResponses];
+
 export type GetAccountData = {
     body?: never;
     path?: never;
@@ -13664,6 +14055,33 @@ export type PostSecretDeletedWebhookPayload = SecretDeletedEvent;
 export type PostSecretDeletedWebhookRequest = {
     body: PostSecretDeletedWebhookPayload;
     key: 'secret.deleted';
+    path?: never;
+    query?: never;
+};
+
+export type PostSkillCreatedWebhookPayload = SkillCreatedEvent;
+
+export type PostSkillCreatedWebhookRequest = {
+    body: PostSkillCreatedWebhookPayload;
+    key: 'skill.created';
+    path?: never;
+    query?: never;
+};
+
+export type PostSkillChangedWebhookPayload = SkillChangedEvent;
+
+export type PostSkillChangedWebhookRequest = {
+    body: PostSkillChangedWebhookPayload;
+    key: 'skill.changed';
+    path?: never;
+    query?: never;
+};
+
+export type PostSkillDeletedWebhookPayload = SkillDeletedEvent;
+
+export type PostSkillDeletedWebhookRequest = {
+    body: PostSkillDeletedWebhookPayload;
+    key: 'skill.deleted';
     path?: never;
     query?: never;
 };

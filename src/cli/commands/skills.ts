@@ -1,0 +1,117 @@
+import type { Skill, SkillSummary } from "@berth/client";
+import { Option } from "commander";
+import type { ToolCommand } from "../command.ts";
+import { connect } from "../connect.ts";
+import { CliError } from "../errors.ts";
+import { repeatable } from "../options.ts";
+import { readSkill } from "../skill-folder.ts";
+import { printable } from "../terminal.ts";
+import { localTime } from "../time.ts";
+import { note } from "../verbosity.ts";
+
+const about = { skill: "the skill's name", path: "a folder with a SKILL.md, or a tar, tar.gz or zip of one" };
+
+const addHelp = `
+The skill has the name of its folder or archive, which its SKILL.md must have, too; --name gives another. If there is such a
+skill, its files are replaced, and its agents stay if none are given. Agents have it from their next turn on.
+
+Examples:
+  berth skills add ./pdf-forms
+  berth skills add pdf-forms.zip --agent ada --agent bob`;
+
+interface AgentOptions {
+  agent?: string[];
+  allAgents?: true;
+  /** False with `--no-agents`. */
+  agents: boolean;
+}
+
+export function register(program: ToolCommand): void {
+  const skills = program.add("skills", "manage skills that several agents of a workspace have");
+  skills.add("list", "list the workspace's skills").lists({
+    list: () => connect().skills.list(),
+    empty: "The workspace has no skills. To add one: berth skills add FOLDER",
+    columns: {
+      NAME: "name",
+      HASH: ({ hash }: SkillSummary) => hash.slice(0, 12),
+      AGENTS: ({ agents }) => agentsText(agents),
+      PROGRAMS: ({ programs }) => String(programs.length),
+      TOOLS: ({ allowedTools }) => printable(allowedTools.join(" ")),
+    },
+  });
+  skills
+    .add("show <skill>", "show a skill, its files and what it may run", about)
+    .prints((skill: string) => connect().skills.get(skill), skillText);
+  withAgents(skills.add("add <path>", "add a skill, or replace its files", about))
+    .option("--name <name>", "the skill's name, if it is not that of the folder or archive")
+    .option("--hash <hash>", "refuse the skill if its content has another hash")
+    .addHelpText("after", addHelp)
+    .prints(add, skillText);
+  withAgents(skills.add("update <skill>", "change which agents have a skill", about)).prints(
+    (skill: string, options: AgentOptions) => connect().skills.set(skill, { agents: requiredAgents(options) }),
+    skillText,
+  );
+  skills
+    .add("remove <skill>", "delete a skill", about)
+    .confirms(
+      (skill: string) => `Delete ${printable(skill)}? Agents no longer have it from their next turn on.`,
+      "Nothing was deleted.",
+    )
+    .prints(
+      (skill: string) => connect().skills.delete(skill),
+      (_, skill) => note(`Deleted ${printable(skill)}.`),
+    );
+}
+
+function withAgents(command: ToolCommand): ToolCommand {
+  return command
+    .addOption(repeatable("--agent <name>", "an agent that has it; can be repeated (default for a new skill: all)"))
+    .addOption(new Option("--all-agents", "all agents have it, also later ones").conflicts("agent"))
+    .addOption(new Option("--no-agents", "no agent has it").conflicts(["agent", "allAgents"])) as ToolCommand;
+}
+
+async function add(path: string, options: AgentOptions & { name?: string; hash?: string }): Promise<Skill> {
+  const { name, archive } = await readSkill(path);
+  const skill = options.name ?? name;
+  const { skills } = connect();
+  const { hash } = options;
+  const agents = agentsOf(options);
+  const added = await skills.upload(skill, archive, {
+    ...(agents && { agents }),
+    ...(hash !== undefined && { hash }),
+  });
+  return agents === null ? skills.set(skill, { agents }) : added;
+}
+
+function requiredAgents(options: AgentOptions): string[] | null {
+  const agents = agentsOf(options);
+  if (agents === undefined) throw new CliError("Nothing to change. Pass --agent NAME, --all-agents or --no-agents.", 2);
+  return agents;
+}
+
+/** Undefined: they stay. */
+function agentsOf({ agent, allAgents, agents }: AgentOptions): string[] | null | undefined {
+  if (allAgents) return null;
+  return agents ? agent : [];
+}
+
+function agentsText(agents: readonly string[] | null): string {
+  if (agents === null) return "all";
+  return agents.length === 0 ? "none" : agents.join(", ");
+}
+
+/** Texts of a skill are its author's. */
+function skillText(skill: Skill): string {
+  const { name, description, compatibility, license, allowedTools, programs, hash, agents, files, updatedAt } = skill;
+  return [
+    `${name} was set ${localTime(updatedAt)}, with the hash ${hash}.`,
+    `Description: ${printable(description)}`,
+    ...(license === null ? [] : [`License: ${printable(license)}`]),
+    ...(compatibility === null ? [] : [`Requires: ${printable(compatibility)}`]),
+    `Agents: ${agentsText(agents)}`,
+    `Tools: ${printable(allowedTools.join(" ")) || "none named"}`,
+    `Programs: ${printable(programs.join(", ")) || "none"}`,
+    "Files:",
+    ...files.map(({ path, size, executable }) => `  ${printable(path)}  ${size} B${executable ? "  executable" : ""}`),
+  ].join("\n");
+}
