@@ -181,6 +181,7 @@ const classes: readonly ClassRow[] = [
       create: "createProvider",
       update: "changeProvider",
       delete: "deleteProvider",
+      login: "startProviderLogin",
       test: "testProvider",
     },
   },

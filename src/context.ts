@@ -68,6 +68,7 @@ import { ClientChats } from "./protocols/openai/chats.ts";
 import { OpenAiFiles } from "./protocols/openai/openai-files.ts";
 import { Responses } from "./protocols/openai/stored-responses.ts";
 import { ProviderDirectory } from "./providers/directory.ts";
+import { ProviderLogins } from "./providers/logins.ts";
 import { ProviderAccounts } from "./providers/provider-accounts.ts";
 import { Push } from "./push/push.ts";
 import { UnansweredFunctions } from "./queue/unanswered-functions.ts";
@@ -135,6 +136,7 @@ export class AppContext extends Foundation {
   readonly outbound = openOutbound(this, this.config.webhooksInside);
   /** Calls of workspaces' providers of models, whose answers agents read. */
   readonly providerOutbound = openOutbound(this, this.config.providersInside);
+  readonly providerLogins = new ProviderLogins(this);
   readonly providers = new ProviderDirectory(this);
   readonly prices = new Prices(this.config.prices, this.config.allowUnpriced);
   readonly models = new ModelChoice(this);
@@ -288,6 +290,7 @@ export class AppContext extends Foundation {
       ["notifications", () => this.notifier.stop()],
       ["ends of commands", () => this.commandEnds.stop()],
       ["placeholders", () => this.placeholders.stop()],
+      ["logins", () => this.providerLogins.stop()],
     ];
     for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));
   }

@@ -41,6 +41,7 @@ import { ChatStore } from "./protocols/openai/chat-store.ts";
 import { OpenAiConversationStore } from "./protocols/openai/conversation-store.ts";
 import { OpenAiFileStore } from "./protocols/openai/file-store.ts";
 import { ResponseStore } from "./protocols/openai/store.ts";
+import { LoginStore } from "./providers/login-store.ts";
 import { ProviderStore } from "./providers/store.ts";
 import { PushStore } from "./push/store.ts";
 import { QueueStore } from "./queue/store.ts";
@@ -75,6 +76,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const turnStore = new TurnStore(database, host);
   const hookStore = new HookStore(database, sealer);
   const webhookStore = new WebhookStore(database, sealer, config.maximumWebhooksPerAccount);
+  const loginStore = new LoginStore(database, sealer);
   return {
     accountEvents: new AccountEventStore(database),
     acme: new AcmeStore(database, sealer),
@@ -120,7 +122,8 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     machineTime: new MachineTime(database, host, machinePrice),
     payments: new Payments(database),
     people: new PeopleStore(database, startingCredits),
-    providers: new ProviderStore(database, sealer),
+    logins: loginStore,
+    providers: new ProviderStore(database, sealer, loginStore),
     push: new PushStore(database),
     programs: new ProgramStore(database),
     notificationQueue: new NotificationQueueStore(database),

@@ -91,6 +91,7 @@ const commands: Record<string, string> = {
   "POST /providers": "providers add acme --kind openai-compatible --base-url https://example.com/v1 --no-key",
   "PATCH /providers/{name}": "providers update acme --model llama",
   "DELETE /providers/{name}": "providers delete acme --yes",
+  "POST /providers/{name}/login": "providers login acme --no-wait",
   "POST /providers/{name}/test": "providers test acme",
   "GET /webhooks": "webhooks list",
   "POST /webhooks": "webhooks create https://example.com/hook",

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 function provider(changes: Partial<Provider> = {}): Provider {
   return {
-    ...{ name: "acme", kind: "openai-compatible", scope: "workspace", source: "api", readable: true },
+    ...{ name: "acme", kind: "openai-compatible", scope: "workspace", source: "api", readable: true, login: null },
     wires: ["chat", "responses"],
     runtimes: ["opencode"],
     ...{ baseUrl: "https://models.example.com/v1", region: null, project: null, models: null, credential: "…wxyz" },
@@ -113,4 +113,41 @@ test("a test prints how long the model took, and fails with the reason", async (
     1,
     expect.stringContaining("llama: The model's provider does not accept the key"),
   ]);
+});
+
+const pending = {
+  ...{ status: "pending" as const, verificationUrl: "https://auth.example.com/device", userCode: "ABCD\u001b-1234" },
+  ...{ expiresAt: "2026-01-02T03:04:05.678Z", reason: null },
+};
+const chatgpt = (login: Partial<typeof pending> | object) =>
+  provider({ name: "chatgpt", kind: "chatgpt", credential: null, login: { ...pending, ...login } as never });
+
+test("a subscription's login prints the page and the code, and waits for it", async () => {
+  const connected = chatgpt({ status: "connected", verificationUrl: null, userCode: null, expiresAt: null });
+  api.answers["POST /providers"] = [json(chatgpt({}), 201), json(chatgpt({}), 201)];
+  api.answers["GET /providers"] = [json({ data: [chatgpt({})] }), json({ data: [connected] })];
+  const asked = ["providers", "add", "chatgpt", "--kind", "chatgpt"];
+  const { stdout, stderr } = await api.berth([...asked, "--quiet"]);
+  expect(stderr).toContain("Open https://auth.example.com/device and enter the code ABCD");
+  expect(stderr).not.toContain("\u001b");
+  expect(stdout).toMatch(/login +connected/);
+  const brief = await api.berth([...asked, "--no-wait"]);
+  expect(brief.stdout).toContain("enter the code ABCD");
+});
+
+test("a login that fails says why, and is begun again; a Claude subscription gets another token", async () => {
+  const failed = chatgpt({ status: "failed", reason: "The code has expired." });
+  const claude = provider({ name: "claude", kind: "claude", login: { ...pending, status: "failed" } });
+  api.answers["POST /providers/chatgpt/login"] = [json(chatgpt({}))];
+  api.answers["POST /providers/claude/login"] = [json({ code: "request_invalid", message: "It has none." }, 400)];
+  api.answers["PATCH /providers/claude"] = [json(claude)];
+  const list = json({ data: [claude, failed], nextCursor: null });
+  api.answers["GET /providers"] = [list, list, list];
+  const { code, stderr } = await api.berth(["providers", "login", "chatgpt"]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("The login failed. The code has expired. To begin it again:"),
+  ]);
+  await api.berth(["providers", "login", "claude"], { input: "sk-ant-oat01-new\n" });
+  expect(sent()).toEqual({ apiKey: "sk-ant-oat01-new" });
 });

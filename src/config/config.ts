@@ -221,6 +221,9 @@ export interface ProviderAccount {
 }
 
 /** The vendors' addresses for subscriptions. */
-export interface SubscriptionUrls {
+interface SubscriptionUrls {
   claude: string;
+  /** ChatGPT's backend for Codex. */
+  chatGpt: string;
+  chatGptLogin: string;
 }

@@ -176,6 +176,8 @@ const variables = z.object({
   BERTH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   BERTH_CLAUDE_URL: httpUrl.default("https://api.anthropic.com"),
+  BERTH_CHATGPT_URL: httpUrl.default("https://chatgpt.com/backend-api/codex"),
+  BERTH_CHATGPT_LOGIN_URL: httpUrl.default("https://auth.openai.com"),
   ANTHROPIC_BASE_URL: httpUrl.default("https://api.anthropic.com"),
   OPENAI_API_KEY: z.string().min(1).optional(),
   OPENAI_BASE_URL: httpUrl.default("https://api.openai.com/v1"),
@@ -291,7 +293,11 @@ function models(values: z.output<typeof variables>) {
     allowUnpriced: values.BERTH_UNPRICED_MODELS === "allow",
     anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),
     openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),
-    subscriptions: { claude: values.BERTH_CLAUDE_URL },
+    subscriptions: {
+      claude: values.BERTH_CLAUDE_URL,
+      chatGpt: values.BERTH_CHATGPT_URL,
+      chatGptLogin: values.BERTH_CHATGPT_LOGIN_URL,
+    },
   };
 }
 

@@ -146,6 +146,13 @@ export const AccountEvent = z
     z.object({ type: z.literal("provider.created"), ...OfProvider }),
     z.object({ type: z.literal("provider.changed"), ...OfProvider }),
     z.object({ type: z.literal("provider.deleted"), ...OfProvider }),
+    z
+      .object({ type: z.literal("provider.login_started"), ...OfProvider })
+      .meta({ description: "A person is to finish the login of a subscription." }),
+    z.object({ type: z.literal("provider.login_connected"), ...OfProvider }),
+    z
+      .object({ type: z.literal("provider.login_failed"), ...OfProvider, reason: z.string().nullable() })
+      .meta({ description: "Calls fail until the login is connected again (`POST /providers/{name}/login`)." }),
     z.object({
       type: z.literal("queue.changed"),
       ...Place,

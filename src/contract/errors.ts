@@ -83,6 +83,7 @@ export const errorStatuses = {
   too_many_webhooks: 409,
   provider_exists: 409,
   too_many_providers: 409,
+  provider_unreachable: 502,
   too_many_secrets: 409,
   too_many_skills: 409,
   skills_full: 409,

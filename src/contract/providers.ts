@@ -17,6 +17,7 @@ export const providerKinds = [
   "bedrock",
   "vertex",
   "claude",
+  "chatgpt",
 ] as const;
 export const ProviderKind = z.enum(providerKinds);
 export type ProviderKind = z.infer<typeof ProviderKind>;
@@ -70,6 +71,7 @@ export const kindFacts: Record<ProviderKind, KindFacts> = {
   },
   vertex: { wires: ["messages"], needs: [["region", "project", "serviceAccount"]], allows: ["baseUrl"] },
   claude: { wires: ["messages"], needs: [["apiKey"]], allows: [], runtime: "claude-code" },
+  chatgpt: { wires: ["responses"], needs: [[]], allows: [], runtime: "codex" },
 };
 
 /** Whether a provider of this name may be of this kind: a kind's name, and `demo`, are reserved. */
@@ -205,10 +207,31 @@ export function problemWith(kind: ProviderKind, fields: Fields): string | null {
   const given = ownFields.filter((name) => fields[name] != null);
   const known = new Set([...needs.flat(), ...allows]);
   const excess = given.find((name) => !known.has(name));
-  if (excess) return `${excess}: a provider of the kind ${kind} has none. Allowed: ${[...known].join(", ")}.`;
+  if (excess) return `${excess}: a provider of the kind ${kind} has none. Allowed: ${[...known, "models"].join(", ")}.`;
   if (needs.some((set) => set.every((name) => given.includes(name)))) return null;
   return `A provider of the kind ${kind} needs ${needs.map((set) => set.join(", ")).join("; or ")}.`;
 }
+
+const loginStatuses = ["pending", "connected", "failed"] as const;
+const LoginStatus = z.enum(loginStatuses);
+export type LoginStatus = z.infer<typeof LoginStatus>;
+
+export const ProviderLogin = z
+  .object({
+    status: LoginStatus.meta({
+      description:
+        "`pending`: a person is to finish it. `failed`: calls fail until it is connected again (`POST /providers/{name}/login`; for `claude`, another token).",
+    }),
+    verificationUrl: z.string().nullable().meta({
+      description:
+        "The vendor's page where a person finishes it. Only in the view of those who may change the provider.",
+    }),
+    userCode: z.string().nullable().meta({ description: "The code for that page. Do not pass it on." }),
+    expiresAt: z.iso.datetime().nullable().meta({ description: "The end of the code." }),
+    reason: z.string().nullable().meta({ description: "Why it has failed." }),
+  })
+  .meta({ id: "ProviderLogin", description: "The login of a subscription." });
+export type ProviderLogin = z.infer<typeof ProviderLogin>;
 
 export const Provider = z
   .object({
@@ -229,11 +252,12 @@ export const Provider = z
     models: z.array(z.string()).nullable(),
     credential: z.string().nullable().meta({
       description:
-        "The end of the key, the access key's id, or the service account's address. Null: there is none, or it is not shown to you.",
+        "The end of the key, the access key's id, the service account's address, or the account of a `chatgpt` login. Null: there is none, or it is not shown to you.",
     }),
     readable: z.boolean().meta({
       description: "False: the credentials were encrypted with another secret key, and must be set again.",
     }),
+    login: ProviderLogin.nullable().meta({ description: "Of `claude` and `chatgpt`." }),
     createdBy: CreatedBy,
     createdAt: z.iso.datetime().nullable().meta({ description: "Null: it is from the environment." }),
     updatedAt: z.iso.datetime().nullable(),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CommandExit } from "./commands.ts";
 import { EgressRefusal } from "./egress.ts";
+import { ProviderKind } from "./providers.ts";
 
 /** The most characters of a reply that an event has. */
 export const maximumContent = 64 * 1024;
@@ -142,6 +143,16 @@ export const webhookEvents = {
     { skill },
   ),
   "skill.deleted": event("skill.deleted", "SkillDeletedEvent", "A skill of the workspace was deleted.", { skill }),
+  "provider.login_failed": event(
+    "provider.login_failed",
+    "ProviderLoginFailedEvent",
+    "The login of a subscription failed: calls fail until it is connected again.",
+    {
+      provider: z.string().meta({ description: "The provider's name." }),
+      kind: ProviderKind,
+      reason: z.string().nullable(),
+    },
+  ),
   "webhook.test": event("webhook.test", "WebhookTestEvent", "A person asked for a test. Every webhook gets it.", {
     webhookId: z.uuid(),
   }),

@@ -77,6 +77,7 @@ export class ModelAccess {
   async close(): Promise<void> {
     await Promise.all([this.#gateway.close(), this.#templateGateway.close()]);
     await this.#context.providers.close();
+    await this.#context.providerLogins.close();
   }
 
   /**

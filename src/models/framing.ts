@@ -1,8 +1,8 @@
 import type { JsonObject } from "./wires/wire.ts";
 
-/** How a platform frames a request of Anthropic's Messages API. */
+/** How a platform frames a request of Anthropic's Messages API, or ChatGPT's backend one of OpenAI's Responses. */
 export interface Framing {
-  kind: "bedrock" | "vertex";
+  kind: "bedrock" | "vertex" | "chatgpt";
   /** The values of the header `anthropic-beta`. */
   betas: readonly string[];
 }
@@ -26,8 +26,17 @@ const betasOfBedrock = new Set([
   "tool-search-tool-2025-10-19",
 ]);
 
+/** Fields that ChatGPT's backend refuses. */
+const notForChatGpt = ["max_output_tokens", "metadata", "safety_identifier", "temperature", "top_p", "user"];
+
 /** Moves what the platform wants elsewhere out of the body: the model and streaming to the address, betas to the body. */
 export function frame(request: JsonObject, { kind, betas }: Framing): void {
+  if (kind === "chatgpt") {
+    for (const name of notForChatGpt) delete request[name];
+    if (request.service_tier === "default") delete request.service_tier;
+    request.store = false;
+    return;
+  }
   delete request.model;
   delete request.service_tier;
   if (kind === "vertex") {

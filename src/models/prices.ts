@@ -37,6 +37,7 @@ const listed: Record<Exclude<PricedModel["kind"], "openai-compatible">, string> 
   bedrock: "aws",
   vertex: "google",
   claude: "anthropic",
+  chatgpt: "openai",
   demo: "demo",
 };
 

@@ -1,8 +1,8 @@
-import type { SubscriptionUrls } from "../config/config.ts";
 import type { AppContext } from "../context.ts";
 import { kindFacts, type ProviderKind, type WireName } from "../contract/providers.ts";
 import { setRecent } from "../core/recent.ts";
 import { BedrockEndpoint } from "./endpoints/bedrock.ts";
+import { ChatGptEndpoint } from "./endpoints/chatgpt.ts";
 import { ClaudeEndpoint } from "./endpoints/claude.ts";
 import type { Endpoint } from "./endpoints/endpoint.ts";
 import { KeyEndpoint } from "./endpoints/key.ts";
@@ -113,7 +113,7 @@ export class ProviderDirectory {
     const version = state.updatedAt!.toISOString();
     const known = this.#upstreams.get(id);
     if (known?.version === version) return known.upstream;
-    const endpoint = endpointOf(state, this.#context.config.subscriptions);
+    const endpoint = endpointOf(state, this.#context);
     if (!endpoint) return null;
     // The operator's own may be inside: a model server on this host, for example. A subscription's address is the operator's.
     const isOperators = state.accountId === null || kindFacts[state.kind].runtime !== undefined;
@@ -134,8 +134,8 @@ export function speaks(kind: ProviderKind, wire: WireName): boolean {
 }
 
 /** Null: its credentials cannot be decrypted. */
-function endpointOf(state: ProviderState, subscriptions: SubscriptionUrls): Endpoint | null {
-  const { name, kind, baseUrl, region, project, credential } = state;
+function endpointOf(state: ProviderState, { config, providerLogins }: AppContext): Endpoint | null {
+  const { kind, baseUrl, region, project, credential } = state;
   if (credential === "unreadable") return null;
   switch (kind) {
     case "bedrock":
@@ -148,8 +148,10 @@ function endpointOf(state: ProviderState, subscriptions: SubscriptionUrls): Endp
         : null;
     case "claude":
       return credential !== "none" && "apiKey" in credential
-        ? new ClaudeEndpoint(name, subscriptions.claude, credential.apiKey)
+        ? new ClaudeEndpoint(state, config.subscriptions.claude, credential.apiKey, providerLogins)
         : null;
+    case "chatgpt":
+      return new ChatGptEndpoint(state, config.subscriptions.chatGpt, providerLogins);
     default:
       return new KeyEndpoint(kind, baseUrl, credential !== "none" && "apiKey" in credential ? credential.apiKey : null);
   }
@@ -158,6 +160,6 @@ function endpointOf(state: ProviderState, subscriptions: SubscriptionUrls): Endp
 function ofEnvironment(kind: "anthropic" | "openai", baseUrl: string): ProviderState {
   return {
     ...{ id: null, accountId: null, name: kind, kind, baseUrl, region: null, project: null, models: null },
-    ...{ credential: "none", hint: null, createdBy: null, createdAt: null, updatedAt: null },
+    ...{ credential: "none", hint: null, login: null, createdBy: null, createdAt: null, updatedAt: null },
   };
 }

@@ -10,6 +10,7 @@ import {
 } from "../contract/providers.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
+import { type Device, LoginRefused } from "./chatgpt.ts";
 import type { ReachableProvider } from "./directory.ts";
 import { type Credential, credentialIn, type ProviderSettings, type ProviderState } from "./provider.ts";
 import { testCall } from "./test-call.ts";
@@ -31,7 +32,9 @@ export class ProviderAccounts {
     const settings: ProviderSettings = { kind, baseUrl, region, project, models };
     const credential = credentialIn(asked);
     await this.#requireAllowed(accountId, settings, credential);
-    await this.#context.stores.providers.insert({ id, accountId, name, credential, ...settings }, caller);
+    const known = kind === "chatgpt" ? await this.#context.stores.providers.find(accountId, name) : null;
+    const device = kind === "chatgpt" && !known ? await this.#device() : null;
+    await this.#context.stores.providers.insert({ id, accountId, name, credential, ...settings }, caller, device);
     this.#context.providers.forget(accountId);
     return this.#find(caller, name, scope);
   }
@@ -51,6 +54,7 @@ export class ProviderAccounts {
     await this.#requireAllowed(accountId, settings, credential);
     const isChanged = await this.#context.stores.providers.change(state.id!, settings, credential);
     if (!isChanged) throw noProvider(name, scope);
+    this.#context.providerLogins.forget(state.id!);
     this.#context.providers.forget(accountId);
     return this.#find(caller, name, scope);
   }
@@ -61,6 +65,35 @@ export class ProviderAccounts {
     await this.#stored(accountId, name, scope);
     await this.#context.stores.providers.remove(accountId, name);
     this.#context.providers.forget(accountId);
+  }
+
+  /**
+   * Begins a login that a person is to finish, in place of one that is not finished. Throws `provider_not_found`,
+   * `request_invalid` if the provider has no such login, `provider_unreachable`.
+   */
+  async login(caller: Scoped, name: string, scope: ProviderScope): Promise<ReachableProvider> {
+    const accountId = ownerOf(caller, scope);
+    const { id, kind } = await this.#stored(accountId, name, scope);
+    if (kind !== "chatgpt") {
+      const instead = kind === "claude" ? "set another token (PATCH, `apiKey`)" : "it has credentials of its own";
+      throw new BerthError("request_invalid", `A provider of the kind ${kind} has no login to begin: ${instead}.`);
+    }
+    await this.#context.stores.logins.begin(id!, await this.#device());
+    this.#context.providerLogins.forget(id!);
+    this.#context.providers.forget(accountId);
+    return this.#find(caller, name, scope);
+  }
+
+  /** Throws `provider_unreachable`. */
+  async #device(): Promise<Device> {
+    try {
+      return await this.#context.providerLogins.device();
+    } catch (error) {
+      this.#context.log("a login of a subscription could not be begun", { error });
+      const message =
+        error instanceof LoginRefused ? error.message : "OpenAI's login does not answer; try again later.";
+      throw new BerthError("provider_unreachable", message, { cause: error });
+    }
   }
 
   /** Throws `provider_not_found`, `request_invalid` if the provider lists no models and none is given. */

@@ -3,8 +3,10 @@ import {
   type ChangeProvider,
   credentialFields,
   kindFacts,
+  type LoginStatus,
   type Provider,
   type ProviderKind,
+  type ProviderLogin,
   type ServiceAccount,
 } from "../contract/providers.ts";
 
@@ -13,6 +15,20 @@ export type Credential =
   | { apiKey: string }
   | { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
   | { serviceAccount: ServiceAccount };
+
+/** A subscription's login. */
+export interface LoginState {
+  status: LoginStatus;
+  /** Where a person finishes it, and the code for that page. */
+  verificationUrl: string | null;
+  userCode: string | null;
+  expiresAt: Date | null;
+  /** Why it has failed. */
+  reason: string | null;
+  account: string | null;
+  /** False: its tokens were encrypted with another secret key. */
+  readable: boolean;
+}
 
 export interface ProviderSettings {
   kind: ProviderKind;
@@ -32,6 +48,8 @@ export interface ProviderState extends ProviderSettings {
   /** `none`: it needs none. `unreadable`: it was encrypted with another secret key. */
   credential: Credential | "none" | "unreadable";
   hint: string | null;
+  /** Null: it is no subscription, or one whose credential has not been refused. */
+  login: LoginState | null;
   createdBy: Author | null;
   createdAt: Date | null;
   updatedAt: Date | null;
@@ -66,10 +84,22 @@ export function toProviderView(state: ProviderState, runtimes: string[], full: b
     source: id === null ? "environment" : "api",
     wires: [...kindFacts[kind].wires],
     baseUrl: full ? state.baseUrl : null,
-    credential: full ? state.hint : null,
-    readable: state.credential !== "unreadable",
+    credential: full ? (state.login?.account ?? state.hint) : null,
+    readable: state.credential !== "unreadable" && (state.login?.readable ?? true),
+    login: kindFacts[kind].runtime === undefined ? null : toLoginView(state.login, full),
     createdBy: full ? state.createdBy : null,
     createdAt: createdAt?.toISOString() ?? null,
     updatedAt: updatedAt?.toISOString() ?? null,
+  };
+}
+
+/** The code is for those who may connect an account. A credential that has not been refused is a login that is connected. */
+function toLoginView(login: LoginState | null, full: boolean): ProviderLogin {
+  return {
+    status: login?.status ?? "connected",
+    verificationUrl: full ? (login?.verificationUrl ?? null) : null,
+    userCode: full ? (login?.userCode ?? null) : null,
+    expiresAt: login?.expiresAt?.toISOString() ?? null,
+    reason: login?.reason ?? null,
   };
 }

@@ -34,6 +34,10 @@ export function providerRoutes({ providerAccounts, providers, models }: AppConte
       return null;
     });
 
+    handle(app, routes.startProviderLogin, async ({ caller, params, query }) =>
+      viewFor(caller, await providerAccounts.login(caller, params.name, query.scope)),
+    );
+
     handle(app, routes.testProvider, async ({ caller, params, query, body }) =>
       providerAccounts.test(caller, params.name, query.scope, body.model),
     );

@@ -5,6 +5,8 @@ import type { Database } from "../core/database/database.ts";
 import { lockAccount } from "../core/database/lock-account.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
+import type { Device } from "./chatgpt.ts";
+import type { LoginRow, LoginStore } from "./login-store.ts";
 import { type Credential, hintOf, type ProviderSettings, type ProviderState } from "./provider.ts";
 
 /** How many providers a workspace can have, and the installation. */
@@ -18,14 +20,18 @@ export interface NewProvider extends ProviderSettings {
   credential: Credential | null;
 }
 
+type Row = Selectable<Tables["providers"]> & LoginRow & Pick<ProviderState, "createdBy">;
+
 /** Providers of models. Their credentials are stored encrypted and bound to their rows. */
 export class ProviderStore {
   readonly #database: Database;
   readonly #sealing: Sealing;
+  readonly #logins: LoginStore;
 
-  constructor(database: Database, sealing: Sealing) {
+  constructor(database: Database, sealing: Sealing, logins: LoginStore) {
     this.#database = database;
     this.#sealing = sealing;
+    this.#logins = logins;
   }
 
   /** Those of the workspace and those for all, by name. */
@@ -44,7 +50,7 @@ export class ProviderStore {
   }
 
   /** Throws `provider_exists`, `too_many_providers`. A second call with the same id changes nothing. */
-  async insert(provider: NewProvider, by: AuthorIds): Promise<void> {
+  async insert(provider: NewProvider, by: AuthorIds, device: Device | null = null): Promise<void> {
     const { id, accountId, name, kind, credential } = provider;
     await this.#database.transaction().execute(async (transaction) => {
       // Serialized, so that the count is correct.
@@ -72,21 +78,26 @@ export class ProviderStore {
           ...authorColumns(by),
         } as never)
         .execute();
+      if (device) await this.#logins.begin(id, device, transaction);
     });
   }
 
   /** Whether it exists. `credential`: null leaves the stored one. */
   async change(id: string, settings: ProviderSettings, credential: Credential | null): Promise<boolean> {
-    const { numUpdatedRows } = await this.#database
-      .updateTable("providers")
-      .set({
-        ...settingColumns(settings),
-        ...(credential && this.#credentialColumns(id, credential)),
-        updated_at: sql`clock_timestamp()`,
-      } as never)
-      .where("id", "=", id)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
+    return this.#database.transaction().execute(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable("providers")
+        .set({
+          ...settingColumns(settings),
+          ...(credential && this.#credentialColumns(id, credential)),
+          updated_at: sql`clock_timestamp()`,
+        } as never)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      // The login of a Claude subscription, whose token was refused.
+      if (credential) await transaction.deleteFrom("provider_logins").where("provider_id", "=", id).execute();
+      return numUpdatedRows > 0n;
+    });
   }
 
   /** Whether it existed. */
@@ -100,7 +111,12 @@ export class ProviderStore {
   }
 
   #select() {
-    return this.#database.selectFrom("providers").selectAll().select(authorOf("providers").as("createdBy"));
+    return this.#database
+      .selectFrom("providers")
+      .leftJoin("provider_logins", "provider_logins.provider_id", "providers.id")
+      .selectAll("providers")
+      .select(["device", "tokens", "reason", "account", "expires_at", "status"])
+      .select(authorOf("providers").as("createdBy"));
   }
 
   #credentialColumns(id: string, credential: Credential | null) {
@@ -108,13 +124,14 @@ export class ProviderStore {
     return { credential: this.#sealing.seal(JSON.stringify(credential), contextOf(id)), hint: hintOf(credential) };
   }
 
-  #toState(row: Selectable<Tables["providers"]> & Pick<ProviderState, "createdBy">): ProviderState {
+  #toState(row: Row): ProviderState {
     const { id, name, kind, region, project, models, hint, createdBy } = row;
     const opened = row.credential && this.#sealing.open(row.credential, contextOf(id));
     return {
       ...{ id, name, kind, region, project, models, hint, createdBy },
       accountId: row.account_id,
       baseUrl: row.base_url,
+      login: this.#logins.viewOf(id, row),
       credential: row.credential === null ? "none" : opened === null ? "unreadable" : JSON.parse(opened),
       createdAt: row.created_at,
       updatedAt: row.updated_at,

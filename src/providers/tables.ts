@@ -1,7 +1,7 @@
-import type { Generated, JSONColumnType } from "kysely";
-import type { ProviderKind } from "../contract/providers.ts";
+import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
+import type { LoginStatus, ProviderKind } from "../contract/providers.ts";
 
-/** The table of providers, after all migrations. */
+/** The tables of providers, after all migrations. */
 export interface ProviderTables {
   providers: {
     id: string;
@@ -19,5 +19,19 @@ export interface ProviderTables {
     key_id: string | null;
     created_at: Generated<Date>;
     updated_at: Generated<Date>;
+  };
+  provider_logins: {
+    provider_id: string;
+    device: Buffer | null;
+    device_id: string | null;
+    poll_at: Date | null;
+    expires_at: Date | null;
+    tokens: Buffer | null;
+    version: Generated<string>;
+    account: string | null;
+    refresh_at: Date | null;
+    refreshing_until: Date | null;
+    reason: string | null;
+    status: GeneratedAlways<LoginStatus>;
   };
 }

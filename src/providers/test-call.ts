@@ -4,6 +4,7 @@ import { beginningOf, LoginFailed, Unreachable } from "../models/provider.ts";
 import { loggedOut, type Refusal, refusalOf, stalled, unreachable, unreadable } from "../models/refusal.ts";
 import { chat } from "../models/wires/chat.ts";
 import { messages } from "../models/wires/messages.ts";
+import { responses } from "../models/wires/responses.ts";
 import type { Wire } from "../models/wires/wire.ts";
 import { type ReachableProvider, speaks } from "./directory.ts";
 
@@ -22,10 +23,14 @@ async function refusalFrom(
   kind: ReachableProvider["state"]["kind"],
   model: string,
 ): Promise<Refusal | null> {
-  const wire: Wire = speaks(kind, "messages") ? messages : chat;
+  const wire: Wire = speaks(kind, "messages") ? messages : speaks(kind, "chat") ? chat : responses;
   // Newer models of OpenAI's take only the second name, and most compatible servers only the first.
   const limit = kind === "openai" || kind === "azure" ? { max_completion_tokens: 1 } : { max_tokens: 1 };
-  const body = Buffer.from(JSON.stringify({ model, ...limit, messages: [{ role: "user", content: "Hi" }] }));
+  const asked =
+    wire === responses
+      ? { instructions: "Answer with one word.", input: [{ role: "user", content: "Hi" }], stream: true }
+      : { ...limit, messages: [{ role: "user", content: "Hi" }] };
+  const body = Buffer.from(JSON.stringify({ model, ...asked }));
   const framing = endpoint.framing && { kind: endpoint.framing, betas: [] };
   const prepared = prepare({ path: wire.path, body, owner: { id: "test", instructions: null }, framing, model: null });
   if ("problem" in prepared) return refusalOf(400, prepared.problem, undefined);
@@ -36,7 +41,15 @@ async function refusalFrom(
     ...(wire === messages && { "anthropic-version": "2023-06-01" }),
   };
   try {
-    const answer = await ask({ wire, model, streamed: false, query: "", headers, body: prepared.body, signal });
+    const answer = await ask({
+      wire,
+      model,
+      streamed: wire === responses,
+      query: "",
+      headers,
+      body: prepared.body,
+      signal,
+    });
     const text = await beginningOf(answer.body);
     return answer.status < 400 ? null : refusalOf(answer.status, text, answer.headers["retry-after"]);
   } catch (error) {

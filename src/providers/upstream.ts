@@ -68,7 +68,7 @@ export class Upstream {
       };
     } catch (error) {
       if (call.signal.aborted) throw error;
-      if (error instanceof LoginFailed) throw error;
+      if (error instanceof LoginFailed || error instanceof Unreachable) throw error;
       if (error instanceof CredentialsRefused) return refusal(401, call, error.message);
       throw new Unreachable(reasonOf(error), { cause: error });
     }

@@ -13,6 +13,7 @@ export function startBackground(context: AppContext): Disposable {
   context.deliverer.begin();
   context.notifier.begin();
   context.unansweredFunctions.begin();
+  context.providerLogins.begin();
   void recover(context, stopped.signal);
   return { [Symbol.dispose]: () => stopped.abort() };
 }

@@ -34,6 +34,10 @@ test("no key, token, password or provider's key is in a log line, an error, a me
   const headers = { "idempotency-key": "provider" };
   expect((await client.call("POST", "/providers", provider, headers)).status).toBe(201);
   expect((await client.call("POST", "/providers/acme/test", { model: "any" })).body.ok).toBe(false);
+  const claude = { name: "claude", kind: "claude", apiKey: "canary-of-a-claude-subscription" };
+  secrets.push(claude.apiKey);
+  expect((await client.call("POST", "/providers", claude)).status).toBe(201);
+  expect((await client.call("POST", "/providers/claude/test", { model: "any" })).body.ok).toBe(false);
   const errors: string[] = [];
   const refused = async (who: TestClient, method: string, path: string, body?: unknown, headers = {}) => {
     const { status, body: error } = await who.call(method, path, body, headers);

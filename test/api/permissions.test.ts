@@ -211,6 +211,8 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /providers": account(201, 201),
   "GET /providers": account(200, 200),
   "PATCH /providers/{name}": account(200, 200),
+  // It is no subscription.
+  "POST /providers/{name}/login": account(400, 400),
   "POST /providers/{name}/test": account(200, 200),
   "DELETE /providers/{name}": account(204, 204),
   "GET /v1/models": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
@@ -363,6 +365,7 @@ const membersMayNot = [
   "POST /providers",
   "PATCH /providers/{name}",
   "DELETE /providers/{name}",
+  "POST /providers/{name}/login",
   "POST /providers/{name}/test",
   "PUT /secrets/{secret}",
   "DELETE /secrets/{secret}",

@@ -7,6 +7,7 @@ import { ClaudeServer } from "../support/subscription-servers.ts";
 // Subscriptions as providers: local servers that speak the vendors' protocols and check their authentication.
 
 const token = "sk-ant-oat01-a-token-of-the-workspace-wxyz";
+const nowhere = "http://127.0.0.1:9";
 const ask = "ask /anthropic/v1/messages";
 let service: ScriptedService;
 let client: TestClient;
@@ -15,7 +16,8 @@ let claude: ClaudeServer;
 beforeAll(async () => {
   claude = await ClaudeServer.start();
   claude.models = ["claude-sonnet-4-5"];
-  service = await ScriptedService.start({ subscriptions: { claude: claude.url }, allowUnpriced: false });
+  const subscriptions = { claude: claude.url, chatGpt: nowhere, chatGptLogin: nowhere };
+  service = await ScriptedService.start({ subscriptions, allowUnpriced: false });
   client = await newAccount(service);
 });
 beforeEach(() => {
@@ -89,16 +91,24 @@ describe("a Claude subscription", () => {
       type: "response.failed",
       error: {
         code: "model_credentials_refused",
-        message: expect.stringMatching(
-          /^Anthropic does not accept the token of the provider claude \(401\)\. .+update claude --new-key$/,
-        ),
+        message:
+          "The login of the provider claude has failed. Anthropic does not accept the token (401). Make another with `claude setup-token`. Connect it again: berth providers login claude, or the dashboard's page Providers.",
       },
     });
     expect(JSON.stringify(events)).not.toContain("sk-ant");
     expect(claude.refused).toBe(2);
+    // Later calls fail at once.
+    expect((await client.chat("ada", ask)).events.at(-1)!.event).toMatchObject({
+      error: { code: "model_credentials_refused" },
+    });
+    expect(claude.refused).toBe(2);
+    const [shown] = (await client.call("GET", "/providers")).body.data;
+    expect(shown.login).toMatchObject({ status: "failed", reason: expect.stringContaining("(401)") });
     const other = "sk-ant-oat01-another-token-abcd";
     claude.tokens.add(other);
-    expect((await client.call("PATCH", "/providers/claude", { apiKey: other })).body.credential).toBe("…abcd");
+    expect((await client.call("PATCH", "/providers/claude", { apiKey: other })).body).toMatchObject({
+      ...{ credential: "…abcd", login: { status: "connected", reason: null } },
+    });
     expect(await client.ask("ada", ask)).toContain("demonstration model");
   });
 

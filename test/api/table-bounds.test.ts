@@ -67,6 +67,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   removals: "clean-up",
   responses: "clean-up",
   retold_conversations: "those that no agent, conversation and snapshot names are removed after a day",
+  provider_logins: ["providers", "one"],
   providers: "50 for each account",
   search_queue: ["turns", "one"],
   search_texts: ["turns", "two, of 64 KiB"],

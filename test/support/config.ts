@@ -10,6 +10,9 @@ const run = promisify(execFile);
 export const folderPrefix = `/var/tmp/berth-test-${process.env.BERTH_TEST_RUN ?? process.pid}-`;
 
 /** Of real machines. `make test-kvm` sets `kvm`, with which a server fails where KVM does not run guests. */
+/** An address at which no server of a vendor is. */
+const nowhere = "http://127.0.0.1:9";
+
 export const accelerator = process.env.BERTH_TEST_ACCEL === "kvm" ? "kvm" : "tcg";
 
 /** A guest of an emulated KVM takes up to half a minute to print a line. */
@@ -102,7 +105,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     maximumTurnBytes: 64 * 1024 ** 2,
     anthropic: null,
     openai: null,
-    subscriptions: { claude: "http://127.0.0.1:9" },
+    subscriptions: { claude: nowhere, chatGpt: nowhere, chatGptLogin: nowhere },
     mail: null,
     stripe: null,
     ...changes,

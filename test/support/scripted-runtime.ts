@@ -350,8 +350,10 @@ class ScriptedSession implements Session {
       method: "POST",
       body: JSON.stringify({
         model: model?.split("/")[1],
-        max_tokens: 9,
-        messages: [{ role: "user", content: message }],
+        // As Codex asks.
+        ...(path.endsWith("/responses")
+          ? { instructions: "Be brief.", input: [{ role: "user", content: message }], stream: true, user: "me" }
+          : { max_tokens: 9, messages: [{ role: "user", content: message }] }),
       }),
       signal,
     }).catch(() => null);

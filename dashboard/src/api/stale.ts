@@ -56,6 +56,9 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "provider.created":
     case "provider.changed":
     case "provider.deleted":
+    case "provider.login_started":
+    case "provider.login_connected":
+    case "provider.login_failed":
       return first === "providers" || first === "models";
     case "webhook.disabled":
       return first === "webhooks";

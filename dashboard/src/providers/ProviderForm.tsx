@@ -72,6 +72,18 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
           </Field>
         </div>
       )}
+      {kind === "chatgpt" && !provider && (
+        <p className="text-sm text-muted">
+          The next page shows a code that you enter at OpenAI. Only Codex can use the subscription, and OpenAI's terms
+          for it apply.
+        </p>
+      )}
+      {kind === "claude" && !provider && (
+        <p className="text-sm text-muted">
+          Run <code className="font-mono">claude setup-token</code> on your own computer. Only Claude Code can use the
+          subscription, and Anthropic's terms for it apply.
+        </p>
+      )}
       {shown.map((field) => (
         <ProviderField
           key={field}
@@ -102,7 +114,7 @@ interface ProviderFieldProps {
 }
 
 function ProviderField({ name, kind, value, isRequired, isKept, onChange }: ProviderFieldProps) {
-  const hint = isKept ? "Empty: it stays. Another address needs it again." : undefined;
+  const hint = isKept ? `Empty: it stays.${kind === "claude" ? "" : " Another address needs it again."}` : undefined;
   const placeholder = exampleOf(name, kind);
   const label = isRequired || isKept ? labelOf(name, kind) : `${labelOf(name, kind)} (optional)`;
   return (

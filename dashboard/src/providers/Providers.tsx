@@ -15,6 +15,7 @@ import { useAction } from "../ui/use-action.ts";
 import { View } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { kinds } from "./kinds.ts";
+import { Login } from "./Login.tsx";
 import { ProviderForm } from "./ProviderForm.tsx";
 
 /** The accounts at providers whose models the workspace's agents can use. */
@@ -55,6 +56,7 @@ function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) 
         <span className="font-medium">{name}</span>
         {models && <p className="text-sm text-muted">{models.join(", ")}</p>}
         {!readable && <Badge tone="bad">key cannot be read</Badge>}
+        <Login of={provider} isChangeable={isChangeable} />
       </td>
       <td className="text-muted">{kinds[kind].label}</td>
       <td className="text-muted">{scope === "workspace" ? "this workspace" : "all workspaces"}</td>
@@ -96,7 +98,7 @@ function ProviderActions({ of: provider }: { of: Provider }) {
             await Promise.all([providersKey, modelsKey].map((queryKey) => queries.invalidateQueries({ queryKey })));
           }}
         >
-          Its key is deleted. Agents that use its models fail until they have others.
+          {provider.login ? "Its login" : "Its key"} is deleted. Agents that use its models fail until they have others.
         </Confirm>
       </div>
       <Failure of={test.error} />

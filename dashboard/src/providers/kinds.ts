@@ -46,6 +46,7 @@ export const kinds: Readonly<Record<Kind, KindFacts>> = {
     lists: false,
   },
   claude: { label: "Claude subscription", needs: ["apiKey"], allows: [], lists: true },
+  chatgpt: { label: "ChatGPT subscription", needs: [], allows: [], lists: false },
 };
 
 export const credentialNames: readonly FieldName[] = ["apiKey", "accessKeyId", "secretAccessKey", "serviceAccount"];

@@ -27,4 +27,5 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   "skill.created": "A skill was added",
   "skill.changed": "A skill was changed",
   "skill.deleted": "A skill was deleted",
+  "provider.login_failed": "The login of a subscription failed",
 };

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { ChangeProvider, CreateProvider, Provider } from "@berth/client";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ApiError, type ChangeProvider, type CreateProvider, type Provider } from "@berth/client";
 import { Option } from "commander";
 import { kindFacts, type ProviderKind, providerKinds } from "../../contract/providers.ts";
 import type { ToolCommand } from "../command.ts";
@@ -26,9 +27,16 @@ interface ScopeOptions {
   installation?: true;
 }
 
-type AddOptions = SettingOptions & CredentialOptions & ScopeOptions & { kind: ProviderKind; key?: false };
+interface WaitOptions {
+  /** False: with --no-wait. */
+  wait: boolean;
+}
+
+type AddOptions = SettingOptions & CredentialOptions & ScopeOptions & WaitOptions & { kind: ProviderKind; key?: false };
 type UpdateOptions = SettingOptions & CredentialOptions & ScopeOptions & { newKey?: true };
 
+const pollMs = 2_000;
+const noWait = "for chatgpt: do not wait until the login is finished";
 const about = { name: "the provider's name (see berth providers list)" };
 
 const addHelp = `
@@ -37,6 +45,7 @@ The key is asked for, or read from standard input; it is on no command line. Mod
 Examples:
   berth providers add anthropic --kind anthropic
   berth providers add claude --kind claude              # the token of \`claude setup-token\`
+  berth providers add chatgpt --kind chatgpt            # prints a page and a code, and waits for you
   berth providers add local --kind openai-compatible --base-url http://127.0.0.1:8000/v1 --no-key --installation
   berth providers add azure --kind azure --base-url https://RESOURCE.openai.azure.com --model my-deployment
   berth providers add bedrock --kind bedrock --region eu-central-1 --access-key-id AKIA…
@@ -52,7 +61,7 @@ export function register(program: ToolCommand): void {
       KIND: "kind",
       FOR: ({ scope, source }) =>
         source === "environment" ? "all (environment)" : scope === "installation" ? "all" : scope,
-      KEY: ({ credential, readable }) => (readable ? printable(credential ?? "") : "cannot be read: set it again"),
+      KEY: keyText,
       RUNTIMES: ({ runtimes }) => runtimes.join(" "),
       MODELS: ({ models }) => models?.map(printable).join(" ") ?? "",
     },
@@ -60,6 +69,7 @@ export function register(program: ToolCommand): void {
   addSettings(providers.add("add <name>", "add a provider of models", { name: "the first part of its models' ids" }))
     .addOption(new Option("-k, --kind <kind>", "the kind of provider").choices(providerKinds).makeOptionMandatory())
     .option("--no-key", "for a compatible server that needs none")
+    .option("--no-wait", noWait)
     .addHelpText("after", addHelp)
     .prints(add, providerText);
   addSettings(providers.add("update <name>", "change a provider's address, models or credentials", about))
@@ -77,6 +87,10 @@ export function register(program: ToolCommand): void {
       (name: string, options: ScopeOptions) => connect().providers.delete(name, scopeOf(options)),
       (_, name) => note(`Deleted ${printable(name)}.`),
     );
+  providers
+    .add("login <name>", "connect a subscription again", about)
+    .option("--no-wait", noWait)
+    .prints(login, providerText);
   providers
     .add("test <name>", "test a provider with a call for one token", about)
     .option("-m, --model <name>", "the name of the model that is called; default: the provider's first")
@@ -97,9 +111,43 @@ function addSettings(command: ToolCommand): ToolCommand {
 
 async function add(name: string, options: AddOptions): Promise<Provider> {
   const { kind, key } = options;
-  const credentials = key === false ? {} : await credentialsOf(kind, options);
+  const credentials = key === false || kind === "chatgpt" ? {} : await credentialsOf(kind, options);
   const scope = options.installation ? ({ scope: "installation" } as const) : {};
-  return connect().providers.create({ name, kind, ...scope, ...settingsOf(options), ...credentials } as CreateProvider);
+  const asked = { name, kind, ...scope, ...settingsOf(options), ...credentials } as CreateProvider;
+  return finished(await connect().providers.create(asked), options);
+}
+
+/** A Claude subscription has no login at the vendor: it gets another token. */
+async function login(name: string, options: WaitOptions): Promise<Provider> {
+  const { providers } = connect();
+  try {
+    return await finished(await providers.login(name), options);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === "request_invalid")) throw error;
+    const found = (await providers.list()).find((each) => each.name === name && each.scope === "workspace");
+    if (found?.kind !== "claude") throw error;
+    return providers.update(name, await credentialsOf("claude", {}));
+  }
+}
+
+/** Waits until a person has finished the login. */
+async function finished(provider: Provider, { wait }: WaitOptions): Promise<Provider> {
+  const { name, login } = provider;
+  if (login?.status !== "pending" || !wait) return provider;
+  // Also where the tool is quiet: without it, nobody can finish the login.
+  console.error(`${loginText(provider)}\nWaiting for it. Ctrl-C leaves it to the server.`);
+  for (;;) {
+    await sleep(pollMs);
+    const current = (await connect().providers.list()).find(
+      (each) => each.name === name && each.scope === provider.scope,
+    );
+    if (!current) throw new CliError(`The provider ${printable(name)} was deleted.`);
+    if (current.login?.status === "pending") continue;
+    if (current.login?.status === "connected") return current;
+    throw new CliError(
+      `The login failed. ${printable(current.login?.reason ?? "")} To begin it again: berth providers login ${printable(name)}`,
+    );
+  }
 }
 
 async function update(name: string, options: UpdateOptions): Promise<Provider> {
@@ -165,13 +213,27 @@ async function readKeyFile(path: string): Promise<NonNullable<ChangeProvider["se
   }
 }
 
-function providerText({ name, kind, scope, baseUrl, credential, models, runtimes }: Provider): string {
+function loginText({ login }: Provider): string {
+  const { verificationUrl, userCode } = login!;
+  return `Open ${printable(verificationUrl ?? "")} and enter the code ${printable(userCode ?? "")}\nNever pass the code on.`;
+}
+
+function keyText({ credential, readable, login }: Provider): string {
+  if (!readable) return "cannot be read: set it again";
+  if (login?.status === "pending") return "login not finished";
+  return login?.status === "failed" ? "login failed" : printable(credential ?? "");
+}
+
+function providerText(provider: Provider): string {
+  const { name, kind, scope, baseUrl, credential, models, runtimes, login } = provider;
+  if (login?.status === "pending") return loginText(provider);
   const lines: [string, string][] = [
     ["name", name],
     ["kind", kind],
     ["address", baseUrl ?? "the usual one"],
+    ...(login ? ([["login", login.reason ?? login.status]] satisfies [string, string][]) : []),
     ["key", credential ?? "none"],
-    ["models", models?.join(" ") ?? "those that it lists"],
+    ["models", models?.join(" ") ?? (kind === "chatgpt" ? "any" : "those that it lists")],
     ["runtimes", runtimes.join(" ")],
   ];
   const texts = lines.map(([label, value]) => `${label.padEnd(8)}  ${printable(value)}`);

@@ -24,7 +24,8 @@ export const providerRoutes = {
     method: "POST",
     path: "/providers",
     summary: "Add a provider of models",
-    description: "Its models' ids are `NAME/MODEL`. The credentials are stored encrypted, and never returned.",
+    description:
+      "Its models' ids are `NAME/MODEL`. The credentials are stored encrypted, and never returned. The kind `chatgpt` has none: a person finishes its `login`.",
     body: CreateProvider,
     responses: { 201: Provider },
     permission: managing,
@@ -49,6 +50,17 @@ export const providerRoutes = {
     params: ProviderParams,
     query: ProviderQuery,
     responses: { 204: z.null() },
+    permission: managing,
+  }),
+  startProviderLogin: route({
+    method: "POST",
+    path: "/providers/{name}/login",
+    summary: "Begin the login of a subscription again",
+    description:
+      "For `chatgpt`. A person opens `login.verificationUrl` and enters `login.userCode`. An earlier login stays in use until then.",
+    params: ProviderParams,
+    query: ProviderQuery,
+    responses: { 200: Provider },
     permission: managing,
   }),
   testProvider: route({

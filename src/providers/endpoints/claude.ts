@@ -1,5 +1,6 @@
 import type { ModelAnswer, ModelCall } from "../../models/provider.ts";
-import { LoginFailed } from "../../models/provider.ts";
+import type { ProviderLogins } from "../logins.ts";
+import type { ProviderState } from "../provider.ts";
 import { type Answered, type Endpoint, type HttpRequest, pick } from "./endpoint.ts";
 
 /** Anthropic's API refuses the tokens of subscriptions without it. */
@@ -11,16 +12,19 @@ export class ClaudeEndpoint implements Endpoint {
   readonly framing = null;
   readonly answered = ["content-type", "retry-after", "request-id"];
   readonly #baseUrl: string;
-  readonly #provider: string;
+  readonly #provider: ProviderState;
+  readonly #logins: ProviderLogins;
   readonly #authorization: string;
 
-  constructor(provider: string, baseUrl: string, token: string) {
+  constructor(provider: ProviderState, baseUrl: string, token: string, logins: ProviderLogins) {
     this.#provider = provider;
+    this.#logins = logins;
     this.#baseUrl = baseUrl;
     this.#authorization = `Bearer ${token}`;
   }
 
   async request({ wire, query, headers }: ModelCall): Promise<HttpRequest> {
+    await this.#logins.requireAccepted(this.#provider);
     const betas = String(headers["anthropic-beta"] ?? "").split(",");
     const all = new Set([...betas.map((each) => each.trim()).filter((each) => each !== ""), beta]);
     return {
@@ -50,12 +54,10 @@ export class ClaudeEndpoint implements Endpoint {
     return answer;
   }
 
-  mayRetry({ status, attempt }: Answered): boolean {
+  async mayRetry({ status, attempt }: Answered): Promise<boolean> {
     if (status !== 401) return false;
     if (attempt === 1) return true;
-    const name = this.#provider;
-    throw new LoginFailed(
-      `Anthropic does not accept the token of the provider ${name} (401). Make another with \`claude setup-token\`, and set it: berth providers update ${name} --new-key`,
-    );
+    const reason = "Anthropic does not accept the token (401). Make another with `claude setup-token`.";
+    throw await this.#logins.refuseCredential(this.#provider, reason);
   }
 }

@@ -2,7 +2,7 @@ import type { ProviderKind } from "../../contract/providers.ts";
 import type { ModelAnswer, ModelCall } from "../../models/provider.ts";
 import { type Endpoint, type HttpRequest, pick } from "./endpoint.ts";
 
-type KeyKind = Exclude<ProviderKind, "bedrock" | "vertex" | "claude">;
+type KeyKind = Exclude<ProviderKind, "bedrock" | "vertex" | "claude" | "chatgpt">;
 
 interface Dialect {
   /** The usual address; empty: there is none. */

@@ -592,6 +592,11 @@ export class Providers {
     await this.connection.call("deleteProvider", { path: { name }, query, ...options });
   }
 
+  /** Begin the login of a subscription again. */
+  login(name: string, query: Query<"startProviderLogin"> = {}, options: RequestOptions = {}): Promise<types.Provider> {
+    return this.connection.call("startProviderLogin", { path: { name }, query, ...options });
+  }
+
   /** Test a provider with a call for one token. */
   test(name: string, body: Sendable<types.TestProvider>, query: Query<"testProvider"> = {}, options: RequestOptions = {}): Promise<types.ProviderTest> {
     return this.connection.call("testProvider", { path: { name }, body, query, ...options });

@@ -121,6 +121,7 @@ export const operations = {
   createProvider: { method: "POST", path: "/providers" },
   changeProvider: { method: "PATCH", path: "/providers/{name}" },
   deleteProvider: { method: "DELETE", path: "/providers/{name}" },
+  startProviderLogin: { method: "POST", path: "/providers/{name}/login" },
   testProvider: { method: "POST", path: "/providers/{name}/test" },
   getNetwork: { method: "GET", path: "/agents/{name}/network" },
   setNetwork: { method: "PUT", path: "/agents/{name}/network" },
@@ -317,6 +318,7 @@ export interface Operations {
   createProvider: { data: types.CreateProviderData; answer: types.Provider; event: null };
   changeProvider: { data: types.ChangeProviderData; answer: types.Provider; event: null };
   deleteProvider: { data: types.DeleteProviderData; answer: null; event: null };
+  startProviderLogin: { data: types.StartProviderLoginData; answer: types.Provider; event: null };
   testProvider: { data: types.TestProviderData; answer: types.ProviderTest; event: null };
   getNetwork: { data: types.GetNetworkData; answer: types.Network; event: null };
   setNetwork: { data: types.SetNetworkData; answer: types.Network; event: null };

@@ -3,7 +3,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostCommandExitedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostSecretCreatedWebhookRequest | PostSecretChangedWebhookRequest | PostSecretDeletedWebhookRequest | PostSkillCreatedWebhookRequest | PostSkillChangedWebhookRequest | PostSkillDeletedWebhookRequest | PostWebhookTestWebhookRequest;
+export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostCommandExitedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostSecretCreatedWebhookRequest | PostSecretChangedWebhookRequest | PostSecretDeletedWebhookRequest | PostSkillCreatedWebhookRequest | PostSkillChangedWebhookRequest | PostSkillDeletedWebhookRequest | PostProviderLoginFailedWebhookRequest | PostWebhookTestWebhookRequest;
 
 export type Account = {
     id: string;
@@ -399,7 +399,7 @@ export type AccountEvent = {
      * The provider's name.
      */
     provider: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
 } | {
     type: 'provider.changed';
     /**
@@ -411,7 +411,7 @@ export type AccountEvent = {
      * The provider's name.
      */
     provider: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
 } | {
     type: 'provider.deleted';
     /**
@@ -423,7 +423,44 @@ export type AccountEvent = {
      * The provider's name.
      */
     provider: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+} | {
+    type: 'provider.login_started';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The provider's name.
+     */
+    provider: string;
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+} | {
+    type: 'provider.login_connected';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The provider's name.
+     */
+    provider: string;
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+} | {
+    type: 'provider.login_failed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The provider's name.
+     */
+    provider: string;
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+    reason: string | null;
 } | {
     type: 'queue.changed';
     /**
@@ -1699,7 +1736,7 @@ export type ChangeWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'skill.created' | 'skill.changed' | 'skill.deleted'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'skill.created' | 'skill.changed' | 'skill.deleted' | 'provider.login_failed'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -2425,7 +2462,7 @@ export type CreateProvider = {
      * The first part of its models' ids.
      */
     name: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
     /**
      * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
      */
@@ -2697,7 +2734,7 @@ export type CreateWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'skill.created' | 'skill.changed' | 'skill.deleted'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'skill.created' | 'skill.changed' | 'skill.deleted' | 'provider.login_failed'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -2895,7 +2932,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'provider_unreachable' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -2903,7 +2940,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'provider_unreachable' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -3999,7 +4036,7 @@ export type ProtectedResource = {
 
 export type Provider = {
     name: string;
-    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude';
+    kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
     /**
      * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
      */
@@ -4024,13 +4061,17 @@ export type Provider = {
     project: string | null;
     models: Array<string> | null;
     /**
-     * The end of the key, the access key's id, or the service account's address. Null: there is none, or it is not shown to you.
+     * The end of the key, the access key's id, the service account's address, or the account of a `chatgpt` login. Null: there is none, or it is not shown to you.
      */
     credential: string | null;
     /**
      * False: the credentials were encrypted with another secret key, and must be set again.
      */
     readable: boolean;
+    /**
+     * Of `claude` and `chatgpt`.
+     */
+    login: ProviderLogin | null;
     createdBy: Author | null;
     /**
      * Null: it is from the environment.
@@ -4045,6 +4086,51 @@ export type Provider = {
 export type ProviderList = {
     data: Array<Provider>;
     nextCursor: null;
+};
+
+/**
+ * The login of a subscription.
+ */
+export type ProviderLogin = {
+    /**
+     * `pending`: a person is to finish it. `failed`: calls fail until it is connected again (`POST /providers/{name}/login`; for `claude`, another token).
+     */
+    status: 'pending' | 'connected' | 'failed';
+    /**
+     * The vendor's page where a person finishes it. Only in the view of those who may change the provider.
+     */
+    verificationUrl: string | null;
+    /**
+     * The code for that page. Do not pass it on.
+     */
+    userCode: string | null;
+    /**
+     * The end of the code.
+     */
+    expiresAt: string | null;
+    /**
+     * Why it has failed.
+     */
+    reason: string | null;
+};
+
+/**
+ * The login of a subscription failed: calls fail until it is connected again.
+ */
+export type ProviderLoginFailedEvent = {
+    type: 'provider.login_failed';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The provider's name.
+         */
+        provider: string;
+        kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+        reason: string | null;
+    };
 };
 
 /**
@@ -11193,6 +11279,51 @@ export type ChangeProviderResponses = {
 
 export type ChangeProviderResponse = ChangeProviderResponses[keyof ChangeProviderResponses];
 
+export type StartProviderLoginData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The provider's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+         */
+        scope?: 'workspace' | 'installation';
+    };
+    url: '/providers/{name}/login';
+};
+
+export type StartProviderLoginErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type StartProviderLoginError = StartProviderLoginErrors[keyof StartProviderLoginErrors];
+
+export type StartProviderLoginResponses = {
+    /**
+     * Default Response
+     */
+    200: Provider;
+};
+
+export type StartProviderLoginResponse = StartProviderLoginResponses[keyof StartProviderLoginResponses];
+
 export type TestProviderData = {
     body: TestProvider;
     headers?: {
@@ -14082,6 +14213,15 @@ export type PostSkillDeletedWebhookPayload = SkillDeletedEvent;
 export type PostSkillDeletedWebhookRequest = {
     body: PostSkillDeletedWebhookPayload;
     key: 'skill.deleted';
+    path?: never;
+    query?: never;
+};
+
+export type PostProviderLoginFailedWebhookPayload = ProviderLoginFailedEvent;
+
+export type PostProviderLoginFailedWebhookRequest = {
+    body: PostProviderLoginFailedWebhookPayload;
+    key: 'provider.login_failed';
     path?: never;
     query?: never;
 };
