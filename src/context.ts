@@ -137,6 +137,8 @@ export class AppContext extends Foundation {
   /** Calls of workspaces' providers of models, whose answers agents read. */
   readonly providerOutbound = openOutbound(this, this.config.providersInside);
   readonly providerLogins = new ProviderLogins(this);
+  /** Reads of skills from git. */
+  readonly skillOutbound = openOutbound(this, this.config.skillsInside);
   readonly providers = new ProviderDirectory(this);
   readonly prices = new Prices(this.config.prices, this.config.allowUnpriced);
   readonly models = new ModelChoice(this);

@@ -103,6 +103,8 @@ export interface Config {
   webhooksInside: readonly string[];
   /** `HOST:PORT` that workspaces' providers of models may be at although their addresses are private, also by http. */
   providersInside: readonly string[];
+  /** `HOST:PORT` that skills may be read from although their addresses are private, also by http. */
+  skillsInside: readonly string[];
   /** Null: the server sends no mail. */
   mail: MailConfig | null;
   /** How long the log of agents' connections is kept. */

@@ -185,11 +185,13 @@ test("the rules of the web are taken in their normal spelling", () => {
     BERTH_WEB_INSIDE: "Mirror.corp:443,[FD12:0::1]:80",
     BERTH_WEBHOOKS_INSIDE: "Hooks.corp:8080",
     BERTH_PROVIDERS_INSIDE: "models.corp:8000",
+    BERTH_SKILLS_INSIDE: "git.corp:80",
   });
   expect(set.egress).toEqual({ allow: ["*"], deny: ["*.example.com:80", "[2001:db8::/32]"] });
   expect(set.egressInside).toEqual(["mirror.corp:443", "[fd12::1]:80"]);
   expect(set.webhooksInside).toEqual(["hooks.corp:8080"]);
   expect(set.providersInside).toEqual(["models.corp:8000"]);
+  expect(set.skillsInside).toEqual(["git.corp:80"]);
 });
 
 test("a key may be given as a file, and what is wrong with the file is said", async () => {

@@ -133,6 +133,7 @@ export const errorStatuses = {
   turn_too_large: 413,
   limit_reached: 409,
   output_invalid: 502,
+  git_failed: 502,
   output_missing: 502,
   runtime_stalled: 500,
   template_failed: 500,

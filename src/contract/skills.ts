@@ -57,18 +57,49 @@ export const SkillArchiveQuery = z.strictObject({
   hash: SkillHash.optional().meta({ description: "Refuse the archive if its content has another hash." }),
 });
 
+const SkillGit = z
+  .strictObject({
+    url: z.string().max(2_000).meta({ description: "The address of a public repository: https://HOST/PATH." }),
+    ref: z
+      .string()
+      .max(200)
+      .regex(/^[^\s\0-\x20~^:?*[\\\x7f]+$/, "A ref is the name of a branch or a tag, or a commit's id.")
+      .nullable()
+      .default(null)
+      .meta({ description: "A branch, a tag or a commit. Null: HEAD. It is resolved to a commit once." }),
+    path: z
+      .string()
+      .max(1_000)
+      .nullable()
+      .default(null)
+      .meta({ description: "The skill's folder in the repository. Null: its root." }),
+  })
+  .meta({ id: "SkillGit", description: "A folder of a git repository, which the service reads once." });
+
 /** Fields that are not given keep what they were. */
 export const SetSkill = z
   .strictObject({
+    git: SkillGit.optional().meta({ description: "Adds the skill from there, or replaces its files." }),
+    hash: SkillHash.optional().meta({ description: "With `git`: refuse content with another hash." }),
     agents: Agents.nullable().optional().meta({
       description: "The agents that have it, by name. Null: all, also those that are created later. Empty: none.",
     }),
   })
+  .refine(({ git, hash }) => git !== undefined || hash === undefined, "hash: it is for content from git alone.")
   .meta({ id: "SetSkill", description: "Fields that are not given keep what they were." });
 export type SetSkill = z.infer<typeof SetSkill>;
 
 const SkillSource = z
-  .discriminatedUnion("type", [z.object({ type: z.literal("archive") })])
+  .discriminatedUnion("type", [
+    z.object({ type: z.literal("archive") }),
+    z.object({
+      type: z.literal("git"),
+      url: z.string().max(2_000),
+      ref: z.string().max(200).nullable(),
+      path: z.string().max(1_000).nullable(),
+      commit: z.string().max(64).meta({ description: "The id of the commit." }),
+    }),
+  ])
   .meta({ id: "SkillSource", description: "Where its content came from." });
 export type SkillSource = z.infer<typeof SkillSource>;
 

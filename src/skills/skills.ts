@@ -1,11 +1,16 @@
 import type { ServerHttp2Stream } from "node:http2";
 import type { AppContext } from "../context.ts";
+import { BerthError } from "../contract/errors.ts";
 import { PinnedSkill, type SetSkill, type Skill, type SkillContent } from "../contract/skills.ts";
 import type { Viewer } from "../core/http/access.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { filesIn } from "./archive.ts";
-import { checkedSkill, filesOf, type SkillState, toSkillView } from "./skill.ts";
+import { filesAt } from "./git/source.ts";
+import { type CheckedSkill, checkedSkill, filesOf, type SkillState, toSkillView } from "./skill.ts";
 import { noSkill } from "./store.ts";
+
+/** The most repositories that are read at once: each may need some 200 MiB of memory. */
+const maximumFetches = 3;
 
 /** The fields of an upload, without the content. */
 interface Asked extends Pick<SetSkill, "agents"> {
@@ -16,6 +21,8 @@ interface Asked extends Pick<SetSkill, "agents"> {
 /** Skills of workspaces: folders of instructions and programs that their agents have in their machines. */
 export class Skills {
   readonly #context: AppContext;
+  /** The workspaces for which a repository is being read. */
+  readonly #fetching = new Set<string>();
 
   constructor(context: AppContext) {
     this.#context = context;
@@ -35,9 +42,14 @@ export class Skills {
     return toSkillView(skill, content);
   }
 
-  /** Changes who has it. `made`: it is new. Throws `skill_not_found`, `request_invalid`. */
-  async set(caller: Caller, name: string, { agents }: SetSkill): Promise<{ skill: Skill; made: boolean }> {
-    const made = await this.#context.stores.skills.set(caller, name, { skill: null, agents }, caller);
+  /**
+   * Changes who has it and, with `git`, creates it or replaces its content. `made`: it is new. Throws `skill_not_found`,
+   * `request_invalid`, `git_failed`, `too_many_requests`, and the errors of `receive`.
+   */
+  async set(caller: Caller, name: string, asked: SetSkill): Promise<{ skill: Skill; made: boolean }> {
+    const skill = asked.git ? await this.#fetch(caller.accountId, name, asked.git, asked.hash) : null;
+    const { agents } = asked;
+    const made = await this.#context.stores.skills.set(caller, name, { skill, agents }, caller);
     return { skill: await this.find(caller, name), made };
   }
 
@@ -69,6 +81,29 @@ export class Skills {
     const files = filesOf(found).map(({ bytes, ...file }) => ({ ...file, data: bytes.toString("base64") }));
     stream.respond({ ":status": 200, "content-type": "application/json" });
     stream.end(JSON.stringify({ files } satisfies SkillContent));
+  }
+
+  async #fetch(
+    accountId: string,
+    name: string,
+    git: NonNullable<SetSkill["git"]>,
+    hash: string | undefined,
+  ): Promise<CheckedSkill> {
+    const { skillOutbound } = this.#context;
+    await skillOutbound.requireAllowed(git.url, "git.url");
+    if (new URL(git.url).search !== "") throw new BerthError("request_invalid", "git.url: an address has no query.");
+    if (this.#fetching.size >= maximumFetches || this.#fetching.has(accountId))
+      throw new BerthError(
+        "too_many_requests",
+        "Another skill is being read from git. Try again when it has been added.",
+      );
+    this.#fetching.add(accountId);
+    try {
+      const { commit, files } = await filesAt(git, skillOutbound.connect);
+      return checkedSkill(files, { name, hash, source: { type: "git", ...git, commit } });
+    } finally {
+      this.#fetching.delete(accountId);
+    }
   }
 
   /** Throws `skill_not_found`. */

@@ -88,6 +88,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     egressInside: [],
     webhooksInside: [],
     providersInside: [],
+    skillsInside: [],
     networkLogDays: 30,
     auditDays: 90,
     logFormat: null,

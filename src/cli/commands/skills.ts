@@ -9,15 +9,20 @@ import { printable } from "../terminal.ts";
 import { localTime } from "../time.ts";
 import { note } from "../verbosity.ts";
 
-const about = { skill: "the skill's name", path: "a folder with a SKILL.md, or a tar, tar.gz or zip of one" };
+const about = {
+  skill: "the skill's name",
+  source: "a folder with a SKILL.md, a tar, tar.gz or zip of one, or a git address, https://…",
+};
 
 const addHelp = `
-The skill has the name of its folder or archive, which its SKILL.md must have, too; --name gives another. If there is such a
-skill, its files are replaced, and its agents stay if none are given. Agents have it from their next turn on.
+The skill has the name of its folder, archive or repository, which its SKILL.md must have, too; --name gives another. If there
+is such a skill, its files are replaced, and its agents stay if none are given. Agents have it from their next turn on.
+The service reads a repository once: the skill stays at that commit until it is added again.
 
 Examples:
   berth skills add ./pdf-forms
-  berth skills add pdf-forms.zip --agent ada --agent bob`;
+  berth skills add pdf-forms.zip --agent ada --agent bob
+  berth skills add https://github.com/example/skills --path skills/pdf-forms --ref v1`;
 
 interface AgentOptions {
   agent?: string[];
@@ -42,8 +47,10 @@ export function register(program: ToolCommand): void {
   skills
     .add("show <skill>", "show a skill, its files and what it may run", about)
     .prints((skill: string) => connect().skills.get(skill), skillText);
-  withAgents(skills.add("add <path>", "add a skill, or replace its files", about))
+  withAgents(skills.add("add <source>", "add a skill, or replace its files", about))
     .option("--name <name>", "the skill's name, if it is not that of the folder or archive")
+    .option("--ref <ref>", "a branch, a tag or a commit of the repository (default: its HEAD)")
+    .option("--path <path>", "the skill's folder in the repository (default: its root)")
     .option("--hash <hash>", "refuse the skill if its content has another hash")
     .addHelpText("after", addHelp)
     .prints(add, skillText);
@@ -70,17 +77,40 @@ function withAgents(command: ToolCommand): ToolCommand {
     .addOption(new Option("--no-agents", "no agent has it").conflicts(["agent", "allAgents"])) as ToolCommand;
 }
 
-async function add(path: string, options: AgentOptions & { name?: string; hash?: string }): Promise<Skill> {
-  const { name, archive } = await readSkill(path);
-  const skill = options.name ?? name;
-  const { skills } = connect();
-  const { hash } = options;
+interface AddOptions extends AgentOptions {
+  name?: string;
+  hash?: string;
+  ref?: string;
+  path?: string;
+}
+
+async function add(source: string, options: AddOptions): Promise<Skill> {
+  const { ref, path, hash } = options;
   const agents = agentsOf(options);
-  const added = await skills.upload(skill, archive, {
-    ...(agents && { agents }),
-    ...(hash !== undefined && { hash }),
-  });
+  const fields = { ...(hash !== undefined && { hash }) };
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) {
+    const git = { url: source, ref: ref ?? null, path: path ?? null };
+    return connect().skills.set(options.name ?? nameIn(path ?? source), {
+      git,
+      ...fields,
+      ...(agents !== undefined && { agents }),
+    });
+  }
+  if (ref !== undefined || path !== undefined)
+    throw new CliError("--ref and --path are for a git address, https://….", 2);
+  const local = await readSkill(source);
+  const skill = options.name ?? local.name;
+  const { skills } = connect();
+  const added = await skills.upload(skill, local.archive, { ...fields, ...(agents && { agents }) });
   return agents === null ? skills.set(skill, { agents }) : added;
+}
+
+/** The last name of a path or an address. */
+function nameIn(path: string): string {
+  return path
+    .replace(/\/+$/, "")
+    .replace(/^.*\//, "")
+    .replace(/\.git$/, "");
 }
 
 function requiredAgents(options: AgentOptions): string[] | null {
@@ -105,6 +135,7 @@ function skillText(skill: Skill): string {
   const { name, description, compatibility, license, allowedTools, programs, hash, agents, files, updatedAt } = skill;
   return [
     `${name} was set ${localTime(updatedAt)}, with the hash ${hash}.`,
+    `From: ${sourceText(skill.source)}`,
     `Description: ${printable(description)}`,
     ...(license === null ? [] : [`License: ${printable(license)}`]),
     ...(compatibility === null ? [] : [`Requires: ${printable(compatibility)}`]),
@@ -114,4 +145,9 @@ function skillText(skill: Skill): string {
     "Files:",
     ...files.map(({ path, size, executable }) => `  ${printable(path)}  ${size} B${executable ? "  executable" : ""}`),
   ].join("\n");
+}
+
+function sourceText(source: Skill["source"]): string {
+  if (source.type === "archive") return "an archive";
+  return `${printable(source.url)}${source.path === null ? "" : `, ${printable(source.path)}`}, at the commit ${source.commit}`;
 }

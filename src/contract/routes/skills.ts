@@ -22,7 +22,9 @@ export const skillRoutes = {
   setSkill: route({
     method: "PUT",
     path: "/skills/{skill}",
-    summary: "Change which agents have a skill",
+    summary: "Add a skill from git, or change which agents have it",
+    description:
+      "With `git`, the service reads a folder of a public repository at one commit, over https, and stores it. A new skill without `git` is 404: see `PUT /skills/{skill}/archive`.",
     params: SkillParams,
     body: SetSkill,
     responses: { 200: Skill, 201: Skill },

@@ -491,7 +491,7 @@ export class SkillsMethods {
     return this.connection.call("getSkill", { path: { skill }, ...options });
   }
 
-  /** Change which agents have a skill. */
+  /** Add a skill from git, or change which agents have it. */
   set(skill: string, body: Sendable<types.SetSkill>, options: RequestOptions = {}): Promise<types.Skill> {
     return this.connection.call("setSkill", { path: { skill }, body, ...options });
   }
