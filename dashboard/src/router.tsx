@@ -161,6 +161,12 @@ const workspaceSecrets = createRoute({
   component: lazyRouteComponent(() => import("./secrets/Secrets.tsx"), "Secrets"),
 });
 
+const skills = createRoute({
+  getParentRoute: () => shell,
+  path: "/skills",
+  component: lazyRouteComponent(() => import("./skills/Skills.tsx"), "Skills"),
+});
+
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: "/webhooks",
@@ -250,6 +256,7 @@ const inShell = shell.addChildren([
   automation,
   providers,
   workspaceSecrets,
+  skills,
   webhooks,
   webhook,
   keys,

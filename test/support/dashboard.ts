@@ -88,6 +88,7 @@ export function viewsOf(agent: string): string[] {
     "/network",
     "/snapshots",
     "/secrets",
+    "/skills",
     "/settings",
   ];
   const own = [

@@ -175,6 +175,14 @@ export const providersKey = ["providers"];
 
 export const providersQuery = queryOptions({ queryKey: providersKey, queryFn: () => berth.providers.list() });
 
+/** The key of all queries of skills. */
+export const skillsKey = ["skills"];
+
+export const skillsQuery = queryOptions({ queryKey: skillsKey, queryFn: () => berth.skills.list() });
+
+export const skillQuery = (name: string) =>
+  queryOptions({ queryKey: [...skillsKey, name], queryFn: () => berth.skills.get(name) });
+
 export const workspaceSecretsQuery = queryOptions({ queryKey: ["secrets"], queryFn: () => berth.secrets.list() });
 
 /** The key of all queries of webhooks. */

@@ -15,6 +15,7 @@ const ofAccount: readonly unknown[] = [
   "recent turns",
   "refused",
   "secrets",
+  "skills",
   "webhooks",
 ];
 
@@ -66,6 +67,10 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "secret.changed":
     case "secret.deleted":
       return first === "secrets" || (first === "agents" && what === "secrets");
+    case "skill.created":
+    case "skill.changed":
+    case "skill.deleted":
+      return first === "skills";
     case "key.created":
     case "key.revoked":
       return first === "keys";

@@ -1,11 +1,11 @@
 import type { WorkspaceSecret } from "@berth/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { AgentChoice } from "../agents/AgentChoice.tsx";
+import { AllOrSome } from "../agents/AllOrSome.tsx";
 import { berth } from "../api/client.ts";
-import { agentsQuery, workspaceSecretsQuery } from "../api/queries.ts";
+import { workspaceSecretsQuery } from "../api/queries.ts";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
-import { Field, Input, Select } from "../ui/Field.tsx";
+import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { useAction } from "../ui/use-action.ts";
 
@@ -71,38 +71,9 @@ export function SecretForm({ of: secret, onDone, onCancel }: SecretFormProps) {
           <Input {...props} {...plain} required value={headers} onChange={({ target }) => setHeaders(target.value)} />
         )}
       </Field>
-      <Agents value={agents} onChange={setAgents} />
+      <AllOrSome value={agents} onChange={setAgents} />
       <DialogEnd of={save} action={secret ? "Save" : "Set it"} onCancel={onCancel} />
     </Form>
-  );
-}
-
-interface AgentsProps {
-  /** Null: all. */
-  value: readonly string[] | null;
-  onChange: (agents: readonly string[] | null) => void;
-}
-
-function Agents({ value, onChange }: AgentsProps) {
-  const { data: agents = [] } = useQuery(agentsQuery);
-  return (
-    <>
-      <Field label="Agents">
-        {(props) => (
-          <Select
-            {...props}
-            value={value === null ? "all" : "some"}
-            onChange={({ target }) => onChange(target.value === "all" ? null : [])}
-          >
-            <option value="all">All, also later ones</option>
-            <option value="some">Only some</option>
-          </Select>
-        )}
-      </Field>
-      {value !== null && (
-        <AgentChoice legend="These agents" names={agents.map(({ name }) => name)} chosen={value} onChange={onChange} />
-      )}
-    </>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Role } from "@berth/client";
 import {
+  BookOpen,
   Bot,
   CalendarClock,
   Coins,
@@ -22,6 +23,7 @@ export interface Place {
     | "/automations"
     | "/providers"
     | "/secrets"
+    | "/skills"
     | "/webhooks"
     | "/keys"
     | "/credits"
@@ -42,6 +44,7 @@ const all: readonly Place[] = [
   { to: "/automations", name: "Automations", icon: CalendarClock, key: "t" },
   { to: "/keys", name: "Keys", icon: KeyRound, key: "k", need: "use" },
   { to: "/secrets", name: "Secrets", icon: LockKeyhole, key: "s", need: "use" },
+  { to: "/skills", name: "Skills", icon: BookOpen, key: "i", need: "use" },
   { to: "/webhooks", name: "Webhooks", icon: Webhook, key: "w", need: "manage" },
   { to: "/providers", name: "Providers", icon: Plug, key: "v" },
   { to: "/credits", name: "Credits", icon: Coins, key: "m", need: "use" },
