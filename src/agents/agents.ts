@@ -115,7 +115,11 @@ export class Agents {
     await this.#context.stores.agents.requireFew(accountId, asked.count ?? 1);
     await this.#requireRunnable(accountId, runtime);
     this.#requireEnforced(asked.permissions, runtime);
-    await this.#requireModels([asked.model ?? null, ...(asked.fallbackModels ?? [])], runtime, accountId);
+    await this.#requireModels([asked.model ?? null, ...(asked.fallbackModels ?? [])], runtime, {
+      accountId,
+      personId,
+      private: asked.private ?? false,
+    });
     await this.#requireOthers(viewer, asked, asked.agents);
   }
 
@@ -145,8 +149,14 @@ export class Agents {
   }
 
   /** Throws `model_not_available` for the first that the runtime cannot use. */
-  async #requireModels(models: readonly (string | null)[], runtime: string, accountId: string): Promise<void> {
-    for (const model of models) await this.#context.models.modelOf({ model, runtime, accountId });
+  async #requireModels(
+    models: readonly (string | null)[],
+    runtime: string,
+    { accountId, personId, private: isPrivate }: Pick<AgentState, "accountId" | "personId" | "private">,
+  ): Promise<void> {
+    for (const model of models) {
+      await this.#context.models.modelOf({ model, runtime, accountId, personId, private: isPrivate });
+    }
   }
 
   /** Throws `permissions_not_supported` for a runtime that would use the tools all the same. */
@@ -186,9 +196,12 @@ export class Agents {
     const { runtime = agent.runtime, model, agents } = asked;
     const isOther = runtime !== agent.runtime;
     if (isOther) await this.#requireRunnable(agent.accountId, runtime);
-    const { fallbackModels = isOther ? agent.fallbackModels : [] } = asked;
-    const own = isOther || model !== undefined ? [model === undefined ? agent.model : model] : [];
-    await this.#requireModels([...own, ...fallbackModels], runtime, agent.accountId);
+    // Others may use it from now on, and its maker's subscription is not for them.
+    const isAny = isOther || (asked.private === false && agent.private);
+    const { fallbackModels = isAny ? agent.fallbackModels : [] } = asked;
+    const own = isAny || model !== undefined ? [model === undefined ? agent.model : model] : [];
+    const { private: isPrivate = agent.private } = asked;
+    await this.#requireModels([...own, ...fallbackModels], runtime, { ...agent, private: isPrivate });
     this.#requireEnforced(asked.permissions ?? agent.permissions, runtime);
     await this.#requireOthers(viewer, { ...agent, ...asked }, agents);
     if (asked.private === false) await this.#requirePublic(agents ?? agent.agents, agent.accountId);

@@ -151,3 +151,20 @@ test("a login that fails says why, and is begun again; a Claude subscription get
   await api.berth(["providers", "login", "claude"], { input: "sk-ant-oat01-new\n" });
   expect(sent()).toEqual({ apiKey: "sk-ant-oat01-new" });
 });
+
+test("a subscription of one's own has the person's scope", async () => {
+  const own = provider({ name: "claude", kind: "claude", scope: "person", login: { ...pending, status: "connected" } });
+  api.answers["POST /providers"] = [json(own, 201)];
+  api.answers["GET /providers"] = [json({ data: [own], nextCursor: null })];
+  api.answers["DELETE /providers/claude"] = [json(null, 204)];
+  const added = await api.berth(["providers", "add", "claude", "--kind", "claude", "--personal"], {
+    input: "sk-ant-oat01-x",
+  });
+  expect(sent()).toEqual({ name: "claude", kind: "claude", scope: "person", apiKey: "sk-ant-oat01-x" });
+  expect(added.stdout).toContain("berth providers test claude --personal");
+  expect((await api.berth(["providers", "list"])).stdout).toMatch(/claude +claude +you +/);
+  await api.berth(["providers", "delete", "claude", "--personal", "--yes"]);
+  expect(api.seen.at(-1)!.path).toBe("/providers/claude?scope=person");
+  const both = await api.berth(["providers", "delete", "claude", "--personal", "--installation", "--yes"]);
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("--personal")]);
+});

@@ -41,7 +41,12 @@ const OfRun = { ...OfAutomation, runId: z.uuid(), turnId: z.uuid().nullable() };
 const OfConversation = { ...Place, agent, conversation: z.int() };
 const title = z.string().nullable();
 
-const OfProvider = { ...Place, provider: z.string().meta({ description: "The provider's name." }), kind: ProviderKind };
+const OfProvider = {
+  ...Place,
+  provider: z.string().meta({ description: "The provider's name." }),
+  kind: ProviderKind,
+  ownerId: z.uuid().optional().meta({ description: "The person that it is for, to whom alone this is reported." }),
+};
 
 const Key = { ...Place, keyId: z.string(), name: z.string().nullable(), kind: KeyKind };
 

@@ -161,9 +161,9 @@ const credentials = {
   serviceAccount: ServiceAccount,
 };
 
-export const ProviderScope = z.enum(["workspace", "installation"]).meta({
+export const ProviderScope = z.enum(["person", "workspace", "installation"]).meta({
   description:
-    "`workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.",
+    "`person`: a subscription for you alone, and your private agents; it goes with your membership. `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.",
 });
 export type ProviderScope = z.infer<typeof ProviderScope>;
 
@@ -177,11 +177,15 @@ export const CreateProvider = z
   })
   .superRefine(({ name, kind, scope, ...fields }, context) => {
     if (scope === "installation" && kindFacts[kind].runtime !== undefined) {
-      const message = "scope: a subscription is not for all workspaces; use `workspace`.";
+      const message = "scope: a subscription is not for all workspaces; use `workspace` or `person`.";
       context.addIssue({ code: "custom", message });
     }
     if (!mayBeNamed(name, kind)) {
       const message = `name: ${name} is reserved${name === "demo" ? "" : ` for providers of the kind ${name}`}; choose another name.`;
+      context.addIssue({ code: "custom", message });
+    }
+    if (scope === "person" && kindFacts[kind].runtime === undefined) {
+      const message = "scope: only subscriptions (claude, chatgpt) can be for one person; use `workspace`.";
       context.addIssue({ code: "custom", message });
     }
     const problem = problemWith(kind, fields);
@@ -267,7 +271,8 @@ export type Provider = z.infer<typeof Provider>;
 
 export const ProviderList = z.object({ data: z.array(Provider), nextCursor: z.null() }).meta({
   id: "ProviderList",
-  description: "By name. One of the workspace hides the installation's of the same name.",
+  description:
+    "By name. One of yours hides those of the workspace and of the installation of the same name, and one of the workspace the installation's.",
 });
 
 export const ProviderParams = z.object({ name: z.string().meta({ description: "The provider's name." }) });

@@ -52,6 +52,7 @@ export class AccountEventStore {
         array(
           select event || jsonb_build_object('id', number, 'at', at) from account_events
           where account_id = ${accountId} and number > ${after} and not ${hidden} and ${hasOwnKey(viewer)}
+            and (event ->> 'ownerId' is null or event ->> 'ownerId' = ${viewer.personId}::text)
           order by number limit ${pageSize}
         ) as events
       from accounts where id = ${accountId}`.execute(this.#database);

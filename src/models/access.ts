@@ -1,11 +1,14 @@
 import type { Socket } from "node:net";
+import type { AgentState } from "../agents/agent.ts";
 import { type Spender, unlimited, warningOf } from "../billing/ledger.ts";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { kindFacts } from "../contract/providers.ts";
 import type { OpenDownload } from "../machines/connections.ts";
 import { speaks } from "../providers/directory.ts";
+import type { ProviderViewer } from "../providers/provider.ts";
 import { nobody, type Payer } from "./charge.ts";
+import { viewerOf } from "./choice.ts";
 import { demoProvider } from "./demo/demo.ts";
 import { type ChosenProvider, Gateway } from "./gateway.ts";
 import { notForRuntime, type Refusal, unconfigured, unreadable } from "./refusal.ts";
@@ -17,6 +20,9 @@ const plentyTimes = 20;
 const seenMs = 60_000;
 
 type AgentAccount = Pick<Spender, "accountId" | "agentName">;
+
+/** How long what was read of an agent decides about its providers. */
+const freshMs = 2_000;
 
 const noSettings = { model: null, fallbackModels: [], instructions: null };
 
@@ -40,16 +46,18 @@ export class ModelAccess {
   serveUplink(agentId: string, socket: Socket, openDownload: OpenDownload): void {
     const { stores, running, egress, otherAgents, skills } = this.#context;
     const account = this.#accountOf(agentId);
-    const runtime = this.#runtimeOf(agentId);
+    const agentNow = this.#agentOf(agentId);
     this.#gateway.serve(socket, {
       id: agentId,
       account: async () => (await account()).accountId,
       settings: async () => (await stores.agents.byId(agentId)) ?? noSettings,
       turn: () => running.ofAgent(agentId),
       provider: async (wire, model) => {
-        const chosen = await this.#chosen((await account()).accountId, wire, model);
+        const agent = await agentNow();
+        if (!agent) return unconfigured(wire.provider);
+        const chosen = await this.#chosen(viewerOf(agent), wire, model);
         const only = "name" in chosen && chosen.kind !== "demo" && kindFacts[chosen.kind].runtime;
-        return only && (await runtime()) !== only ? notForRuntime(chosen.name, only) : chosen;
+        return only && agent.runtime !== only ? notForRuntime(chosen.name, only) : chosen;
       },
       payer: this.#payerOf(agentId, account),
       mayReachAll: () => egress.mayReachAll(agentId),
@@ -84,9 +92,9 @@ export class ModelAccess {
    * The provider of a call: that of the agent's model if it speaks the wire, otherwise the wire's usual one. Without any
    * provider the demonstration model answers.
    */
-  async #chosen(accountId: string, wire: Wire, model: string | null): Promise<ChosenProvider | Refusal> {
+  async #chosen(viewer: ProviderViewer, wire: Wire, model: string | null): Promise<ChosenProvider | Refusal> {
     if (model?.startsWith("demo/")) return demoProvider;
-    const providers = await this.#context.providers.reachable(accountId);
+    const providers = await this.#context.providers.reachable(viewer);
     const named = model === null ? null : model.slice(0, model.indexOf("/"));
     const ofModel = providers.find(({ state }) => state.name === named);
     if (named !== null && !ofModel && providers.length > 0) return unconfigured(named);
@@ -102,18 +110,21 @@ export class ModelAccess {
   }
 
   /**
-   * The agent's runtime. A subscription is for its vendor's, also where that was changed after the model was chosen. While the
-   * database does not answer: the one that was read last.
+   * The agent as it was read a short time ago: its runtime and whether it is private decide about subscriptions, and may change.
+   * While the database does not answer: as it was read last.
    */
-  #runtimeOf(agentId: string): () => Promise<string | undefined> {
-    let last: string | undefined;
+  #agentOf(agentId: string): () => Promise<AgentState | null> {
+    let last: { agent: AgentState; at: number } | null = null;
     return async () => {
+      if (last && performance.now() - last.at < freshMs) return last.agent;
       try {
-        last = (await this.#context.stores.agents.byId(agentId))?.runtime;
+        const agent = await this.#context.stores.agents.byId(agentId);
+        last = agent && { agent, at: performance.now() };
+        return agent;
       } catch (error) {
-        if (last === undefined) throw error;
+        if (!last) throw error;
+        return last.agent;
       }
-      return last;
     };
   }
 

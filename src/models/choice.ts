@@ -6,6 +6,7 @@ import type { Model } from "../contract/models.ts";
 import { kindFacts, type WireName } from "../contract/providers.ts";
 import { type AbilityName, abilityNames, type RuntimeRecord } from "../contract/runtimes.ts";
 import { type ReachableProvider, speaks, usualProvider } from "../providers/directory.ts";
+import type { ProviderViewer } from "../providers/provider.ts";
 import { type Catalog, type CatalogModel, Catalogs } from "./catalog.ts";
 
 /** A user's information for choosing a runtime and its models. */
@@ -28,10 +29,10 @@ interface Reachable extends Catalog {
 }
 
 /** The agent, or what is to become one. */
-interface Chooser {
+interface Chooser extends ProviderViewer {
   model: string | null;
   runtime: string;
-  accountId: string;
+  private: boolean;
 }
 
 /** The versions of the runtimes in the guest image. */
@@ -41,6 +42,15 @@ const runtimesLock = new URL("../../image/runtimes/package-lock.json", import.me
 const namedInText = 10;
 
 const demoModel = "demo/demo";
+
+/** A person's own providers are for agents that no one else may use. */
+export function viewerOf({
+  accountId,
+  personId,
+  private: isPrivate,
+}: Omit<Chooser, "model" | "runtime">): ProviderViewer {
+  return { accountId, personId: isPrivate ? personId : null };
+}
 
 /** Whether the runtime can use the provider's models. */
 function fits({ name, wires }: Pick<RuntimeFacts, "name" | "wires">, provider: ReachableProvider | "demo"): boolean {
@@ -132,8 +142,8 @@ export class ModelChoice {
     this.#catalogs = new Catalogs(context.prices, context.log);
   }
 
-  async #reachable(accountId: string): Promise<Reachable> {
-    const providers = await this.#context.providers.reachable(accountId);
+  async #reachable(viewer: ProviderViewer): Promise<Reachable> {
+    const providers = await this.#context.providers.reachable(viewer);
     const catalog = await this.#catalogs.of(providers);
     return { ...catalog, providers, allowUnpriced: this.#context.config.allowUnpriced };
   }
@@ -149,13 +159,30 @@ export class ModelChoice {
   }
 
   /** The model for an agent's turn; null leaves it to the runtime. Throws `model_not_available`. */
-  async modelOf({ model, runtime: name, accountId }: Chooser): Promise<string | null> {
+  async modelOf({ model, runtime: name, ...chooser }: Chooser): Promise<string | null> {
     const runtime = this.#runtimeOf(name);
     if (!runtime) throw new BerthError("runtime_not_available", `There is no runtime ${name} any more.`);
-    const reachable = await this.#reachable(accountId);
+    const reachable = await this.#reachable(viewerOf(chooser));
+    if (model !== null && !chooser.private) await this.#requireShared(model, chooser, reachable);
     if (model === null) return defaultModel(runtime, reachable);
     requireModel(model, runtime, reachable);
     return model;
+  }
+
+  /** Throws `model_not_available` for a model of a subscription that is the person's alone, if the agent is not. */
+  async #requireShared(
+    model: string,
+    { accountId, personId }: ProviderViewer,
+    { providers }: Reachable,
+  ): Promise<void> {
+    const name = model.slice(0, model.indexOf("/"));
+    if (personId === null || name === "demo" || providers.some(({ state }) => state.name === name)) return;
+    if (!(await this.#context.providers.find({ accountId, personId }, name))) return;
+    throw new BerthError(
+      "model_not_available",
+      `The model ${model} is of a subscription for you alone, which only your private agents may use: set \`private: true\`, or choose another model.`,
+      { details: { available: [demoModel] } },
+    );
   }
 
   /**
@@ -166,13 +193,13 @@ export class ModelChoice {
     if (model === null || /^(anthropic|openai|demo)\//.test(model)) return model;
     const agent = await this.#context.stores.agents.byId(agentId);
     const slash = model.indexOf("/");
-    const found = agent && (await this.#context.providers.find(agent.accountId, model.slice(0, slash)));
+    const found = agent && (await this.#context.providers.find(viewerOf(agent), model.slice(0, slash)));
     const wire = found && this.#runtimeOf(agent.runtime)?.wires.find((each) => speaks(found.state.kind, each));
     return wire ? `${usualProvider(wire)}${model.slice(slash)}` : model;
   }
 
-  async models(accountId: string): Promise<Model[]> {
-    const { models } = await this.#reachable(accountId);
+  async models(viewer: ProviderViewer): Promise<Model[]> {
+    const { models } = await this.#reachable(viewer);
     return models.map(({ id, provider, inputPrice, outputPrice }) => ({
       id,
       provider: provider === "demo" ? "demo" : provider.state.name,
@@ -193,8 +220,8 @@ export class ModelChoice {
     return this.offered.filter((runtime) => fits(runtime, provider)).map(({ name }) => name);
   }
 
-  async runtimeRecords(accountId: string): Promise<RuntimeRecord[]> {
-    const reachable = await this.#reachable(accountId);
+  async runtimeRecords(viewer: ProviderViewer): Promise<RuntimeRecord[]> {
+    const reachable = await this.#reachable(viewer);
     const records = this.offered.map(
       async (runtime): Promise<RuntimeRecord> => ({
         name: runtime.name,

@@ -11,13 +11,13 @@ export function catalogRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.listModels, async (request) => {
       const { limit, cursor } = request.query;
       const after = fromCursor(cursor, /^[a-z][a-z0-9-]*\/.+$/);
-      const models = await choice.models(request.caller.accountId);
+      const models = await choice.models(request.caller);
       const rest = after === null ? models : models.filter(({ id }) => id > after);
       return pageOf(rest.slice(0, limit + 1), limit, ({ id }) => id);
     });
 
     handle(app, routes.listRuntimes, async ({ caller }) => ({
-      data: await choice.runtimeRecords(caller.accountId),
+      data: await choice.runtimeRecords(caller),
       nextCursor: null,
     }));
   };

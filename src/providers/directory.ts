@@ -7,7 +7,7 @@ import { ClaudeEndpoint } from "./endpoints/claude.ts";
 import type { Endpoint } from "./endpoints/endpoint.ts";
 import { KeyEndpoint } from "./endpoints/key.ts";
 import { VertexEndpoint } from "./endpoints/vertex.ts";
-import type { ProviderState } from "./provider.ts";
+import type { ProviderOwner, ProviderState, ProviderViewer } from "./provider.ts";
 import { Upstream } from "./upstream.ts";
 
 /** How long what was read of an account's providers is used. Another server may have changed them. */
@@ -29,8 +29,8 @@ interface Read {
 }
 
 /**
- * The providers that each account can use: its own, the installation's, and those of the environment. One of the
- * account hides the others of its name.
+ * The providers that each account can use: its own, the installation's, and those of the environment, and a person's. One of
+ * the person hides the others of its name, and one of the account those of the installation.
  */
 export class ProviderDirectory {
   readonly #context: AppContext;
@@ -54,39 +54,39 @@ export class ProviderDirectory {
   }
 
   /** By name. While the database does not answer: those that were read last. */
-  async reachable(accountId: string): Promise<ReachableProvider[]> {
-    const read = this.#reads.get(accountId);
+  async reachable(viewer: ProviderViewer): Promise<ReachableProvider[]> {
+    const key = keyOf(viewer);
+    const read = this.#reads.get(key);
     if (read && performance.now() - read.at < freshMs) return read.providers;
-    const reading = this.#reading.get(accountId) ?? this.#read(accountId);
-    this.#reading.set(accountId, reading);
+    const reading = this.#reading.get(key) ?? this.#read(viewer);
+    this.#reading.set(key, reading);
     try {
       return await reading;
     } catch (error) {
       if (read) return read.providers;
       throw error;
     } finally {
-      if (this.#reading.get(accountId) === reading) this.#reading.delete(accountId);
+      if (this.#reading.get(key) === reading) this.#reading.delete(key);
     }
   }
 
   /** Null: there is none of this name. */
-  async find(accountId: string, name: string): Promise<ReachableProvider | null> {
-    return (await this.reachable(accountId)).find(({ state }) => state.name === name) ?? null;
+  async find(viewer: ProviderViewer, name: string): Promise<ReachableProvider | null> {
+    return (await this.reachable(viewer)).find(({ state }) => state.name === name) ?? null;
   }
 
-  /** Also one that another of its name hides. `accountId`: null for the installation's. Null: there is none. */
-  async ofOwner(accountId: string | null, name: string): Promise<ReachableProvider | null> {
-    const state = await this.#context.stores.providers.find(accountId, name);
+  /** Also one that another of its name hides. Null: there is none. */
+  async ofOwner(owner: ProviderOwner, name: string): Promise<ReachableProvider | null> {
+    const state = await this.#context.stores.providers.find(owner, name);
     if (state) return { state, upstream: this.#upstreamOf(state) };
-    return (accountId === null && this.#ofEnvironment.find(({ state }) => state.name === name)) || null;
+    return (owner.accountId === null && this.#ofEnvironment.find(({ state }) => state.name === name)) || null;
   }
 
-  /** A provider was changed: the next look reads it. `accountId`: null for one of the installation. */
-  forget(accountId: string | null): void {
+  /** A provider was changed: the next look reads it. */
+  forget(): void {
     this.#changes++;
     this.#reading.clear();
-    if (accountId === null) this.#reads.clear();
-    else this.#reads.delete(accountId);
+    this.#reads.clear();
   }
 
   async close(): Promise<void> {
@@ -94,16 +94,16 @@ export class ProviderDirectory {
     await Promise.all(upstreams.map((upstream) => upstream?.close()));
   }
 
-  async #read(accountId: string): Promise<ReachableProvider[]> {
+  async #read(viewer: ProviderViewer): Promise<ReachableProvider[]> {
     const changes = this.#changes;
-    const stored = await this.#context.stores.providers.reachable(accountId);
+    const stored = await this.#context.stores.providers.reachable(viewer);
     const byName = new Map(this.#ofEnvironment.map((provider) => [provider.state.name, provider]));
-    // The account's own come last.
-    const ordered = stored.toSorted((a, b) => Number(a.accountId !== null) - Number(b.accountId !== null));
+    // The last of a name counts: the person's own, then the workspace's.
+    const ordered = stored.toSorted((a, b) => rankOf(a) - rankOf(b));
     for (const state of ordered) byName.set(state.name, { state, upstream: this.#upstreamOf(state) });
     const providers = [...byName.values()].sort((a, b) => (a.state.name < b.state.name ? -1 : 1));
     if (changes !== this.#changes) return providers;
-    setRecent(this.#reads, accountId, { at: performance.now(), providers }, maximumAccounts);
+    setRecent(this.#reads, keyOf(viewer), { at: performance.now(), providers }, maximumAccounts);
     return providers;
   }
 
@@ -133,6 +133,14 @@ export function speaks(kind: ProviderKind, wire: WireName): boolean {
   return kindFacts[kind].wires.includes(wire);
 }
 
+function keyOf({ accountId, personId }: ProviderViewer): string {
+  return `${accountId} ${personId}`;
+}
+
+function rankOf({ accountId, ownerId }: ProviderOwner): number {
+  return Number(accountId !== null) + Number(ownerId !== null);
+}
+
 /** Null: its credentials cannot be decrypted. */
 function endpointOf(state: ProviderState, { config, providerLogins }: AppContext): Endpoint | null {
   const { kind, baseUrl, region, project, credential } = state;
@@ -159,7 +167,17 @@ function endpointOf(state: ProviderState, { config, providerLogins }: AppContext
 
 function ofEnvironment(kind: "anthropic" | "openai", baseUrl: string): ProviderState {
   return {
-    ...{ id: null, accountId: null, name: kind, kind, baseUrl, region: null, project: null, models: null },
+    ...{
+      id: null,
+      accountId: null,
+      ownerId: null,
+      name: kind,
+      kind,
+      baseUrl,
+      region: null,
+      project: null,
+      models: null,
+    },
     ...{ credential: "none", hint: null, login: null, createdBy: null, createdAt: null, updatedAt: null },
   };
 }

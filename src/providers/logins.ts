@@ -41,7 +41,7 @@ export class ProviderLogins {
   /** By provider. */
   readonly #refreshing = new Map<string, Promise<void>>();
   /** Tokens that were refreshed and are not stored yet. */
-  readonly #unsaved = new Map<string, UsableTokens>();
+  readonly #unsaved = new Map<string, UsableTokens & { saved: Promise<void> }>();
   /** Providers whose tokens were encrypted with another secret key. */
   readonly #unreadable = new Set<string>();
   readonly #working = new Set<Promise<void>>();
@@ -77,7 +77,7 @@ export class ProviderLogins {
   /** A login was changed: the next call and the next list read it. */
   forget(providerId: string): void {
     this.#known.delete(providerId);
-    this.#context.providers.forget(null);
+    this.#context.providers.forget();
   }
 
   /** The tokens for a call. Throws `LoginFailed`, and `Unreachable` if they had to be refreshed and the vendor is away. */
@@ -109,6 +109,7 @@ export class ProviderLogins {
     version: string,
     reason: string,
   ): Promise<LoginFailed> {
+    await this.#unsaved.get(id!)?.saved.catch(() => {});
     await this.#context.stores.logins.refuse(id!, version, reason);
     this.forget(id!);
     return new LoginFailed(failure(name, reason));
@@ -205,8 +206,9 @@ export class ProviderLogins {
       await logins.refreshLater(id, version);
       throw new Unreachable("its login could not be refreshed", { cause: error });
     }
-    this.#unsaved.set(id, { tokens: refreshed.tokens, version: String(BigInt(version) + 1n) });
-    this.#work(this.#save(id, version, refreshed));
+    const saved = this.#save(id, version, refreshed);
+    this.#unsaved.set(id, { tokens: refreshed.tokens, version: String(BigInt(version) + 1n), saved });
+    this.#work(saved);
   }
 
   /** Until they are stored. The old tokens are of no use any more. */

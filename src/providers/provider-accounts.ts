@@ -8,14 +8,21 @@ import {
   type ProviderTest,
   problemWith,
 } from "../contract/providers.ts";
+import { allows } from "../contract/workspaces.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { type Device, LoginRefused } from "./chatgpt.ts";
 import type { ReachableProvider } from "./directory.ts";
-import { type Credential, credentialIn, type ProviderSettings, type ProviderState } from "./provider.ts";
+import {
+  type Credential,
+  credentialIn,
+  type ProviderOwner,
+  type ProviderSettings,
+  type ProviderState,
+} from "./provider.ts";
 import { testCall } from "./test-call.ts";
 
-type Scoped = Pick<Caller, "accountId" | "operator">;
+type Scoped = Pick<Caller, "accountId" | "operator" | "personId" | "role">;
 
 /** The requests of people about accounts at providers. The directory has those that agents use. */
 export class ProviderAccounts {
@@ -28,21 +35,21 @@ export class ProviderAccounts {
   /** Throws `request_invalid`, `forbidden`, `provider_exists`, `too_many_providers`. */
   async create(caller: Caller, asked: CreateProvider, { resourceId: id }: Attempt): Promise<ReachableProvider> {
     const { name, kind, scope, baseUrl = null, region = null, project = null, models = null } = asked;
-    const accountId = ownerOf(caller, scope);
+    const owner = ownerOf(caller, scope);
     const settings: ProviderSettings = { kind, baseUrl, region, project, models };
     const credential = credentialIn(asked);
-    await this.#requireAllowed(accountId, settings, credential);
-    const known = kind === "chatgpt" ? await this.#context.stores.providers.find(accountId, name) : null;
+    await this.#requireAllowed(owner, settings, credential);
+    const known = kind === "chatgpt" ? await this.#context.stores.providers.find(owner, name) : null;
     const device = kind === "chatgpt" && !known ? await this.#device() : null;
-    await this.#context.stores.providers.insert({ id, accountId, name, credential, ...settings }, caller, device);
-    this.#context.providers.forget(accountId);
+    await this.#context.stores.providers.insert({ id, ...owner, name, credential, ...settings }, caller, device);
+    this.#context.providers.forget();
     return this.#find(caller, name, scope);
   }
 
   /** Throws the errors of `create`, and `provider_not_found`. */
   async change(caller: Scoped, name: string, scope: ProviderScope, asked: ChangeProvider): Promise<ReachableProvider> {
-    const accountId = ownerOf(caller, scope);
-    const state = await this.#stored(accountId, name, scope);
+    const owner = ownerOf(caller, scope);
+    const state = await this.#stored(owner, name, scope);
     const given = Object.entries(asked).filter(([, value]) => value !== undefined);
     const settings: ProviderSettings = { ...settingsOf(state), ...settingsOf(Object.fromEntries(given) as never) };
     const credential = credentialIn(asked);
@@ -51,20 +58,20 @@ export class ProviderAccounts {
     const problem =
       state.credential === "unreadable" && !credential ? null : problemWith(state.kind, { ...settings, ...fields });
     if (problem !== null) throw new BerthError("request_invalid", problem);
-    await this.#requireAllowed(accountId, settings, credential);
+    await this.#requireAllowed(owner, settings, credential);
     const isChanged = await this.#context.stores.providers.change(state.id!, settings, credential);
     if (!isChanged) throw noProvider(name, scope);
     this.#context.providerLogins.forget(state.id!);
-    this.#context.providers.forget(accountId);
+    this.#context.providers.forget();
     return this.#find(caller, name, scope);
   }
 
   /** Throws `provider_not_found`, `forbidden`. */
   async remove(caller: Scoped, name: string, scope: ProviderScope): Promise<void> {
-    const accountId = ownerOf(caller, scope);
-    await this.#stored(accountId, name, scope);
-    await this.#context.stores.providers.remove(accountId, name);
-    this.#context.providers.forget(accountId);
+    const owner = ownerOf(caller, scope);
+    await this.#stored(owner, name, scope);
+    await this.#context.stores.providers.remove(owner, name);
+    this.#context.providers.forget();
   }
 
   /**
@@ -72,15 +79,15 @@ export class ProviderAccounts {
    * `request_invalid` if the provider has no such login, `provider_unreachable`.
    */
   async login(caller: Scoped, name: string, scope: ProviderScope): Promise<ReachableProvider> {
-    const accountId = ownerOf(caller, scope);
-    const { id, kind } = await this.#stored(accountId, name, scope);
+    const owner = ownerOf(caller, scope);
+    const { id, kind } = await this.#stored(owner, name, scope);
     if (kind !== "chatgpt") {
       const instead = kind === "claude" ? "set another token (PATCH, `apiKey`)" : "it has credentials of its own";
       throw new BerthError("request_invalid", `A provider of the kind ${kind} has no login to begin: ${instead}.`);
     }
     await this.#context.stores.logins.begin(id!, await this.#device());
     this.#context.providerLogins.forget(id!);
-    this.#context.providers.forget(accountId);
+    this.#context.providers.forget();
     return this.#find(caller, name, scope);
   }
 
@@ -120,11 +127,11 @@ export class ProviderAccounts {
   }
 
   /** Throws `provider_not_found`, and `request_invalid` for one of the environment. */
-  async #stored(accountId: string | null, name: string, scope: ProviderScope): Promise<ProviderState> {
+  async #stored(owner: ProviderOwner, name: string, scope: ProviderScope): Promise<ProviderState> {
     requireName(name);
-    const found = await this.#context.stores.providers.find(accountId, name);
+    const found = await this.#context.stores.providers.find(owner, name);
     if (found) return found;
-    if (accountId === null && (await this.#context.providers.ofOwner(null, name))) {
+    if (owner.accountId === null && (await this.#context.providers.ofOwner(owner, name))) {
       const setting = `${name.toUpperCase()}_API_KEY`;
       throw new BerthError(
         "request_invalid",
@@ -135,7 +142,7 @@ export class ProviderAccounts {
   }
 
   /** The operator's own may be inside: a model server on this host, for example. */
-  async #requireAllowed(accountId: string | null, { baseUrl }: ProviderSettings, credential: Credential | null) {
+  async #requireAllowed({ accountId }: ProviderOwner, { baseUrl }: ProviderSettings, credential: Credential | null) {
     if (accountId === null) return;
     const { providerOutbound } = this.#context;
     if (baseUrl !== null) await providerOutbound.requireAllowed(baseUrl, "baseUrl");
@@ -145,10 +152,20 @@ export class ProviderAccounts {
   }
 }
 
-/** The account that a provider of the scope belongs to; null: the installation. Throws `forbidden`. */
-function ownerOf({ accountId, operator }: Scoped, scope: ProviderScope): string | null {
-  if (scope === "workspace") return accountId;
-  if (operator) return null;
+/** The owner of a provider of the scope. Throws `forbidden`. */
+function ownerOf({ accountId, operator, personId, role }: Scoped, scope: ProviderScope): ProviderOwner {
+  if (scope === "person") {
+    if (personId !== null) return { accountId, ownerId: personId };
+    throw new BerthError("forbidden", "A key without a person has no providers of its own; use `scope: workspace`.");
+  }
+  if (scope === "workspace") {
+    if (allows(role, "manage")) return { accountId, ownerId: null };
+    throw new BerthError(
+      "forbidden",
+      "Only owners and admins can set providers of the workspace. A subscription of your own has `scope: person`.",
+    );
+  }
+  if (operator) return { accountId: null, ownerId: null };
   throw new BerthError("forbidden", "Only the operator can set providers of the installation; use `scope: workspace`.");
 }
 
@@ -164,8 +181,8 @@ function settingsOf({ kind, baseUrl, region, project, models }: ProviderSettings
 }
 
 function noProvider(name: string, scope: ProviderScope): BerthError {
-  const place = scope === "workspace" ? "The workspace" : "The installation";
-  return new BerthError("provider_not_found", `${place} has no provider ${name}.`);
+  const places = { person: "You have", workspace: "The workspace has", installation: "The installation has" };
+  return new BerthError("provider_not_found", `${places[scope]} no provider ${name}.`);
 }
 
 /** An invalid name is not repeated: it may be a secret. */

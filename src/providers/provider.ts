@@ -38,12 +38,23 @@ export interface ProviderSettings {
   models: string[] | null;
 }
 
+/** The workspace of a provider, null for the installation's, and the person that it is for, null for all. */
+export type ProviderOwner = Pick<ProviderState, "accountId" | "ownerId">;
+
+/** The workspace and the person whose providers are reachable. Null: of no person. */
+export interface ProviderViewer {
+  accountId: string;
+  personId: string | null;
+}
+
 /** An account at a provider of models. */
 export interface ProviderState extends ProviderSettings {
   /** Null: from the environment. */
   id: string | null;
   /** Null: for all workspaces. */
   accountId: string | null;
+  /** The person that it is for; null: for all of the workspace. */
+  ownerId: string | null;
   name: string;
   /** `none`: it needs none. `unreadable`: it was encrypted with another secret key. */
   credential: Credential | "none" | "unreadable";
@@ -77,10 +88,10 @@ export function credentialIn(asked: ChangeProvider): Credential | null {
 
 /** The provider as its users see it. `full`: to those who may change it. */
 export function toProviderView(state: ProviderState, runtimes: string[], full: boolean): Provider {
-  const { id, accountId, name, kind, region, project, models, createdAt, updatedAt } = state;
+  const { id, accountId, ownerId, name, kind, region, project, models, createdAt, updatedAt } = state;
   return {
     ...{ name, kind, region, project, models, runtimes },
-    scope: accountId === null ? "installation" : "workspace",
+    scope: accountId === null ? "installation" : ownerId === null ? "workspace" : "person",
     source: id === null ? "environment" : "api",
     wires: [...kindFacts[kind].wires],
     baseUrl: full ? state.baseUrl : null,

@@ -10,12 +10,14 @@ import { toProviderView } from "./provider.ts";
 /** `/providers` */
 export function providerRoutes({ providerAccounts, providers, models }: AppContext): FastifyPluginAsync {
   const viewFor = ({ operator, role }: Caller, provider: ReachableProvider) => {
-    const isOwn = provider.state.accountId !== null;
-    return toProviderView(provider.state, models.runtimesFor(provider), isOwn ? allows(role, "manage") : operator);
+    const { accountId, ownerId } = provider.state;
+    // A person's own is shown to that person alone.
+    const full = ownerId !== null || (accountId === null ? operator : allows(role, "manage"));
+    return toProviderView(provider.state, models.runtimesFor(provider), full);
   };
   return async (app) => {
     handle(app, routes.listProviders, async ({ caller }) => {
-      const reachable = await providers.reachable(caller.accountId);
+      const reachable = await providers.reachable(caller);
       return { data: reachable.map((provider) => viewFor(caller, provider)), nextCursor: null };
     });
 

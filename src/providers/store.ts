@@ -7,15 +7,23 @@ import type { Tables } from "../core/database/tables.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
 import type { Device } from "./chatgpt.ts";
 import type { LoginRow, LoginStore } from "./login-store.ts";
-import { type Credential, hintOf, type ProviderSettings, type ProviderState } from "./provider.ts";
+import {
+  type Credential,
+  hintOf,
+  type ProviderOwner,
+  type ProviderSettings,
+  type ProviderState,
+  type ProviderViewer,
+} from "./provider.ts";
 
-/** How many providers a workspace can have, and the installation. */
+/** How many providers a workspace can have, a person in it, and the installation. */
 const maximumProviders = 50;
 
 /** A provider as it is stored. `credential`: null if it needs none. */
 export interface NewProvider extends ProviderSettings {
   id: string;
   accountId: string | null;
+  ownerId: string | null;
   name: string;
   credential: Credential | null;
 }
@@ -34,29 +42,29 @@ export class ProviderStore {
     this.#logins = logins;
   }
 
-  /** Those of the workspace and those for all, by name. */
-  async reachable(accountId: string): Promise<ProviderState[]> {
+  /** Those of the person, of the workspace, and those for all, by name. */
+  async reachable({ accountId, personId }: ProviderViewer): Promise<ProviderState[]> {
     const rows = await this.#select()
       .where(({ eb, or }) => or([eb("account_id", "=", accountId), eb("account_id", "is", null)]))
+      .where(({ eb, or }) => or([eb("owner_id", "is", null), eb("owner_id", "=", personId)]))
       .orderBy("name")
       .execute();
     return rows.map((row) => this.#toState(row));
   }
 
-  /** `accountId`: null for those of the installation. */
-  async find(accountId: string | null, name: string): Promise<ProviderState | null> {
-    const row = await this.#select().where(isOf(accountId)).where("name", "=", name).executeTakeFirst();
+  async find(owner: ProviderOwner, name: string): Promise<ProviderState | null> {
+    const row = await this.#select().where(isOf(owner)).where("name", "=", name).executeTakeFirst();
     return row ? this.#toState(row) : null;
   }
 
   /** Throws `provider_exists`, `too_many_providers`. A second call with the same id changes nothing. */
   async insert(provider: NewProvider, by: AuthorIds, device: Device | null = null): Promise<void> {
-    const { id, accountId, name, kind, credential } = provider;
+    const { id, accountId, ownerId, name, kind, credential } = provider;
     await this.#database.transaction().execute(async (transaction) => {
       // Serialized, so that the count is correct.
       if (accountId !== null) await lockAccount(transaction, accountId);
       else await sql`lock table providers in share row exclusive mode`.execute(transaction);
-      const others = await transaction.selectFrom("providers").select(["id", "name"]).where(isOf(accountId)).execute();
+      const others = await transaction.selectFrom("providers").select(["id", "name"]).where(isOf(provider)).execute();
       if (others.some((each) => each.id === id)) return;
       if (others.some((each) => each.name === name)) {
         throw new BerthError(
@@ -73,6 +81,7 @@ export class ProviderStore {
         .values({
           ...{ id, name, kind },
           account_id: accountId,
+          owner_id: ownerId,
           ...settingColumns(provider),
           ...this.#credentialColumns(id, credential),
           ...authorColumns(by),
@@ -101,10 +110,10 @@ export class ProviderStore {
   }
 
   /** Whether it existed. */
-  async remove(accountId: string | null, name: string): Promise<boolean> {
+  async remove(owner: ProviderOwner, name: string): Promise<boolean> {
     const { numDeletedRows } = await this.#database
       .deleteFrom("providers")
-      .where(isOf(accountId))
+      .where(isOf(owner))
       .where("name", "=", name)
       .executeTakeFirst();
     return numDeletedRows > 0n;
@@ -130,6 +139,7 @@ export class ProviderStore {
     return {
       ...{ id, name, kind, region, project, models, hint, createdBy },
       accountId: row.account_id,
+      ownerId: row.owner_id,
       baseUrl: row.base_url,
       login: this.#logins.viewOf(id, row),
       credential: row.credential === null ? "none" : opened === null ? "unreadable" : JSON.parse(opened),
@@ -139,8 +149,8 @@ export class ProviderStore {
   }
 }
 
-function isOf(accountId: string | null) {
-  return sql<boolean>`account_id is not distinct from ${accountId}::uuid`;
+function isOf({ accountId, ownerId }: ProviderOwner) {
+  return sql<boolean>`account_id is not distinct from ${accountId}::uuid and owner_id is not distinct from ${ownerId}::uuid`;
 }
 
 function settingColumns({ baseUrl, region, project, models }: ProviderSettings) {

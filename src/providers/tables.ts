@@ -7,6 +7,8 @@ export interface ProviderTables {
     id: string;
     /** Null: for all workspaces. */
     account_id: string | null;
+    /** The person that it is for; null: for all of the workspace. */
+    owner_id: string | null;
     name: string;
     kind: ProviderKind;
     base_url: string | null;

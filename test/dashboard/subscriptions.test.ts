@@ -41,6 +41,19 @@ test("a login shows its page and code, and disappears when a person has finished
   await login.getByText("waiting for the login").waitFor({ state: "detached" });
 });
 
+test("a subscription for one person is added, and says so", async () => {
+  await page.getByRole("button", { name: "Add a provider" }).click();
+  await dialog().getByLabel("Kind").selectOption("claude");
+  await dialog().getByLabel("For").selectOption("person");
+  await dialog().getByLabel("Token of claude setup-token").fill("sk-ant-oat01-a-token-7890");
+  await dialog().getByRole("button", { name: "Add it" }).click();
+  await row("claude").getByText("you alone").waitFor();
+  await row("claude").getByText("…7890").waitFor();
+  await row("claude").getByRole("button", { name: "Delete" }).click();
+  await dialog().getByRole("button", { name: "Delete" }).click();
+  await row("claude").waitFor({ state: "detached" });
+});
+
 test("a login that has failed says why, and is begun again", async () => {
   await row("chatgpt").getByRole("button", { name: "Delete" }).click();
   await dialog().getByRole("button", { name: "Delete" }).click();

@@ -17,7 +17,7 @@ export function Login({ of: provider, isChangeable }: { of: Provider; isChangeab
   return (
     <div className="mt-1 grid max-w-prose justify-items-start gap-2 text-sm">
       {login.status === "pending" ? <Pending of={login} /> : <Failed reason={login.reason} />}
-      {mayReconnect && <Reconnect name={provider.name} isPending={login.status === "pending"} />}
+      {mayReconnect && <Reconnect of={provider} isPending={login.status === "pending"} />}
       {isChangeable && kind === "claude" && <p className="text-muted">Set another token with Edit.</p>}
     </div>
   );
@@ -62,10 +62,10 @@ function Failed({ reason }: { reason: string | null }) {
   );
 }
 
-function Reconnect({ name, isPending }: { name: string; isPending: boolean }) {
+function Reconnect({ of: { name, scope }, isPending }: { of: Provider; isPending: boolean }) {
   const queries = useQueryClient();
   const begin = useAction(async () => {
-    await berth.providers.login(name);
+    await berth.providers.login(name, { scope });
     await queries.invalidateQueries({ queryKey: providersKey });
   });
   return (

@@ -7,6 +7,7 @@ import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useMay } from "../workspace/use-may.ts";
 import { credentialNames, exampleOf, type FieldName, type Kind, kinds, labelOf } from "./kinds.ts";
 
 interface ProviderFormProps {
@@ -21,8 +22,13 @@ const secretFields: readonly FieldName[] = ["apiKey", "secretAccessKey"];
 /** Adds a provider, or changes one. */
 export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormProps) {
   const queries = useQueryClient();
-  const [kind, setKind] = useState<Kind>(provider?.kind ?? "anthropic");
-  const [name, setName] = useState(provider?.name ?? "anthropic");
+  // Members who may not manage the workspace have subscriptions of their own.
+  const mayManage = useMay("manage");
+  const first: Kind = mayManage ? "anthropic" : "claude";
+  const [kind, setKind] = useState<Kind>(provider?.kind ?? first);
+  const [name, setName] = useState(provider?.name ?? first);
+  const [isPersonal, setPersonal] = useState(!mayManage);
+  const isSubscription = kind === "claude" || kind === "chatgpt";
   const [values, setValues] = useState<Partial<Record<FieldName, string>>>({
     baseUrl: provider?.baseUrl ?? "",
     region: provider?.region ?? "",
@@ -34,7 +40,11 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
   const save = useAction(async () => {
     const fields = { ...fieldsOf(shown, values, provider), models: namesIn(models) };
     if (provider) await berth.providers.update(provider.name, fields, { scope: provider.scope });
-    else await berth.providers.create({ name: name.trim(), kind, ...fields } as CreateProvider);
+    else
+      await berth.providers.create({
+        ...{ name: name.trim(), kind, ...fields },
+        ...(isSubscription && isPersonal && { scope: "person" }),
+      } as CreateProvider);
     await Promise.all([providersKey, modelsKey].map((queryKey) => queries.invalidateQueries({ queryKey })));
     onDone();
   });
@@ -50,7 +60,7 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
           <Field label="Kind" hint={kind === "openai-compatible" ? "vLLM, Ollama, LiteLLM, OpenRouter, …" : undefined}>
             {(props) => (
               <Select {...props} value={kind} onChange={({ target }) => choose(target.value as Kind)}>
-                {Object.entries(kinds).map(([value, { label }]) => (
+                {kindsFor(mayManage).map(([value, { label }]) => (
                   <option key={value} value={value}>
                     {label}
                   </option>
@@ -71,6 +81,20 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
             )}
           </Field>
         </div>
+      )}
+      {isSubscription && !provider && (
+        <Field label="For" hint="Yours is used by your private agents alone.">
+          {(props) => (
+            <Select
+              {...props}
+              value={isPersonal ? "person" : "workspace"}
+              onChange={({ target }) => setPersonal(target.value === "person")}
+            >
+              {mayManage && <option value="workspace">This workspace</option>}
+              <option value="person">You alone</option>
+            </Select>
+          )}
+        </Field>
       )}
       {kind === "chatgpt" && !provider && (
         <p className="text-sm text-muted">
@@ -101,6 +125,10 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
       <DialogEnd of={save} action={provider ? "Save" : "Add it"} onCancel={onCancel} />
     </Form>
   );
+}
+
+function kindsFor(mayManage: boolean) {
+  return Object.entries(kinds).filter(([kind]) => mayManage || kind === "claude" || kind === "chatgpt");
 }
 
 interface ProviderFieldProps {

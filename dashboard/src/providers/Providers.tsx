@@ -18,12 +18,15 @@ import { kinds } from "./kinds.ts";
 import { Login } from "./Login.tsx";
 import { ProviderForm } from "./ProviderForm.tsx";
 
+const scopeWords = { person: "you alone", workspace: "this workspace", installation: "all workspaces" };
+
 /** The accounts at providers whose models the workspace's agents can use. */
 export function Providers() {
   const query = useQuery(providersQuery);
   const mayManage = useMay("manage");
+  const mayUse = useMay("use");
   return (
-    <View title="Providers" actions={mayManage && <AddProvider />}>
+    <View title="Providers" actions={mayUse && <AddProvider />}>
       <Loaded query={query}>
         {(providers) =>
           providers.length === 0 ? (
@@ -49,7 +52,7 @@ export function Providers() {
 
 function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) {
   const { name, kind, scope, source, runtimes, credential, readable, models } = provider;
-  const isChangeable = mayManage && scope === "workspace" && source === "api";
+  const isChangeable = source === "api" && (scope === "person" || (mayManage && scope === "workspace"));
   return (
     <tr>
       <td className="wrap-anywhere">
@@ -59,7 +62,7 @@ function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) 
         <Login of={provider} isChangeable={isChangeable} />
       </td>
       <td className="text-muted">{kinds[kind].label}</td>
-      <td className="text-muted">{scope === "workspace" ? "this workspace" : "all workspaces"}</td>
+      <td className="text-muted">{scopeWords[scope]}</td>
       <td className="text-muted">{runtimes.join(", ")}</td>
       <td className="font-mono text-sm whitespace-nowrap text-muted">{credential}</td>
       <td className="text-right">{isChangeable && <ProviderActions of={provider} />}</td>
@@ -68,12 +71,12 @@ function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) 
 }
 
 function ProviderActions({ of: provider }: { of: Provider }) {
-  const { name, kind, models } = provider;
+  const { name, kind, models, scope } = provider;
   const queries = useQueryClient();
   const [result, setResult] = useState<ProviderTest | null>(null);
   const test = useAction(async () => {
     setResult(null);
-    setResult(await berth.providers.test(name, {}));
+    setResult(await berth.providers.test(name, {}, { scope }));
   });
   const mayTest = kinds[kind].lists || models !== null;
   return (
@@ -94,7 +97,7 @@ function ProviderActions({ of: provider }: { of: Provider }) {
           title={`Delete the provider ${name}?`}
           action="Delete"
           onConfirm={async () => {
-            await berth.providers.delete(name);
+            await berth.providers.delete(name, { scope });
             await Promise.all([providersKey, modelsKey].map((queryKey) => queries.invalidateQueries({ queryKey })));
           }}
         >

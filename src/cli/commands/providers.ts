@@ -25,6 +25,7 @@ interface CredentialOptions {
 
 interface ScopeOptions {
   installation?: true;
+  personal?: true;
 }
 
 interface WaitOptions {
@@ -35,6 +36,7 @@ interface WaitOptions {
 type AddOptions = SettingOptions & CredentialOptions & ScopeOptions & WaitOptions & { kind: ProviderKind; key?: false };
 type UpdateOptions = SettingOptions & CredentialOptions & ScopeOptions & { newKey?: true };
 
+const scopeWords = { person: "you", workspace: "workspace", installation: "all" };
 const pollMs = 2_000;
 const noWait = "for chatgpt: do not wait until the login is finished";
 const about = { name: "the provider's name (see berth providers list)" };
@@ -59,8 +61,7 @@ export function register(program: ToolCommand): void {
     columns: {
       NAME: ({ name }: Provider) => name,
       KIND: "kind",
-      FOR: ({ scope, source }) =>
-        source === "environment" ? "all (environment)" : scope === "installation" ? "all" : scope,
+      FOR: ({ scope, source }) => (source === "environment" ? "all (environment)" : scopeWords[scope]),
       KEY: keyText,
       RUNTIMES: ({ runtimes }) => runtimes.join(" "),
       MODELS: ({ models }) => models?.map(printable).join(" ") ?? "",
@@ -78,6 +79,7 @@ export function register(program: ToolCommand): void {
   providers
     .add("delete <name>", "delete a provider with its credentials", about)
     .option("--installation", "one of the installation; for its operator")
+    .addOption(personal())
     .confirms(
       (name: string) =>
         `Delete the provider ${printable(name)}? Agents that use its models fail until they have others.`,
@@ -89,13 +91,19 @@ export function register(program: ToolCommand): void {
     );
   providers
     .add("login <name>", "connect a subscription again", about)
+    .addOption(personal())
     .option("--no-wait", noWait)
     .prints(login, providerText);
   providers
     .add("test <name>", "test a provider with a call for one token", about)
     .option("-m, --model <name>", "the name of the model that is called; default: the provider's first")
     .option("--installation", "one of the installation; for its operator")
+    .addOption(personal())
     .prints(test, ({ model, durationMs }) => `${printable(model)} answered in ${durationMs} ms.`);
+}
+
+function personal(): Option {
+  return new Option("--personal", "a subscription for you alone, and your private agents").conflicts("installation");
 }
 
 function addSettings(command: ToolCommand): ToolCommand {
@@ -106,27 +114,27 @@ function addSettings(command: ToolCommand): ToolCommand {
     .addOption(repeatable("-m, --model <name>", "the name of a model; can be repeated; default: those that it lists"))
     .option("--access-key-id <id>", "for bedrock; its secret is asked for")
     .option("--key-file <file>", "for vertex: the key file of a service account")
-    .option("--installation", "for all workspaces; for the operator");
+    .option("--installation", "for all workspaces; for the operator")
+    .addOption(personal());
 }
 
 async function add(name: string, options: AddOptions): Promise<Provider> {
   const { kind, key } = options;
   const credentials = key === false || kind === "chatgpt" ? {} : await credentialsOf(kind, options);
-  const scope = options.installation ? ({ scope: "installation" } as const) : {};
-  const asked = { name, kind, ...scope, ...settingsOf(options), ...credentials } as CreateProvider;
+  const asked = { name, kind, ...scopeOf(options), ...settingsOf(options), ...credentials } as CreateProvider;
   return finished(await connect().providers.create(asked), options);
 }
 
 /** A Claude subscription has no login at the vendor: it gets another token. */
-async function login(name: string, options: WaitOptions): Promise<Provider> {
+async function login(name: string, options: WaitOptions & ScopeOptions): Promise<Provider> {
   const { providers } = connect();
   try {
-    return await finished(await providers.login(name), options);
+    return await finished(await providers.login(name, scopeOf(options)), options);
   } catch (error) {
     if (!(error instanceof ApiError && error.code === "request_invalid")) throw error;
-    const found = (await providers.list()).find((each) => each.name === name && each.scope === "workspace");
+    const found = (await providers.list()).find((each) => each.name === name);
     if (found?.kind !== "claude") throw error;
-    return providers.update(name, await credentialsOf("claude", {}));
+    return providers.update(name, await credentialsOf("claude", {}), scopeOf(options));
   }
 }
 
@@ -162,7 +170,7 @@ async function update(name: string, options: UpdateOptions): Promise<Provider> {
     );
   }
   if (isNew) {
-    const scope = options.installation ? "installation" : "workspace";
+    const { scope = "workspace" } = scopeOf(options);
     const found = (await providers.list()).find((each) => each.name === name && each.scope === scope);
     if (!found) throw new CliError(`There is no provider ${printable(name)} (see berth providers list).`);
     Object.assign(change, await credentialsOf(found.kind, options));
@@ -176,8 +184,9 @@ async function test(name: string, { model, ...options }: ScopeOptions & { model?
   return result;
 }
 
-function scopeOf({ installation }: ScopeOptions): { scope?: "installation" } {
-  return installation ? { scope: "installation" } : {};
+function scopeOf({ installation, personal }: ScopeOptions): { scope?: "installation" | "person" } {
+  if (installation) return { scope: "installation" };
+  return personal ? { scope: "person" } : {};
 }
 
 function settingsOf({ baseUrl, region, project, model }: SettingOptions): ChangeProvider {
@@ -237,6 +246,6 @@ function providerText(provider: Provider): string {
     ["runtimes", runtimes.join(" ")],
   ];
   const texts = lines.map(([label, value]) => `${label.padEnd(8)}  ${printable(value)}`);
-  const flag = scope === "installation" ? " --installation" : "";
+  const flag = { person: " --personal", workspace: "", installation: " --installation" }[scope];
   return [...texts, `\nTo try it: berth providers test ${printable(name)}${flag}`].join("\n");
 }

@@ -9,9 +9,9 @@ import {
   ProviderTest,
   TestProvider,
 } from "../providers.ts";
-import { managing, reading, route } from "../route.ts";
+import { reading, route, using } from "../route.ts";
 
-/** Accounts at providers of models. */
+/** Accounts at providers of models. Those of the workspace are for owners and admins to set: `ownerOf` in src/providers. */
 export const providerRoutes = {
   listProviders: route({
     method: "GET",
@@ -28,7 +28,7 @@ export const providerRoutes = {
       "Its models' ids are `NAME/MODEL`. The credentials are stored encrypted, and never returned. The kind `chatgpt` has none: a person finishes its `login`.",
     body: CreateProvider,
     responses: { 201: Provider },
-    permission: managing,
+    permission: using,
   }),
   changeProvider: route({
     method: "PATCH",
@@ -40,7 +40,7 @@ export const providerRoutes = {
     query: ProviderQuery,
     body: ChangeProvider,
     responses: { 200: Provider },
-    permission: managing,
+    permission: using,
   }),
   deleteProvider: route({
     method: "DELETE",
@@ -50,7 +50,7 @@ export const providerRoutes = {
     params: ProviderParams,
     query: ProviderQuery,
     responses: { 204: z.null() },
-    permission: managing,
+    permission: using,
   }),
   startProviderLogin: route({
     method: "POST",
@@ -61,7 +61,7 @@ export const providerRoutes = {
     params: ProviderParams,
     query: ProviderQuery,
     responses: { 200: Provider },
-    permission: managing,
+    permission: using,
   }),
   testProvider: route({
     method: "POST",
@@ -72,6 +72,6 @@ export const providerRoutes = {
     query: ProviderQuery,
     body: TestProvider,
     responses: { 200: ProviderTest },
-    permission: managing,
+    permission: using,
   }),
 };

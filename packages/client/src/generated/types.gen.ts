@@ -400,6 +400,10 @@ export type AccountEvent = {
      */
     provider: string;
     kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+    /**
+     * The person that it is for, to whom alone this is reported.
+     */
+    ownerId?: string;
 } | {
     type: 'provider.changed';
     /**
@@ -412,6 +416,10 @@ export type AccountEvent = {
      */
     provider: string;
     kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+    /**
+     * The person that it is for, to whom alone this is reported.
+     */
+    ownerId?: string;
 } | {
     type: 'provider.deleted';
     /**
@@ -424,6 +432,10 @@ export type AccountEvent = {
      */
     provider: string;
     kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+    /**
+     * The person that it is for, to whom alone this is reported.
+     */
+    ownerId?: string;
 } | {
     type: 'provider.login_started';
     /**
@@ -436,6 +448,10 @@ export type AccountEvent = {
      */
     provider: string;
     kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+    /**
+     * The person that it is for, to whom alone this is reported.
+     */
+    ownerId?: string;
 } | {
     type: 'provider.login_connected';
     /**
@@ -448,6 +464,10 @@ export type AccountEvent = {
      */
     provider: string;
     kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+    /**
+     * The person that it is for, to whom alone this is reported.
+     */
+    ownerId?: string;
 } | {
     type: 'provider.login_failed';
     /**
@@ -460,6 +480,10 @@ export type AccountEvent = {
      */
     provider: string;
     kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
+    /**
+     * The person that it is for, to whom alone this is reported.
+     */
+    ownerId?: string;
     reason: string | null;
 } | {
     type: 'queue.changed';
@@ -2464,9 +2488,9 @@ export type CreateProvider = {
     name: string;
     kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
     /**
-     * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+     * `person`: a subscription for you alone, and your private agents; it goes with your membership. `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
      */
-    scope?: 'workspace' | 'installation';
+    scope?: 'person' | 'workspace' | 'installation';
     /**
      * The API key; for `claude`, the token of `claude setup-token`. It is never returned.
      */
@@ -4038,9 +4062,9 @@ export type Provider = {
     name: string;
     kind: 'anthropic' | 'openai' | 'openai-compatible' | 'google' | 'azure' | 'bedrock' | 'vertex' | 'claude' | 'chatgpt';
     /**
-     * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+     * `person`: a subscription for you alone, and your private agents; it goes with your membership. `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
      */
-    scope: 'workspace' | 'installation';
+    scope: 'person' | 'workspace' | 'installation';
     /**
      * `environment`: the server's settings (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`), which only they change.
      */
@@ -4081,7 +4105,7 @@ export type Provider = {
 };
 
 /**
- * By name. One of the workspace hides the installation's of the same name.
+ * By name. One of yours hides those of the workspace and of the installation of the same name, and one of the workspace the installation's.
  */
 export type ProviderList = {
     data: Array<Provider>;
@@ -11246,9 +11270,9 @@ export type DeleteProviderData = {
     };
     query?: {
         /**
-         * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+         * `person`: a subscription for you alone, and your private agents; it goes with your membership. `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
          */
-        scope?: 'workspace' | 'installation';
+        scope?: 'person' | 'workspace' | 'installation';
     };
     url: '/providers/{name}';
 };
@@ -11285,9 +11309,9 @@ export type ChangeProviderData = {
     };
     query?: {
         /**
-         * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+         * `person`: a subscription for you alone, and your private agents; it goes with your membership. `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
          */
-        scope?: 'workspace' | 'installation';
+        scope?: 'person' | 'workspace' | 'installation';
     };
     url: '/providers/{name}';
 };
@@ -11330,9 +11354,9 @@ export type StartProviderLoginData = {
     };
     query?: {
         /**
-         * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+         * `person`: a subscription for you alone, and your private agents; it goes with your membership. `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
          */
-        scope?: 'workspace' | 'installation';
+        scope?: 'person' | 'workspace' | 'installation';
     };
     url: '/providers/{name}/login';
 };
@@ -11375,9 +11399,9 @@ export type TestProviderData = {
     };
     query?: {
         /**
-         * `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
+         * `person`: a subscription for you alone, and your private agents; it goes with your membership. `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
          */
-        scope?: 'workspace' | 'installation';
+        scope?: 'person' | 'workspace' | 'installation';
     };
     url: '/providers/{name}/test';
 };
