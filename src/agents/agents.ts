@@ -1,4 +1,5 @@
 import type { AppContext } from "../context.ts";
+import type { AcpProgram } from "../contract/acp-program.ts";
 import {
   type Agent,
   AgentName,
@@ -114,6 +115,7 @@ export class Agents {
     if (asked.private) requireMaker(personId);
     await this.#context.stores.agents.requireFew(accountId, asked.count ?? 1);
     await this.#requireRunnable(accountId, runtime);
+    this.#requireProgram(asked.acp ?? null, runtime);
     this.#requireEnforced(asked.permissions, runtime);
     await this.#requireModels([asked.model ?? null, ...(asked.fallbackModels ?? [])], runtime, {
       accountId,
@@ -146,6 +148,18 @@ export class Agents {
 
   get #defaultRuntime(): string {
     return this.#context.offeredRuntimes[0]!.name;
+  }
+
+  /** Throws `request_invalid` if the runtime has no program and needs one, or the other way round. */
+  #requireProgram(program: AcpProgram | null, runtime: string): void {
+    const needs = this.#context.runtimes.find(({ name }) => name === runtime)?.needsProgram ?? false;
+    if (needs && program === null)
+      throw new BerthError("request_invalid", `acp: the runtime ${runtime} needs a \`command\`, the program to start.`);
+    if (!needs && program !== null)
+      throw new BerthError(
+        "request_invalid",
+        `acp: only the runtime acp has a program of its own, and this is ${runtime}.`,
+      );
   }
 
   /** Throws `model_not_available` for the first that the runtime cannot use. */
@@ -196,6 +210,8 @@ export class Agents {
     const { runtime = agent.runtime, model, agents } = asked;
     const isOther = runtime !== agent.runtime;
     if (isOther) await this.#requireRunnable(agent.accountId, runtime);
+    const program = asked.acp ?? (isOther || asked.acp === null ? null : agent.acp);
+    this.#requireProgram(program, runtime);
     // Others may use it from now on, and its maker's subscription is not for them.
     const isAny = isOther || (asked.private === false && agent.private);
     const { fallbackModels = isAny ? agent.fallbackModels : [] } = asked;
@@ -206,7 +222,7 @@ export class Agents {
     await this.#requireOthers(viewer, { ...agent, ...asked }, agents);
     if (asked.private === false) await this.#requirePublic(agents ?? agent.agents, agent.accountId);
     requireSmall({ ...agent, ...asked });
-    const settings = givenSettings(asked);
+    const settings = givenSettings(isOther ? { ...asked, acp: program } : asked);
     if (isOther) return this.#changeRuntime(runtime, agent, settings);
     if (Object.keys(settings).length === 0) return agent;
     return (await this.#context.stores.agents.configure(agent.id, settings)) ?? deleting(agent);
@@ -375,12 +391,14 @@ function deleting({ name }: AgentState): never {
 
 function requireSmall({
   instructions,
+  acp,
   mcpServers,
 }: {
   instructions?: string | null | undefined;
+  acp?: AcpProgram | null | undefined;
   mcpServers?: McpServers | undefined;
 }): void {
-  if (Buffer.byteLength(JSON.stringify({ instructions, mcpServers })) <= maximumSettings) return;
-  const message = `instructions and mcpServers together are limited to ${maximumSettings / 1024} KiB of JSON.`;
+  if (Buffer.byteLength(JSON.stringify({ instructions, acp, mcpServers })) <= maximumSettings) return;
+  const message = `instructions, acp and mcpServers together are limited to ${maximumSettings / 1024} KiB of JSON.`;
   throw new BerthError("request_invalid", message);
 }

@@ -40,10 +40,10 @@ export function viewFor(caller: ViewingCaller, agent: AgentState, full: Agent): 
   const { privateSource: source } = agent;
   const view = source && accessTo(source, caller) === "none" ? { ...full, forkedFrom: null } : full;
   if (caller.credential === "agent") {
-    const { instructions, mcpServers, agents, permissions } = usualSettings;
-    return { ...view, maker: null, instructions, mcpServers, agents, permissions };
+    const { instructions, acp, mcpServers, agents, permissions } = usualSettings;
+    return { ...view, maker: null, instructions, acp, mcpServers, agents, permissions };
   }
-  return allows(caller.role, "use") ? view : { ...view, mcpServers: {} };
+  return allows(caller.role, "use") ? view : { ...view, acp: usualSettings.acp, mcpServers: {} };
 }
 
 function overseen(view: Agent): Agent {

@@ -15,6 +15,7 @@ const columns = {
   runtime: "runtime",
   model: "model",
   instructions: "instructions",
+  acp: "acp",
   mcpServers: "mcp_servers",
   agents: "agents",
   fallbackModels: "fallback_models",

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { ImportDetail } from "../archives/imports.ts";
+import type { AcpProgram } from "../contract/acp-program.ts";
 import type {
   AgentStatus,
   Fault,
@@ -23,6 +24,7 @@ export interface AgentTables {
     runtime: string;
     model: string | null;
     instructions: string | null;
+    acp: JSONColumnType<AcpProgram> | null;
     mcp_servers: ColumnType<McpServers, string | undefined, string>;
     agents: ColumnType<string[], string | undefined, string>;
     fallback_models: ColumnType<string[], string | undefined, string>;

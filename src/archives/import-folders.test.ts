@@ -30,6 +30,7 @@ const manifest = {
 const settings = {
   model: null,
   instructions: null,
+  acp: null,
   mcpServers: {},
   agents: [],
   resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },

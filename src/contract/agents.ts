@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AcpProgram, AskedAcpProgram } from "./acp-program.ts";
 import { errorStatuses } from "./errors.ts";
 import { askedLimits, LimitDetails, limitFields, noLimits } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
@@ -178,6 +179,7 @@ const AgentImage = z
 const settings = {
   model: z.string().nullable().meta({ description: "Null: the runtime's default." }),
   instructions: z.string().nullable(),
+  acp: AcpProgram.nullable(),
   mcpServers: McpServers,
   agents: z
     .array(z.string())
@@ -195,6 +197,7 @@ export type AgentSettings = z.infer<z.ZodObject<typeof settings>>;
 export const usualSettings: AgentSettings = {
   model: null,
   instructions: null,
+  acp: null,
   mcpServers: {},
   agents: [],
   fallbackModels: [],
@@ -223,6 +226,7 @@ export function givenSettings(
 const askedSettings = {
   model: ModelId.optional(),
   instructions: Instructions.optional(),
+  acp: AskedAcpProgram.optional(),
   mcpServers: McpServers.optional(),
   agents: OtherAgents.optional().meta({
     description: "Names of up to 16 agents in the account that this agent may call as tools.",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AskedAcpProgram } from "./acp-program.ts";
 import { Agent, AgentName, AutoSnapshot, FallbackModels, Fault, WaitQuery } from "./agents.ts";
 import { TurnChanges } from "./changes.ts";
 import { ArchivedConversation, maximumConversations } from "./conversations.ts";
@@ -74,6 +75,7 @@ export const ArchivedSettings = z.object({
     .max(64 * 1024)
     .refine((text) => !text.includes("\0"), "Instructions must not contain null characters.")
     .nullable(),
+  acp: AskedAcpProgram.default(null),
   mcpServers: McpServers,
   /** The agents in the account that it may call, by name. */
   agents: z.array(AgentName).max(16),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AcpProgram } from "./acp-program.ts";
 import { TurnEvent } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
 import { ClientFunction } from "./functions.ts";
@@ -162,6 +163,8 @@ export const Adoption = z.object({
   secrets: GuestSecrets,
   /** The turn that the agent is running: a woken guest continues it, and abandons any other. */
   turnId: z.string().nullable().default(null),
+  /** The program of the runtime `acp`; null: another runtime, or a machine that waits for its agent. */
+  acp: AcpProgram.nullable().default(null),
 });
 export type Adoption = z.infer<typeof Adoption>;
 
@@ -215,6 +218,8 @@ export const Prompt = z.object({
   functions: z.array(ClientFunction).max(1_000).optional(),
   /** MCP servers for the runtime, with the names of secrets in place of their values. */
   mcpServers: McpServers.optional(),
+  /** The program of the runtime `acp`. */
+  acp: AcpProgram.nullable().optional(),
   /** The runtime has the tools with which it calls other agents and schedules messages (see `agentsPath`). */
   asksAgents: z.boolean().optional(),
   /** The agent's skills. The runner gets missing files from `skillsPath`; those of older images ignore it. */

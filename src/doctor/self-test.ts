@@ -108,6 +108,7 @@ export class SelfTest {
       restores: 0,
       snapshot: null,
       isImporting: false,
+      acp: null,
       runtime,
       hostname: "machine-test",
       resources,

@@ -61,7 +61,7 @@ function conversationIn(journalFolder: string, runtime = counting): Conversation
     },
     new TurnChanges(context),
   );
-  conversation.choose(runtime.name);
+  conversation.choose(runtime.name, null);
   return conversation;
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AcpProgram } from "../contract/acp-program.ts";
 import type { Fault } from "../contract/agents.ts";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
@@ -66,6 +67,8 @@ export class Conversation {
   readonly #uplink: Pick<Uplink, "calls" | "hold">;
   readonly #changes: TurnChanges;
   #runtime: Runtime | null = null;
+  /** Of a runtime that needs one. */
+  #program: AcpProgram | null = null;
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
   #reason: string | null = null;
@@ -114,11 +117,17 @@ export class Conversation {
     if (this.#running) await within(maximumSyncMs, this.#running.journal.flushed());
   }
 
-  /** Selects the runtime without starting it. No effect while it runs. */
-  choose(name: string): void {
+  /** Selects the runtime, and the program of one that needs one, without starting it. No effect while it runs. */
+  choose(name: string, program: AcpProgram | null): void {
     const runtime = this.#runtimes.find((candidate) => candidate.name === name);
     if (!runtime) throw new Error(`this runner has no runtime ${name}`);
     this.#runtime = runtime;
+    this.#program = program;
+  }
+
+  /** False in a machine that waits for its agent, whose program it does not know yet. */
+  get canStart(): boolean {
+    return this.#runtime?.needsProgram !== true || this.#program !== null;
   }
 
   /** The running session; starts the runtime if there is none. */
@@ -166,6 +175,7 @@ export class Conversation {
 
   /** Starts the runtime, runs its throwaway turns, and begins an empty conversation. */
   async warmUp(): Promise<void> {
+    if (!this.canStart) return;
     const session = await this.open();
     for (const prompt of this.#runtime!.warmUp) {
       let last: LastEvent | null = null;
@@ -328,11 +338,12 @@ export class Conversation {
 
   /** `unheard`: the runtime exited before it emitted an event or called a model. */
   async #attempt(journal: Journal, prompt: BegunPrompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
-    const [hasOtherServers, hasOtherSkills] = [
+    const changes = [
+      this.#changeProgram(prompt),
       await this.#servers.change(prompt),
       await this.#skills.change(prompt.skills),
     ];
-    if (hasOtherServers || hasOtherSkills) await this.#end();
+    if (changes.includes(true)) await this.#end();
     const session = await this.open();
     if (signal.aborted) return { type: "response.cancelled" };
     try {
@@ -360,6 +371,13 @@ export class Conversation {
     });
     if (last.type !== "response.failed" || heard || this.#uplink.calls > calls) return last;
     return (await hasEnded(session)) ? "unheard" : last;
+  }
+
+  /** True if the turn's program is another one than the runtime was started with. */
+  #changeProgram({ acp = null }: Prompt): boolean {
+    const isOther = JSON.stringify(acp) !== JSON.stringify(this.#program);
+    this.#program = acp;
+    return isOther;
   }
 
   /**
@@ -412,7 +430,8 @@ export class Conversation {
       try {
         const session = await this.#sessions.forStart(runtime.name);
         await this.#skills.prepare();
-        return await runtime.start({ ...this.#context, mcpServers: await this.#servers.current(), session });
+        const mcpServers = await this.#servers.current();
+        return await runtime.start({ ...this.#context, program: this.#program, mcpServers, session });
       } catch (error) {
         if (tries <= 1 || givenUp.aborted) throw error;
         this.#context.log(`${runtime.name} did not start, and is tried again: ${(error as Error).message}`);

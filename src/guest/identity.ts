@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const identityFile = "/run/berth/identity.json";
 const bootIdFile = "/run/berth/boot-id";
 
-export type Identity = Pick<Adoption, "machineId" | "bootId" | "runtime" | "token">;
+export type Identity = Pick<Adoption, "machineId" | "bootId" | "runtime" | "acp" | "token">;
 
 /** The identity received by an earlier runner in the same run. */
 export async function loadIdentity(): Promise<Identity | null> {
@@ -47,14 +47,14 @@ export type Renewer = (fresh: Pick<Adoption, "time" | "entropy">) => Promise<voi
 export async function adopt(adoption: Adoption, before: Identity | null, renew: Renewer): Promise<Identity> {
   const renewed = renew(adoption);
   renewed.catch(() => {}); // Awaited below, unless something else fails first.
-  const { machineId, runtime, token } = adoption;
+  const { machineId, runtime, acp, token } = adoption;
   // A woken machine has its names and has not rebooted. Under emulation, every file takes noticeable time.
   const isWoken = before?.machineId === machineId;
   if (!isWoken) {
     await renewed;
     await takeNames(adoption);
   }
-  const identity = { machineId, bootId: isWoken ? before.bootId : adoption.bootId, runtime, token };
+  const identity = { machineId, bootId: isWoken ? before.bootId : adoption.bootId, runtime, acp, token };
   keep(identity);
   await renewed;
   return identity;

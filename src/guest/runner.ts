@@ -119,7 +119,8 @@ class Runner {
   #become(identity: Identity): void {
     this.#identity = identity;
     this.#token = identity.token;
-    this.#conversation.choose(identity.runtime);
+    this.#conversation.choose(identity.runtime, identity.acp ?? null);
+    if (!this.#conversation.canStart) return;
     void this.#conversation.open().catch((error: Error) => this.#options.context.log(error.message));
   }
 

@@ -128,7 +128,7 @@ export class Spares {
     this.#lastUsed ??= new Map(
       [...(await stores.lifecycle.lastCreated())].map(([runtime, at]) => [runtime, at.getTime()]),
     );
-    const offered = models.offered.map(({ name }) => name);
+    const offered = models.offered.filter(({ needsProgram }) => !needsProgram).map(({ name }) => name);
     const recent = [...this.#lastUsed].filter(([name, at]) => Date.now() - at < recentMs && offered.includes(name));
     const names = recent.toSorted(([, one], [, other]) => other - one).map(([runtime]) => runtime);
     const served = new Set([...this.#waiting.values()].map((spare) => spare.runtime));
@@ -154,6 +154,7 @@ export class Spares {
       snapshot: null,
       isImporting: false,
       runtime,
+      acp: null,
       hostname: "spare",
       resources,
     };

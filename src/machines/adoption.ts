@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import type { AcpProgram } from "../contract/acp-program.ts";
 import type { Adoption, GuestSecrets } from "../contract/guest.ts";
 
 /** A channel token: 256 random bits. */
@@ -14,6 +15,7 @@ export function newAdoption(
   token: string,
   secrets: GuestSecrets,
   turnId: string | null = null,
+  acp: AcpProgram | null = null,
 ): Adoption {
   return {
     machineId,
@@ -22,6 +24,7 @@ export function newAdoption(
     token,
     secrets,
     turnId,
+    acp,
     bootId: randomUUID(),
     time: Date.now() / 1000,
     entropy: randomBytes(64).toString("hex"),

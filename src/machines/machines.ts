@@ -359,7 +359,7 @@ export class Machines {
       // The guest may have taken minutes to respond, and could not receive secrets set during that time.
       const secrets = await this.#options.secretsOf(spec.id).catch(() => known);
       const turnId = this.#options.turnOf(spec.id);
-      const adoption = newAdoption(hexOf(spec.id), spec.hostname, spec.runtime, token, secrets, turnId);
+      const adoption = newAdoption(hexOf(spec.id), spec.hostname, spec.runtime, token, secrets, turnId, spec.acp);
       const health = await guest.adopt(adoption, { timeoutMs });
       await driver.adopted(spec.id);
       this.#connections.adopted(spec.id);

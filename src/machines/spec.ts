@@ -1,3 +1,4 @@
+import type { AcpProgram } from "../contract/acp-program.ts";
 import type { InstallStepName, Resources } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 
@@ -19,6 +20,8 @@ export interface MachineSpec {
   /** Whether it receives an import's files once it runs. */
   isImporting: boolean;
   runtime: string;
+  /** The program that the runtime `acp` starts. */
+  acp: AcpProgram | null;
   /** The guest's own hostname. */
   hostname: string;
   resources: Resources;

@@ -12,8 +12,9 @@ import { type Catalog, type CatalogModel, Catalogs } from "./catalog.ts";
 /** A user's information for choosing a runtime and its models. */
 export interface RuntimeFacts {
   name: string;
-  /** The runtime's npm package. */
-  package: string;
+  /** The runtime's npm package; null: it starts each agent's own program. */
+  package: string | null;
+  needsProgram?: boolean;
   abilities: Record<AbilityName, true | { supported: boolean; reason: string }>;
   /** The APIs of models that it can use. */
   wires: readonly WireName[];
@@ -105,6 +106,8 @@ function problemOf(model: string, runtime: RuntimeFacts, { models, providers }: 
 function defaultModel(runtime: RuntimeFacts, reachable: Reachable): string | null {
   const { providers, unlisted } = reachable;
   if (providers.length === 0) return demoModel;
+  // Which models an agent's own program knows is its own affair.
+  if (runtime.needsProgram) return null;
   if (!providers.some((provider) => fits(runtime, provider))) {
     throw new BerthError(
       "model_not_available",
@@ -151,7 +154,7 @@ export class ModelChoice {
   /** The version of a runtime in the guest image; null if it is not in it. */
   async versionOf(runtime: string): Promise<string | null> {
     const npmPackage = this.#runtimeOf(runtime)?.package;
-    if (npmPackage === undefined) return null;
+    if (npmPackage === undefined || npmPackage === null) return null;
     this.#packages ??= readFile(runtimesLock, "utf8").then((lock) => JSON.parse(lock).packages);
     const { version } = (await this.#packages)[`node_modules/${npmPackage}`] ?? {};
     // Codex's versions end in the processor's kind.

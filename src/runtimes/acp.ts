@@ -1,13 +1,16 @@
 import type { ChildProcess } from "node:child_process";
 import { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type McpServer as AcpMcpServer,
   type ClientContext,
   type ContentBlock,
   client,
+  type InitializeResponse,
   methods,
   type NewSessionRequest,
   ndJsonStream,
+  type SessionConfigOption,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
@@ -50,6 +53,8 @@ export interface AcpLaunch {
 export interface AcpConnection {
   readonly agent: ClientContext;
   sessionId: string;
+  /** The choices that the session offered its client when it was opened. */
+  readonly options: readonly SessionConfigOption[];
   /** Sends a text in the session. Returns what the runtime sent until it was done. */
   say(text: string): Promise<{ stopReason: string; updates: SessionUpdate[] }>;
   /** Opens a new, empty session in the same process and switches to it. */
@@ -65,14 +70,16 @@ interface Steering {
 
 /** A runtime's process with an open session. */
 interface Opened {
-  sessionId: string;
+  session: OpenSession;
   agent: ClientContext;
+  able: InitializeResponse;
   child: ChildProcess;
   ended: Promise<void>;
-  /** Whether it takes messages while a turn runs. */
-  takesMessages: boolean;
-  /** Whether its prompts may have image blocks. */
-  takesImages: boolean;
+}
+
+interface OpenSession {
+  sessionId: string;
+  options: readonly SessionConfigOption[];
 }
 
 /** How long a runtime may take to end a cancelled turn before its process is killed. */
@@ -80,7 +87,8 @@ const cancelGraceMs = 5_000;
 
 /** Starts a runtime and opens its session over ACP. Rejects with `runtime_failed` if it exits or refuses. */
 export async function startAcp(launch: AcpLaunch, context: StartContext): Promise<Session> {
-  const { child, ended } = await spawnRuntime(launch.command, launch.args, launch.env, "pipe", context);
+  const words = new LastWords(context);
+  const { child, ended } = await spawnRuntime(launch.command, launch.args, launch.env, "pipe", words.context);
   const listeners = new Set<(update: SessionUpdate) => void>();
   const servers = [functionServer, ...Object.keys(context.mcpServers)];
   const permissions = new AcpPermissions(servers, context.home);
@@ -103,45 +111,87 @@ export async function startAcp(launch: AcpLaunch, context: StartContext): Promis
     if (launch.authenticationMethod) {
       await agent.request(methods.agent.authenticate, { methodId: launch.authenticationMethod });
     }
-    const id = await openSession(agent, launch.session, launch, context);
-    const takesMessages = (able._meta?.steering as Steering | undefined)?.supported === true;
-    const takesImages = able.agentCapabilities?.promptCapabilities?.image ?? false;
-    const opened = { sessionId: id, agent, child, ended, takesMessages, takesImages };
-    return new AcpSession(opened, listeners, launch, context);
+    const session = await openSession(agent, able, launch.session, launch, context);
+    return new AcpSession({ session, agent, able, child, ended }, listeners, launch, context);
   } catch (error) {
+    // It may just have ended, and that says more than the connection's end.
+    await Promise.race([ended, sleep(endNoticeMs)]);
     killTree(child);
-    throw new BerthError("runtime_failed", `The runtime did not start: ${reasonOf(error)}`, { cause: error });
+    const reason = [reasonOf(error), ...words.lines].join("\n");
+    throw new BerthError("runtime_failed", `The runtime did not start: ${reason}`, { cause: error });
+  } finally {
+    words.end();
   }
 }
 
-/** Resumes the session with this id if the runtime has it, or opens a new one. Returns its id. */
+/** How long to wait, after a failed start, for the process's end and its last output. */
+const endNoticeMs = 500;
+const keptLines = 5;
+const keptLength = 300;
+
+/** The end of a runtime's error output while it starts. */
+class LastWords {
+  readonly lines: string[] = [];
+  readonly context: StartContext;
+  #isOver = false;
+
+  constructor(context: StartContext) {
+    const log = (line: string) => {
+      if (!this.#isOver) this.lines.push(line.slice(0, keptLength));
+      if (this.lines.length > keptLines) this.lines.shift();
+      context.log(line);
+    };
+    this.context = { ...context, log };
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+}
+
+/** Opens the session with this id if the runtime has it, or a new one. */
 async function openSession(
   agent: ClientContext,
+  able: InitializeResponse,
   id: string | null,
   launch: AcpLaunch,
   context: StartContext,
-): Promise<string> {
-  if (id !== null) {
+): Promise<OpenSession> {
+  const { loadSession, sessionCapabilities } = able.agentCapabilities ?? {};
+  if (id !== null && (sessionCapabilities?.resume || loadSession)) {
+    const params = { sessionId: id, ...sessionParams(able, launch, context) };
     try {
-      await agent.request(methods.agent.session.resume, { sessionId: id, ...sessionParams(launch, context) });
-      return id;
+      const { configOptions } = sessionCapabilities?.resume
+        ? await agent.request(methods.agent.session.resume, params)
+        : await agent.request(methods.agent.session.load, params);
+      return { sessionId: id, options: configOptions ?? [] };
     } catch (error) {
       // Not every runtime keeps a session without a finished turn. Starting a new one loses nothing.
       context.log(`cannot resume ${id}, beginning a new one: ${reasonOf(error)}`);
     }
   }
-  return newSession(agent, launch, context);
+  return newSession(agent, able, launch, context);
 }
 
-async function newSession(agent: ClientContext, launch: AcpLaunch, context: StartContext): Promise<string> {
-  const { sessionId } = await agent.request(methods.agent.session.new, sessionParams(launch, context));
-  return sessionId;
+async function newSession(
+  agent: ClientContext,
+  able: InitializeResponse,
+  launch: AcpLaunch,
+  context: StartContext,
+): Promise<OpenSession> {
+  const params = sessionParams(able, launch, context);
+  const { sessionId, configOptions } = await agent.request(methods.agent.session.new, params);
+  return { sessionId, options: configOptions ?? [] };
 }
 
-function sessionParams({ sessionMeta }: AcpLaunch, context: StartContext): NewSessionRequest {
-  const { home, functionsUrl, mcpServers } = context;
-  const all = { [functionServer]: { url: functionsUrl }, ...mcpServers };
-  return { cwd: home, mcpServers: Object.entries(all).map(mcpServerOf), _meta: sessionMeta };
+function sessionParams(able: InitializeResponse, { sessionMeta }: AcpLaunch, context: StartContext): NewSessionRequest {
+  const { home, functionsUrl, mcpServers, log } = context;
+  const all = Object.entries({ [functionServer]: { url: functionsUrl }, ...mcpServers });
+  const takesHttp = able.agentCapabilities?.mcpCapabilities?.http ?? false;
+  const taken = all.filter(([, server]) => takesHttp || !("url" in server));
+  for (const [name] of all.filter((each) => !taken.includes(each)))
+    log(`the MCP server ${name} is left out: the runtime takes none over HTTP`);
+  return { cwd: home, mcpServers: taken.map(mcpServerOf), _meta: sessionMeta };
 }
 
 function mcpServerOf([name, server]: [string, McpServer]): AcpMcpServer {
@@ -159,31 +209,30 @@ function imageBlock({ mediaType, data }: PromptImage): ContentBlock {
 
 class AcpSession implements Session, AcpConnection {
   sessionId: string;
+  options: readonly SessionConfigOption[];
   id: string;
   readonly ended: Promise<void>;
   readonly agent: ClientContext;
+  readonly #able: InitializeResponse;
   readonly #child: ChildProcess;
-  readonly #takesMessages: boolean;
   readonly #listeners: Set<(update: SessionUpdate) => void>;
   readonly #launch: AcpLaunch;
   readonly #context: StartContext;
-  /** Whether its prompts may have image blocks. */
-  readonly #takesImages: boolean;
   /** Undefined if unknown. */
   #model: string | null | undefined;
 
   constructor(
-    { sessionId, agent, child, ended, takesMessages, takesImages }: Opened,
+    { session, agent, able, child, ended }: Opened,
     listeners: Set<(update: SessionUpdate) => void>,
     launch: AcpLaunch,
     context: StartContext,
   ) {
-    this.sessionId = sessionId;
-    this.id = sessionId;
+    this.sessionId = session.sessionId;
+    this.options = session.options;
+    this.id = session.sessionId;
     this.agent = agent;
+    this.#able = able;
     this.#child = child;
-    this.#takesMessages = takesMessages;
-    this.#takesImages = takesImages;
     this.ended = ended;
     this.#listeners = listeners;
     this.#launch = launch;
@@ -202,7 +251,7 @@ class AcpSession implements Session, AcpConnection {
     try {
       if (!signal.aborted) await this.#choose(prompt.model);
       if (signal.aborted) return { type: "response.cancelled" };
-      const images = this.#takesImages ? prompt.images : [];
+      const images = this.#able.agentCapabilities?.promptCapabilities?.image ? prompt.images : [];
       const stopReason = await this.#ask(asText(prompt.message), (update) => text.take(eventOf(update)), images);
       text.flush();
       return lastEventOf(stopReason, signal);
@@ -224,12 +273,11 @@ class AcpSession implements Session, AcpConnection {
   }
 
   async begin(): Promise<void> {
-    this.sessionId = await newSession(this.agent, this.#launch, this.#context);
-    this.#model = undefined;
+    this.#take(await newSession(this.agent, this.#able, this.#launch, this.#context));
   }
 
   async steer(message: string): Promise<boolean> {
-    if (!this.#takesMessages) return false;
+    if ((this.#able._meta?.steering as Steering | undefined)?.supported !== true) return false;
     const { outcome } = await this.agent.request<{ outcome: string }>(steerMethod, {
       sessionId: this.sessionId,
       prompt: [{ type: "text", text: asText(message) }],
@@ -251,9 +299,15 @@ class AcpSession implements Session, AcpConnection {
 
   async #resume(id: string): Promise<void> {
     const { sessionId } = this;
-    if (this.#launch.closesSessions) await this.agent.request(methods.agent.session.close, { sessionId });
-    this.sessionId = await openSession(this.agent, id, this.#launch, this.#context);
+    const { closesSessions } = this.#launch;
+    if (closesSessions) await this.agent.request(methods.agent.session.close, { sessionId });
+    this.#take(await openSession(this.agent, this.#able, id, this.#launch, this.#context));
     this.id = this.sessionId;
+  }
+
+  #take({ sessionId, options }: OpenSession): void {
+    this.sessionId = sessionId;
+    this.options = options;
     this.#model = undefined;
   }
 

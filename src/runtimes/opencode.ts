@@ -118,7 +118,7 @@ const slots: Record<Wire, Record<string, string>> = {
 };
 
 /** OpenAI's reasoning models reject the `max_tokens` that opencode sends with chat completions. */
-const ownToOpenAi = /^(gpt-([5-9]|\d\d)|o\d|codex)/;
+export const ownToOpenAi = /^(gpt-([5-9]|\d\d)|o\d|codex)/;
 
 /** How to request one of Berth's models from opencode. */
 export function choiceOf(model: string | null): Choice {

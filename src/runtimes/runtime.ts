@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { AcpProgram } from "../contract/acp-program.ts";
 import { type Resources, usualResources } from "../contract/agents.ts";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Prompt as GuestPrompt } from "../contract/guest.ts";
@@ -51,6 +52,8 @@ export function addedFolder({ stateFolder }: Pick<RuntimeContext, "stateFolder">
 
 /** A runtime's settings at its start: it keeps these servers until it ends. */
 export interface StartContext extends RuntimeContext {
+  /** The agent's own program, which a runtime that needs one starts. */
+  program: AcpProgram | null;
   /** The agent's own MCP servers by name, with the placeholders of its secrets. */
   mcpServers: McpServers;
   /** The runtime's id of the session to continue; `latestSession`, or null for a new one. */
@@ -119,8 +122,10 @@ export const allAbilities: Abilities = {
 /** Everything specific to one runtime. To add a runtime, add a file that exports one of these. */
 export interface Runtime {
   readonly name: string;
-  /** The npm package in the guest image whose version is the runtime's. */
-  readonly package: string;
+  /** The npm package in the guest image whose version is the runtime's; null: it starts each agent's own program. */
+  readonly package: string | null;
+  /** Whether it can start only with a program that the agent's settings name. */
+  readonly needsProgram?: boolean;
   readonly abilities: Abilities;
   /** The default memory of its machines, in MiB: its peak use, and the same again for its tools. */
   readonly memoryMiB: number;

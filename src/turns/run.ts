@@ -165,8 +165,8 @@ async function sourceOf(
   const { id: turnId, conversation, functions } = turn;
   const { signal } = over;
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
-  const { mcpServers, asksAgents } = settings;
-  const tools = { functions: functions ?? [], mcpServers, asksAgents };
+  const { acp, mcpServers, asksAgents } = settings;
+  const tools = { functions: functions ?? [], acp, mcpServers, asksAgents };
   const skills = await context.stores.skills.ofAgent(turn.agentId);
   const delivered = await deliver(turn, guest, lease, context, signal);
   const model = await context.models.forRuntime(turn.model, turn.agentId);

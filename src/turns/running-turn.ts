@@ -1,4 +1,5 @@
 import { add, toUsage, type UsageState } from "../billing/usage.ts";
+import type { AcpProgram } from "../contract/acp-program.ts";
 import type { Fault } from "../contract/agents.ts";
 import type { Author } from "../contract/authors.ts";
 import { type LastEvent, type Outcome, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
@@ -19,6 +20,7 @@ import { TurnWriter } from "./writer.ts";
 export interface TurnSettings {
   model: string | null;
   instructions: string | null;
+  acp: AcpProgram | null;
   mcpServers: McpServers;
   asksAgents: boolean;
   fallbackModels: readonly string[];

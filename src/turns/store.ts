@@ -133,6 +133,7 @@ export class TurnStore {
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
       .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
+      .select("agents.acp")
       .select(["agents.schedules", "agents.fallback_models", "agents.auto_snapshot", "agents.permissions"])
       .select(["agents.max_credits", "agents.max_minutes", "agents.max_tool_calls"])
       .where("turns.status", "=", "running")
@@ -143,6 +144,7 @@ export class TurnStore {
       turn: toTurnState(row),
       agent: {
         instructions: row.agent_instructions,
+        acp: row.acp,
         mcpServers: row.mcp_servers,
         agents: row.other_agents,
         schedules: row.schedules,

@@ -40,6 +40,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
           turn,
           agent: {
             instructions: null,
+            acp: null,
             mcpServers: {},
             agents: [],
             schedules: null,

@@ -29,6 +29,7 @@ export type TurnAgent = Pick<
   AgentState,
   | "instructions"
   | "fallbackModels"
+  | "acp"
   | "mcpServers"
   | "agents"
   | "schedules"
@@ -380,6 +381,7 @@ export class Turns {
     const settings = {
       model: turn.model,
       instructions: instructions || null,
+      acp: agent.acp,
       mcpServers: agent.mcpServers,
       asksAgents: agent.agents.length > 0 || agent.schedules !== null,
       fallbackModels: agent.fallbackModels,

@@ -29,6 +29,8 @@ const added = [
   [/\/agents\/(ada|bob|hal)$/, "queueLength"],
   [/\/agents\/(ada|bob|hal)$/, "queue"],
   [/\/agents(\?|$)/, "data.*.permissions"],
+  [/\/agents(\?|$)/, "data.*.acp"],
+  [/\/agents\/(ada|bob|hal)$/, "acp"],
   [/\/agents(\?|$)/, "data.*.fallbackModels"],
   [/\/agents\/(ada|bob|hal)$/, "fallbackModels"],
   [/\/agents\/(ada|bob|hal)$/, "permissions"],

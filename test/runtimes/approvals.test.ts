@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TurnEvent } from "../../src/contract/chat.ts";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy } from "../support/model-proxy.ts";
-import { modelOf, providersAt, realModels, toolName, toolUse } from "../support/real-runtimes.ts";
+import { modelOf, providersAt, realModels, runtimes, toolName, toolUse } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes that can ask, each as a process of this host.
@@ -45,6 +44,11 @@ const tools: Record<string, [tool: string, input: object, kind: string, subject:
     ["write", { filePath: "PATH/new.txt", content: "new" }, "edit", "PATH/new.txt"],
     ["webfetch", { url: "https://example.com/a?b", format: "text" }, "fetch", "example.com"],
     ["bash", { command: "true; ls", description: "?" }, "execute", "true; ls"],
+  ],
+  pi: [
+    ["read", { path: "secret.txt" }, "read", "PATH/secret.txt"],
+    ["write", { path: "PATH/new.txt", content: "new" }, "edit", "PATH/new.txt"],
+    ["bash", { command: "true; ls" }, "execute", "true; ls"],
   ],
   // It reads files with commands.
   codex: [

@@ -2,12 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy } from "../support/model-proxy.ts";
 import { jpeg, png } from "../support/pictures.ts";
-import { isOpenAi, modelOf, providersAt, realModels } from "../support/real-runtimes.ts";
+import { isOpenAi, modelOf, providersAt, realModels, runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes that give images to their models, each as a process of this host.

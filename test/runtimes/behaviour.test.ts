@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { usualProvider } from "../../src/providers/directory.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
+import { runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host, before a provider that records what it is sent: all behave the

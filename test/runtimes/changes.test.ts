@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runtimes } from "../../src/runtimes/all.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
+import { runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Files that turns of the real runtimes change. Each runtime is a process of this host.

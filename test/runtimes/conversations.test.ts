@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, messageNumberIn, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy } from "../support/model-proxy.ts";
-import { modelOf, otherModelOf, providersAt, realModels } from "../support/real-runtimes.ts";
+import { modelOf, otherModelOf, providersAt, realModels, runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host, before a model that counts the messages that it is sent.

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fromCredits } from "../../src/billing/credits.ts";
 import type { CreditEntry } from "../../src/contract/billing.ts";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
 import { newAccount } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
+import { runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host, with five credits: they work until these are used up, stop, and

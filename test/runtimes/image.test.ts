@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { lastBuiltImage } from "../../src/machines/qemu/open.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
+import { runtimes } from "../support/real-runtimes.ts";
 
 /** The names in a folder of what is the service's; none where there is no such folder. */
 async function namesIn(image: string, folder: string): Promise<string[]> {

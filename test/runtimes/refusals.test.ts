@@ -1,10 +1,10 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { usualProvider } from "../../src/providers/directory.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { type Fault, ModelProxy } from "../support/model-proxy.ts";
+import { runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host, and a model that refuses in every way that models do.

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
-import { modelOf, providersAt, realModels } from "../support/real-runtimes.ts";
+import { modelOf, providersAt, realModels, runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host: every one of them continues the conversation of every other.

@@ -2,9 +2,9 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TurnEvent } from "../../src/contract/chat.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
+import { runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes that take messages while a turn runs, each as a process of this host, with the demonstration model.
@@ -42,12 +42,13 @@ const textOf = (events: TurnEvent[]) =>
 
 const steerable = runtimes.filter(({ abilities }) => abilities.steer === true).map(({ name }) => name);
 
-describe.each(steerable)("%s", (agent) => {
+describe.each(steerable)("%s", (runtime) => {
+  const agent = `on-${runtime}`;
   let home: string;
 
   beforeAll(async () => {
     const before = await service.server.machines.list();
-    await client.createAgent(agent, { runtime: agent });
+    await client.createAgent(agent, { runtime });
     const made = (await service.server.machines.list()).find(({ id }) => before.every((each) => each.id !== id));
     home = join(service.config.dataFolder, "machines", made!.id);
   });

@@ -56,6 +56,7 @@ const manifest: Manifest = {
 const settings: ArchivedSettings = {
   model: null,
   instructions: null,
+  acp: null,
   mcpServers: {},
   agents: [],
   resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },

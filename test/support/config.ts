@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import listed from "../../image/runtimes/package.json" with { type: "json" };
 import type { Config } from "../../src/config/config.ts";
 
 const run = promisify(execFile);
@@ -57,7 +58,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     previewDomain: "localhost",
     oidc: null,
     imageFolder: null,
-    runtimes: ["claude-code", "opencode", "codex", "openclaw"],
+    runtimes: Object.keys(listed.runtimes),
     acceleration,
     kubernetes: null,
     idleMs: 0,

@@ -12,11 +12,11 @@ import { seedFolder } from "./warm-seed.ts";
 export async function guestPackages(): Promise<string> {
   const image = await lastBuiltImage();
   if (!image) throw new Error("there is no guest image; build it with: make image");
-  const disk = join(`${image}.openclaw`, "services.img");
-  // OpenClaw's has the others, too. Images with the same base share it, whatever their runner.
-  const { ino, mtimeMs } = await stat(disk).catch(() => {
-    throw new Error("the guest image does not have all runtimes; build it with: make image-all");
-  });
+  const apart = join(`${image}.openclaw`, "services.img");
+  // OpenClaw's has the others, too.
+  const disk = (await stat(apart).catch(() => null)) ? apart : join(image, "services.img");
+  // Images with the same base share it, whatever their runner.
+  const { ino, mtimeMs } = await stat(disk);
   const folder = join(seedFolder, `runtimes-${ino}-${Math.round(mtimeMs)}`);
   if (!(await stat(folder).catch(() => null))) {
     const partial = `${folder}.partial-${process.pid}`;

@@ -10,6 +10,7 @@ export function machineSpec(id: string, changes: Partial<MachineSpec> = {}): Mac
     snapshot: null,
     isImporting: false,
     runtime: "claude-code",
+    acp: null,
     hostname: "ada",
     resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
     ...changes,

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { runtimes } from "../../src/runtimes/all.ts";
+import { runtimes as all } from "../../src/runtimes/all.ts";
 import type { Fault } from "./model-proxy.ts";
 
 // Real runtimes before a server that speaks every provider's API.
+
+/** Those with a package in the image. `acp` has a test of its own. */
+export const runtimes = all.filter((runtime) => runtime.package !== null);
 
 /** The models that such a server has to list. */
 export const realModels = ["claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5", "gpt-5-mini"];

@@ -96,7 +96,7 @@ export class ScriptedGuest {
       machine: {
         identity: null,
         firstToken,
-        adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+        adopt: async ({ machineId, bootId, runtime, acp, token }) => ({ machineId, bootId, runtime, acp, token }),
         provide: async (secrets) => {
           provided(secrets);
           await mkdir(stateFolder, { recursive: true });

@@ -84,9 +84,9 @@ const runner = await createRunner({
   machine: {
     identity: null,
     firstToken,
-    adopt: async ({ machineId, bootId, runtime, token }) => {
+    adopt: async ({ machineId, bootId, runtime, acp, token }) => {
       await write("identity.json", { pid: process.pid, token });
-      return { machineId, bootId, runtime, token };
+      return { machineId, bootId, runtime, acp, token };
     },
     provide: async () => {},
     setClock: async () => {},

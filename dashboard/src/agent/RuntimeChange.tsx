@@ -1,6 +1,7 @@
 import type { Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { noProgram, ProgramFields, programOf } from "../agents/ProgramFields.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery, modelsQuery, runtimesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
@@ -35,10 +36,13 @@ function RuntimeForm({ agent, onClose }: { agent: Agent; onClose: () => void }) 
   const others = runtimes.filter(({ name }) => name !== agent.runtime);
   const [chosen, setChosen] = useState<string | null>(null);
   const runtime = chosen ?? others[0]?.name ?? "";
+  const [program, setProgram] = useState(noProgram);
+  const needsProgram = others.find(({ name }) => name === runtime)?.package === null;
   const model = models.find(({ id }) => id === agent.model);
   const losesModel = model !== undefined && !model.runtimes.includes(runtime);
   const change = useAction(async () => {
-    const changed = await berth.agent(agent.name).update({ runtime, ...(losesModel ? { model: null } : {}) });
+    const acp = needsProgram ? { acp: programOf(program) } : {};
+    const changed = await berth.agent(agent.name).update({ runtime, ...acp, ...(losesModel ? { model: null } : {}) });
     queries.setQueryData(agentQuery(agent.name).queryKey, changed);
     onClose();
   });
@@ -58,6 +62,7 @@ function RuntimeForm({ agent, onClose }: { agent: Agent; onClose: () => void }) 
           </Select>
         )}
       </Field>
+      {needsProgram && <ProgramFields value={program} onChange={setProgram} />}
       <DialogEnd of={change} action="Change it" onCancel={onClose} />
     </Form>
   );

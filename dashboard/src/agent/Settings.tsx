@@ -1,7 +1,8 @@
-import type { Agent } from "@berth/client";
+import type { AcpProgram, Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { InstructionsField, ModelField } from "../agents/agent-fields.tsx";
+import { ProgramFields, programOf, textOf } from "../agents/ProgramFields.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery, agentsQuery, meQuery, modelsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
@@ -31,6 +32,7 @@ export function Settings() {
         {(agent) => (
           <>
             <Behaviour key={agent.name} agent={agent} />
+            {agent.acp && <Program key={`program ${agent.name}`} agent={agent} acp={agent.acp} />}
             <Permissions key={`may ${agent.name}`} agent={agent} />
             <Limits key={`limits ${agent.name}`} agent={agent} />
             <OtherAgents key={`asks ${agent.name}`} agent={agent} />
@@ -92,6 +94,26 @@ function Behaviour({ agent }: { agent: Agent }) {
         </Field>
         <InstructionsField value={instructions} onChange={setInstructions} />
         <Submit of={save} kind="primary" disabled={!isChanged}>
+          Save
+        </Submit>
+      </Form>
+    </Section>
+  );
+}
+
+/** The program of an agent on the runtime `acp`. */
+function Program({ agent, acp }: { agent: Agent; acp: AcpProgram }) {
+  const queries = useQueryClient();
+  const [program, setProgram] = useState(textOf(acp));
+  const save = useAction(async () => {
+    const changed = await berth.agent(agent.name).update({ acp: programOf(program) });
+    queries.setQueryData(agentQuery(agent.name).queryKey, changed);
+  });
+  return (
+    <Section title="Program">
+      <Form onSubmit={() => save.run()}>
+        <ProgramFields value={program} onChange={setProgram} />
+        <Submit of={save} kind="primary" disabled={JSON.stringify(programOf(program)) === JSON.stringify(acp)}>
           Save
         </Submit>
       </Form>

@@ -1,4 +1,4 @@
-import { ApiError, type McpServers, type Model, type Runtime } from "@berth/client";
+import { type AcpProgram, ApiError, type McpServers, type Model, type Runtime } from "@berth/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -13,6 +13,7 @@ import { Notice } from "../ui/Notice.tsx";
 import { View } from "../ui/View.tsx";
 import { InstructionsField, ModelField } from "./agent-fields.tsx";
 import { PrivateField } from "./Private.tsx";
+import { noProgram, ProgramFields, programOf } from "./ProgramFields.tsx";
 import { RuntimeChoice } from "./RuntimeChoice.tsx";
 import { type Size, SizeFields } from "./SizeFields.tsx";
 
@@ -41,6 +42,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
   const [instructions, setInstructions] = useState("");
   const [servers, setServers] = useState<McpServers>({});
   const [size, setSize] = useState<Size>({});
+  const [program, setProgram] = useState(noProgram);
   const [isPrivate, setPrivate] = useState(false);
   const [isNameLeft, setNameLeft] = useState(false);
   const chosen = runtimes.find((each) => each.name === runtime);
@@ -56,7 +58,9 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
       onSubmit={(event) => {
         event.preventDefault();
         setNameLeft(true);
-        if (isNameGood) create.mutate({ name, runtime, model: usableModel, instructions, servers, size, isPrivate });
+        const acp = chosen?.package === null ? programOf(program) : null;
+        if (isNameGood)
+          create.mutate({ name, runtime, model: usableModel, instructions, acp, servers, size, isPrivate });
       }}
     >
       <NameField
@@ -69,6 +73,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         onLeave={() => setNameLeft(true)}
       />
       <RuntimeChoice runtimes={runtimes} chosen={runtime} onChoose={setRuntime} />
+      {chosen?.package === null && <ProgramFields value={program} onChange={setProgram} />}
       <ModelField
         models={usable}
         value={usableModel}
@@ -96,6 +101,7 @@ interface NewAgent {
   runtime: string;
   model: string;
   instructions: string;
+  acp: AcpProgram | null;
   servers: McpServers;
   size: Size;
   isPrivate: boolean;
@@ -106,12 +112,13 @@ function useCreation() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ name, runtime, model, instructions, servers, size, isPrivate }: NewAgent) =>
+    mutationFn: ({ name, runtime, model, instructions, acp, servers, size, isPrivate }: NewAgent) =>
       berth.agents.create({
         name,
         runtime,
         ...(model === "" ? {} : { model }),
         ...(instructions.trim() === "" ? {} : { instructions }),
+        ...(acp === null ? {} : { acp }),
         ...(Object.keys(servers).length === 0 ? {} : { mcpServers: servers }),
         ...(Object.keys(size).length === 0 ? {} : { resources: size }),
         ...(isPrivate && { private: true }),

@@ -11,6 +11,7 @@ import { printable, writeJson } from "../terminal.ts";
 type McpServers = Agent["mcpServers"];
 type Permissions = NonNullable<ChangeAgent["permissions"]>;
 type Schedules = NonNullable<ChangeAgent["schedules"]>;
+type AcpProgram = NonNullable<Agent["acp"]>;
 type Limits = Pick<Agent, "maxCredits" | "maxMinutes" | "maxToolCalls">;
 
 export interface LimitOptions {
@@ -22,6 +23,7 @@ export interface LimitOptions {
 /** The options shared by both commands. */
 interface SettingOptions extends InstallOptions, LimitOptions {
   runtime?: string;
+  acp?: AcpProgram;
   model?: string;
   fallbacks?: string[];
   instructions?: string;
@@ -52,6 +54,7 @@ export function addCreate(agents: ToolCommand): void {
   agents
     .add("create <name>", "create an agent and wait until it is ready", { name })
     .option("-r, --runtime <runtime>", "the agent's runtime (see berth runtimes)")
+    .option(...acpOption)
     .option("-m, --model <model>", "the model's id (see berth models); default: the runtime's own")
     .option(...fallbacksOption)
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
@@ -80,6 +83,7 @@ export function addUpdate(agents: ToolCommand): void {
   agents
     .add("update <name>", "change an agent's settings from its next turn on")
     .option("-r, --runtime <runtime>", "another runtime, which continues with its files and conversation")
+    .option(...acpOption)
     .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
     .option(...fallbacksOption)
@@ -114,7 +118,7 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing to change. Pass at least one of --runtime, --model, --default-model, --fallbacks, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --schedules, --max-credits, --max-minutes, --max-tool-calls, --private or --no-private.",
+      "Nothing to change. Pass at least one of --runtime, --acp, --model, --default-model, --fallbacks, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --schedules, --max-credits, --max-minutes, --max-tool-calls, --private or --no-private.",
       2,
     );
   }
@@ -139,18 +143,29 @@ async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
 }
 
 async function settingsOf(options: SettingOptions) {
-  const { runtime, model, instructions, mcpServers, agents, autoSnapshot, permissions, private: isPrivate } = options;
+  const { runtime, acp, model, instructions, mcpServers, agents, autoSnapshot, permissions } = options;
   const fallbackModels = options.fallbacks;
   const schedules = options.schedules === undefined ? undefined : limitOf(options.schedules);
   const text = instructions === undefined ? undefined : await textOf(instructions);
-  const all = { runtime, model, fallbackModels, instructions: text, mcpServers, agents, autoSnapshot, permissions };
-  return { ...all, private: isPrivate, ...(schedules !== undefined && { schedules }), ...limitsOf(options) };
+  const all = {
+    runtime,
+    acp,
+    model,
+    fallbackModels,
+    instructions: text,
+    mcpServers,
+    agents,
+    autoSnapshot,
+    permissions,
+  };
+  return { ...all, private: options.private, ...(schedules !== undefined && { schedules }), ...limitsOf(options) };
 }
 
 /** The changed fields with the agent's current values. */
 function changedText(change: ChangeAgent, agent: Agent): string {
   const { model, instructions, mcpServers, agents, autoSnapshot, permissions } = agent;
   const texts: { [Field in keyof ChangeAgent]: string } = {
+    acp: `the program ${printable(programText(agent.acp))}`,
     model: model === null ? "its runtime's default model" : `the model ${printable(model)}`,
     fallbackModels: `the fallback models ${agent.fallbackModels.map(printable).join(", ") || "none"}`,
     instructions: instructions === null ? "no instructions" : "the new instructions",
@@ -178,6 +193,25 @@ const agentsOption = [
   'other agents that it may call as tools, separated by commas; "": none',
   (names: string) => names.split(",").flatMap((name) => name.trim() || []),
 ] as const;
+
+const acpOption = [
+  "--acp <command>",
+  'with the runtime acp: its program and arguments, separated by spaces, or as a JSON list: ["npx", "-y", "…"]',
+  parseProgram,
+] as const;
+
+function parseProgram(text: string): AcpProgram {
+  const words = text.trim().startsWith("[") ? parseJson(text) : text.trim().split(/\s+/);
+  if (!Array.isArray(words) || words.some((word) => typeof word !== "string"))
+    throw new InvalidArgumentError("Expected a list of texts.");
+  const [command = "", ...args] = words as string[];
+  return { command, args };
+}
+
+/** As a person would type it; "none" without a program. */
+export function programText(program: Agent["acp"]): string {
+  return program === null ? "none" : [program.command, ...program.args].join(" ");
+}
 
 const fallbacksOption = [
   "--fallbacks <models>",

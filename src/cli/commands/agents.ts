@@ -12,7 +12,7 @@ import { note } from "../verbosity.ts";
 import { addArchiveCommands } from "./agents-archives.ts";
 import { addNetworkCommands } from "./agents-network.ts";
 import { addSecretCommands } from "./agents-secrets.ts";
-import { addCreate, addUpdate, limitsText, permissionsText, visibilityText } from "./agents-settings.ts";
+import { addCreate, addUpdate, limitsText, permissionsText, programText, visibilityText } from "./agents-settings.ts";
 import { addTurnList } from "./turns.ts";
 
 const statusStyles: Record<Agent["status"], Style> = {
@@ -163,6 +163,7 @@ function agentText(agent: Agent): string {
   return fieldsText({
     name: agent.name,
     runtime: agent.runtime,
+    ...(agent.acp ? { program: programText(agent.acp) } : {}),
     model: agent.model ?? "default",
     ...(agent.fallbackModels.length > 0 ? { fallbacks: agent.fallbackModels.join(", ") } : {}),
     status: statusCell(statusStyles, agent.status),

@@ -706,6 +706,20 @@ export type AccountTurnList = {
     nextCursor: string | null;
 };
 
+/**
+ * For the runtime `acp`: the program in the machine that speaks the Agent Client Protocol on its standard input and output. Null with other runtimes.
+ */
+export type AcpProgram = {
+    /**
+     * A program's name or path in the machine.
+     */
+    command: string;
+    /**
+     * Its arguments.
+     */
+    args: Array<string>;
+};
+
 export type AddItems = {
     /**
      * Messages from before the first response; the agent gets them as an earlier conversation.
@@ -740,6 +754,7 @@ export type Agent = {
      */
     model: string | null;
     instructions: string | null;
+    acp: AcpProgram | null;
     mcpServers: McpServers;
     /**
      * The names of agents in the account that this agent may call as tools.
@@ -1540,6 +1555,19 @@ export type ChangeAgent = {
      */
     instructions?: string | null;
     /**
+     * For the runtime `acp`: the program in the machine that speaks the Agent Client Protocol on its standard input and output. Null with other runtimes.
+     */
+    acp?: {
+        /**
+         * A program's name or path in the machine.
+         */
+        command: string;
+        /**
+         * Its arguments.
+         */
+        args?: Array<string>;
+    } | null;
+    /**
      * The complete list: other agents are removed from it.
      */
     mcpServers?: McpServers;
@@ -2110,6 +2138,19 @@ export type CreateAgent = {
      * Instructions for every turn, up to 64 KiB. Null or empty: none.
      */
     instructions?: string | null;
+    /**
+     * For the runtime `acp`: the program in the machine that speaks the Agent Client Protocol on its standard input and output. Null with other runtimes.
+     */
+    acp?: {
+        /**
+         * A program's name or path in the machine.
+         */
+        command: string;
+        /**
+         * Its arguments.
+         */
+        args?: Array<string>;
+    } | null;
     mcpServers?: McpServers;
     /**
      * Names of up to 16 agents in the account that this agent may call as tools.
@@ -4465,9 +4506,9 @@ export type RunReason = {
 export type Runtime = {
     name: string;
     /**
-     * Its npm package.
+     * Its npm package; null: each agent names a program.
      */
-    package: string;
+    package: string | null;
     /**
      * The package's version in this installation's guest image.
      */

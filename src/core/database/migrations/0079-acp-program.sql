@@ -1,0 +1,2 @@
+-- Null: the agent's runtime is not acp.
+alter table agents add column acp jsonb;
