@@ -41,6 +41,7 @@ function runtime(name: string, changes: Partial<Runtime> = {}): Runtime {
   return {
     name,
     package: name,
+    needsProgram: false,
     version: "1.2.3",
     wires: ["messages"],
     providers: ["demo"],

@@ -24,7 +24,8 @@ const Ability = z.object({
 export const RuntimeRecord = z
   .object({
     name: z.string(),
-    package: z.string().nullable().meta({ description: "Its npm package; null: each agent names a program." }),
+    package: z.string().meta({ description: "Its npm package; empty: each agent names its own program." }),
+    needsProgram: z.boolean().meta({ description: "Whether an agent on it names a program, `acp`." }),
     version: z.string().nullable().meta({ description: "The package's version in this installation's guest image." }),
     wires: z.array(WireName).max(wireNames.length).meta({ description: "The APIs of models that it can use." }),
     providers: z.array(z.string()).meta({ description: "The names of the providers whose models it can use." }),

@@ -228,7 +228,8 @@ export class ModelChoice {
     const records = this.offered.map(
       async (runtime): Promise<RuntimeRecord> => ({
         name: runtime.name,
-        package: runtime.package,
+        package: runtime.package ?? "",
+        needsProgram: runtime.needsProgram ?? false,
         version: await this.versionOf(runtime.name),
         wires: [...runtime.wires],
         providers: providersOf(runtime, reachable),

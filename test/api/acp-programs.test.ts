@@ -35,7 +35,7 @@ test("an agent's program is started when its machine is, and shown", async () =>
   expect(await service.client.ask("ada", "good morning")).toBe("good morning");
   expect(started).toHaveLength(1);
   const runtimes = (await service.client.call("GET", "/runtimes")).body.data;
-  expect(runtimes[1]).toMatchObject({ name: "acp", package: null, version: null });
+  expect(runtimes[1]).toMatchObject({ name: "acp", package: "", needsProgram: true, version: null });
 });
 
 test("a changed program answers the next turn", async () => {

@@ -56,6 +56,7 @@ const added = [
   [/\/runtimes$/, "data.*.abilities.steer"],
   [/\/runtimes$/, "data.*.abilities.output"],
   [/\/runtimes$/, "data.*.wires"],
+  [/\/runtimes$/, "data.*.needsProgram"],
   [/\/billing\/entries/, "data.*.listPrice"],
   [/\/turns$/, "data.*.queuedAt"],
   [/\/turns\/[^/]+$/, "queuedAt"],

@@ -37,7 +37,7 @@ function RuntimeForm({ agent, onClose }: { agent: Agent; onClose: () => void }) 
   const [chosen, setChosen] = useState<string | null>(null);
   const runtime = chosen ?? others[0]?.name ?? "";
   const [program, setProgram] = useState(noProgram);
-  const needsProgram = others.find(({ name }) => name === runtime)?.package === null;
+  const needsProgram = others.find(({ name }) => name === runtime)?.needsProgram ?? false;
   const model = models.find(({ id }) => id === agent.model);
   const losesModel = model !== undefined && !model.runtimes.includes(runtime);
   const change = useAction(async () => {

@@ -58,7 +58,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
       onSubmit={(event) => {
         event.preventDefault();
         setNameLeft(true);
-        const acp = chosen?.package === null ? programOf(program) : null;
+        const acp = chosen?.needsProgram ? programOf(program) : null;
         if (isNameGood)
           create.mutate({ name, runtime, model: usableModel, instructions, acp, servers, size, isPrivate });
       }}
@@ -73,7 +73,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         onLeave={() => setNameLeft(true)}
       />
       <RuntimeChoice runtimes={runtimes} chosen={runtime} onChoose={setRuntime} />
-      {chosen?.package === null && <ProgramFields value={program} onChange={setProgram} />}
+      {chosen?.needsProgram && <ProgramFields value={program} onChange={setProgram} />}
       <ModelField
         models={usable}
         value={usableModel}

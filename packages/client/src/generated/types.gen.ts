@@ -4506,9 +4506,13 @@ export type RunReason = {
 export type Runtime = {
     name: string;
     /**
-     * Its npm package; null: each agent names a program.
+     * Its npm package; empty: each agent names its own program.
      */
-    package: string | null;
+    package: string;
+    /**
+     * Whether an agent on it names a program, `acp`.
+     */
+    needsProgram: boolean;
     /**
      * The package's version in this installation's guest image.
      */
