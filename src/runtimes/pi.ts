@@ -7,7 +7,7 @@ import { piExtension } from "./pi-extension.ts";
 import { PiProcess } from "./pi-process.ts";
 import { PiSession, questionIn, stateOf } from "./pi-session.ts";
 import { killTree, loginEnvironment, replaceFile, spawnRuntime } from "./process.ts";
-import { allAbilities, latestSession, type Runtime, type StartContext } from "./runtime.ts";
+import { allAbilities, latestSession, type Runtime, type StartContext, skillsFolder } from "./runtime.ts";
 
 /**
  * pi (https://pi.dev) in its RPC mode, with an extension that asks before each use of a tool. The observations here are
@@ -22,7 +22,7 @@ export const pi: Runtime = {
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
   warmUp: ["Good morning.", "run: echo warm", "run: true"].map((message) => ({ message, model: null })),
   async start(context) {
-    const { approvals, gatewayUrl, packages, home, session, stateFolder } = context;
+    const { approvals, gatewayUrl, packages, home, stateFolder } = context;
     const servers = { [functionServer]: { url: context.functionsUrl }, ...context.mcpServers };
     const extension = join(stateFolder, "pi-extension.mjs");
     const apis = {
@@ -33,7 +33,7 @@ export const pi: Runtime = {
     await replaceFile(extension, piExtension({ apis, servers }));
     const { child, ended } = await spawnRuntime(
       join(packages, processor.packages.node, "bin/node"),
-      [join(packages, "@earendil-works/pi-coding-agent/dist/bundle/rpc-entry.js"), ...options(extension, session)],
+      [join(packages, "@earendil-works/pi-coding-agent/dist/bundle/rpc-entry.js"), ...options(extension, context)],
       environment(context),
       "pipe",
       context,
@@ -60,11 +60,13 @@ export const pi: Runtime = {
 };
 
 /** https://pi.dev/docs/cli */
-function options(extension: string, session: string | null): string[] {
+function options(extension: string, context: StartContext): string[] {
+  const { session } = context;
   // An extension of the agent's own could use tools without asking.
   const resources = ["--no-extensions", "--extension", "builtin:mcp", "--extension", extension, "--no-approve"];
+  const skills = ["--skill", skillsFolder(context)];
   const earlier = session === latestSession ? ["--continue"] : session === null ? [] : ["--session-id", session];
-  return [...resources, ...earlier];
+  return [...resources, ...skills, ...earlier];
 }
 
 function environment(context: StartContext): Record<string, string> {

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DemoServer } from "../../src/models/demo/demo-server.ts";
-import { runtimes } from "../../src/runtimes/all.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy } from "../support/model-proxy.ts";
-import { modelOf, providersAt, realModels } from "../support/real-runtimes.ts";
+import { modelOf, providersAt, realModels, runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { putSkill, skillText } from "../support/skill-archives.ts";
 
@@ -39,6 +38,7 @@ function folderIn(sent: string): string {
 }
 
 describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
+  const agent = `on-${runtime}`;
   const name = `weaving-${runtime}`;
   const put = (description: string) =>
     putSkill(service.client, name, {
@@ -48,30 +48,29 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
 
   test("offers a skill from the next turn on, reads it and runs its programs", async () => {
     const { client } = service;
-    await client.createAgent(runtime, { runtime, model: modelOf(runtime) });
-    expect(await sentFor(runtime, "The word is heron.")).not.toContain(name);
+    await client.createAgent(agent, { runtime, model: modelOf(runtime) });
+    expect(await sentFor(agent, "The word is heron.")).not.toContain(name);
     expect((await put("How to weave. Use it for looms.")).status).toBe(201);
-    const sent = await sentFor(runtime, "Which skills are there?");
+    const sent = await sentFor(agent, "Which skills are there?");
     expect(sent).toContain("How to weave. Use it for looms.");
     expect(sent).toContain("The word is heron.");
     // Claude Code's model gets the folder with the text. opencode's tool needs ripgrep, which this host may not have.
-    const used = runtime === "claude-code" ? await sentFor(runtime, `use: Skill {"skill":"${name}"}`) : sent;
-    const read =
-      runtime === "claude-code" ? used : await sentFor(runtime, `run: cat ${folderIn(used)}/${name}/SKILL.md`);
+    const used = runtime === "claude-code" ? await sentFor(agent, `use: Skill {"skill":"${name}"}`) : sent;
+    const read = runtime === "claude-code" ? used : await sentFor(agent, `run: cat ${folderIn(used)}/${name}/SKILL.md`);
     expect(read).toContain("Begin with the selvedge.");
-    const woven = await client.ask(runtime, `run: ${folderIn(used)}/${name}/scripts/weave.sh`);
+    const woven = await client.ask(agent, `run: ${folderIn(used)}/${name}/scripts/weave.sh`);
     expect(woven).toContain("woven by");
   });
 
   test("offers a skill as it is after a change, and none after its deletion", async () => {
     const { client } = service;
     await put("How to spin. Use it for wheels.");
-    await client.call("POST", `/agents/${runtime}/conversation/reset`);
-    const sent = await sentFor(runtime, "Which skills are there now?");
+    await client.call("POST", `/agents/${agent}/conversation/reset`);
+    const sent = await sentFor(agent, "Which skills are there now?");
     expect(sent).toContain("How to spin. Use it for wheels.");
     expect(sent).not.toContain("How to weave.");
     await client.call("DELETE", `/skills/${name}`);
-    await client.call("POST", `/agents/${runtime}/conversation/reset`);
-    expect(await sentFor(runtime, "And now?")).not.toContain("How to spin.");
+    await client.call("POST", `/agents/${agent}/conversation/reset`);
+    expect(await sentFor(agent, "And now?")).not.toContain("How to spin.");
   });
 });
