@@ -12,7 +12,6 @@ import {
   usualSettings,
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { McpServers } from "../contract/mcp-servers.ts";
 import { type Permissions, restrictedKind } from "../contract/permissions.ts";
 import type { Route } from "../contract/route.ts";
 import type { AuthorIds } from "../core/database/authors.ts";
@@ -393,11 +392,7 @@ function requireSmall({
   instructions,
   acp,
   mcpServers,
-}: {
-  instructions?: string | null | undefined;
-  acp?: AcpProgram | null | undefined;
-  mcpServers?: McpServers | undefined;
-}): void {
+}: Pick<ChangeAgent, "instructions" | "acp" | "mcpServers">): void {
   if (Buffer.byteLength(JSON.stringify({ instructions, acp, mcpServers })) <= maximumSettings) return;
   const message = `instructions, acp and mcpServers together are limited to ${maximumSettings / 1024} KiB of JSON.`;
   throw new BerthError("request_invalid", message);
