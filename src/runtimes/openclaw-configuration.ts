@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { functionServer } from "../contract/functions.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
@@ -49,8 +49,16 @@ export async function writeConfiguration(context: StartContext): Promise<void> {
   await mkdir(dirname(shell), { recursive: true, mode: 0o755 });
   await replaceFile(shell, shellScript(context));
   await chmod(shell, 0o755);
-  await replaceFile(configurationFile, JSON.stringify(configuration(context)), context);
+  await replaceFile(
+    configurationFile,
+    JSON.stringify(configuration(context, await isFilled(skillsFolder(context)))),
+    context,
+  );
   await replaceFile(settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }), context);
+}
+
+async function isFilled(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch(() => [])).length > 0;
 }
 
 /** OpenClaw removes BASH_ENV from its commands, so their shell reads the agent's secret placeholders itself. */
@@ -77,10 +85,10 @@ function reasoningModel(id: string): object {
 }
 
 /**
- * Depends only on the MCP servers: OpenClaw repeats its migrations whenever this changes, which takes minutes under
+ * Depends only on the MCP servers, and on whether there are skills: OpenClaw repeats its migrations whenever this changes, which takes minutes under
  * emulation. So it contains nothing unique. https://docs.openclaw.ai/gateway/configuration-reference
  */
-function configuration(context: StartContext) {
+function configuration(context: StartContext, hasSkills: boolean) {
   const { home, gatewayUrl, functionsUrl, runtimePort, mcpServers } = context;
   return {
     gateway: {
@@ -121,7 +129,7 @@ function configuration(context: StartContext) {
       exec: { host: "gateway", security: "full", ask: "off", notifyOnExit: false },
       deny: deniedTools,
     },
-    skills: { load: { extraDirs: [skillsFolder(context)] } },
+    ...(hasSkills && { skills: { load: { extraDirs: [skillsFolder(context)] } } }),
     // Features that start on their own, need the internet, or write data that nobody reads.
     cron: { enabled: false },
     diagnostics: { enabled: false },
