@@ -1,5 +1,8 @@
 import type { McpServers } from "../contract/mcp-servers.ts";
 
+/** The title of the extension's questions. */
+export const approvalTitle = "berth-approval";
+
 /** The settings of the extension. */
 export interface PiSettings {
   /** The address of each API, by pi's name for it. */

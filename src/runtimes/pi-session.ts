@@ -6,7 +6,7 @@ import type { PermissionKind } from "../contract/permissions.ts";
 import type { ProposedUse } from "./approvals.ts";
 import { asText } from "./message-text.ts";
 import { ownToOpenAi } from "./opencode.ts";
-import type { PiModel } from "./pi-extension.ts";
+import { approvalTitle, type PiModel } from "./pi-extension.ts";
 import type { PiProcess, PiRecord } from "./pi-process.ts";
 import { killTree } from "./process.ts";
 import type { Prompt, Session } from "./runtime.ts";
@@ -202,26 +202,45 @@ function toolEvent(record: PiRecord): TurnEvent | null {
   return null;
 }
 
-const Request = z.object({ type: z.literal("extension_ui_request"), id: z.string(), method: z.string() });
-const Question = Request.extend({ title: z.literal("berth-approval"), placeholder: z.string() });
 const Call = z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() });
+/** A record that pi waits for an answer to: of Berth's extension, or of an MCP server that asks its user for something. */
+const Question = z.object({
+  type: z.literal("extension_ui_request"),
+  id: z.string(),
+  method: z.enum(["input", "select", "confirm", "editor"]),
+  title: z.string().optional(),
+  placeholder: z.string().optional(),
+});
 
-/** The use of a tool that a record asks about, with the record's id for the answer; null: it asks nothing. */
+/** The id of a record that waits for an answer, and the use of a tool that it asks about, if it does. */
 export function questionIn(
   record: PiRecord,
   servers: readonly string[],
   home: string,
-): { id: string; use: ProposedUse } | null {
+): { id: string; use: ProposedUse | null } | null {
   const question = Question.safeParse(record).data;
   if (!question) return null;
-  const { toolCallId, toolName: tool, input } = Call.parse(JSON.parse(question.placeholder));
+  const call = question.title === approvalTitle ? Call.safeParse(parsed(question.placeholder)).data : undefined;
+  return { id: question.id, use: call ? useOf(call, servers, home) : null };
+}
+
+function parsed(text = ""): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function useOf(
+  { toolCallId, toolName: tool, input }: z.infer<typeof Call>,
+  servers: readonly string[],
+  home: string,
+): ProposedUse {
   const mcpTool = mcpToolOf(tool, servers);
   const kind: PermissionKind = mcpTool === null ? (kinds[tool] ?? "other") : "mcp";
   const subject = mcpTool ?? subjectOf(kind, tool, input, home);
-  return {
-    id: question.id,
-    use: { kind, subject, title: titleOf(kind, tool, subject), tool, toolCallId, input, diff: null },
-  };
+  return { kind, subject, title: titleOf(kind, tool, subject), tool, toolCallId, input, diff: null };
 }
 
 const kinds: Record<string, PermissionKind> = {

@@ -42,8 +42,9 @@ export const pi: Runtime = {
     process.subscribe(async (record) => {
       const question = questionIn(record, Object.keys(servers), home);
       if (!question) return;
-      const isAllowed = await approvals.mayUse(question.use);
-      process.send({ type: "extension_ui_response", id: question.id, value: isAllowed ? "allow" : "deny" });
+      const isAllowed = question.use !== null && (await approvals.mayUse(question.use));
+      const answer = question.use === null ? { cancelled: true } : { value: isAllowed ? "allow" : "deny" };
+      process.send({ type: "extension_ui_response", id: question.id, ...answer });
     });
     try {
       // The gateway retries. After a part of an answer, pi would begin it again.
