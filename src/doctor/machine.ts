@@ -22,7 +22,8 @@ const folderName = /^berth-t(\d+)$/;
 // Files are as the server's own.
 process.umask(0o077);
 const config = readConfig(process.env);
-const { name: runtime, memoryMiB } = runtimes.find(({ name }) => name === config.runtimes[0])!;
+const listed = config.runtimes.flatMap((chosen) => runtimes.find(({ name }) => name === chosen) ?? []);
+const { name: runtime, memoryMiB } = listed.find(({ needsProgram }) => !needsProgram) ?? runtimes[0]!;
 /** For the template's machine, two clones and the server's own. */
 const neededMiB = 2 * memoryMiB;
 const place = dirname(config.dataFolder);
