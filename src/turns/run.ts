@@ -3,7 +3,7 @@ import { isLast, type SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { restrictedKind } from "../contract/permissions.ts";
-import { pause } from "../core/retry.ts";
+import { pause, retryTransient } from "../core/retry.ts";
 import type { GuestLease } from "../lifecycle/guest-leases.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { deliver } from "./attachments.ts";
@@ -167,9 +167,12 @@ async function sourceOf(
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
   const { acp, mcpServers, asksAgents } = settings;
   const tools = { functions: functions ?? [], acp, mcpServers, asksAgents };
-  const skills = await context.stores.skills.ofAgent(turn.agentId);
   const delivered = await deliver(turn, guest, lease, context, signal);
-  const model = await context.models.forRuntime(turn.model, turn.agentId);
+  const read = () =>
+    Promise.all([context.models.forRuntime(turn.model, turn.agentId), context.stores.skills.ofAgent(turn.agentId)]);
+  const [model, skills] = await retryTransient(read, signal, (error) =>
+    context.log("an agent's skills cannot be read; trying again", { agentId: turn.agentId, error }),
+  );
   return guest.prompt({ turnId, ...delivered, model, conversation, ...tools, skills }, { signal });
 }
 
