@@ -23,6 +23,7 @@ function provider(changes: Partial<Provider> = {}): Provider {
     wires: ["chat", "responses"],
     runtimes: ["opencode"],
     ...{ baseUrl: "https://models.example.com/v1", region: null, project: null, models: null, credential: "…wxyz" },
+    ...{ secret: null, problem: null },
     ...{ createdBy: null, createdAt: "2026-01-02T03:04:05.678Z", updatedAt: "2026-01-02T03:04:05.678Z" },
     ...changes,
   };
@@ -90,6 +91,30 @@ test("an access key, a key file and the installation's scope are sent", async ()
   await api.berth([...vertex, "--key-file", file]);
   expect(sent()).toMatchObject({ project: "my-project", serviceAccount });
   expect((await api.berth(vertex)).stderr).toContain("A provider of the kind vertex needs --key-file FILE.");
+});
+
+test("a secret of the workspace is a provider's key, which is then not asked for", async () => {
+  const made = provider({ secret: "MODEL_KEY" });
+  const lost = provider({
+    name: "lost",
+    secret: "GONE",
+    problem: "The workspace has no secret GONE.",
+    credential: null,
+  });
+  api.answers["POST /providers"] = [json(made, 201)];
+  api.answers["PATCH /providers/acme"] = [json(made), json(made)];
+  const list = json({ data: [made, lost], nextCursor: null });
+  api.answers["GET /providers"] = [list, list, list];
+  const { stdout } = await api.berth(["providers", "add", "acme", "--kind", "openai", "--secret", "MODEL_KEY"]);
+  expect(sent()).toEqual({ name: "acme", kind: "openai", secret: "MODEL_KEY" });
+  expect(stdout).toMatch(/secret +MODEL_KEY/);
+  const listed = (await api.berth(["providers", "list"])).stdout;
+  expect(listed).toMatch(/acme .* secret MODEL_KEY +opencode/);
+  expect(listed).toMatch(/lost .* its secret cannot be used/);
+  await api.berth(["providers", "update", "acme", "--base-url", "https://other.example/v1"]);
+  expect(sent()).toEqual({ baseUrl: "https://other.example/v1" });
+  await api.berth(["providers", "update", "acme", "--secret", "OTHER_KEY"]);
+  expect(sent()).toEqual({ secret: "OTHER_KEY" });
 });
 
 test("a provider is changed, and another address asks for the key", async () => {

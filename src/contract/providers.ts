@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CreatedBy } from "./authors.ts";
+import { SecretName } from "./secrets.ts";
 
 /** The model APIs that guests use, and that providers speak. */
 export const wireNames = ["messages", "chat", "responses"] as const;
@@ -25,6 +26,7 @@ export type ProviderKind = z.infer<typeof ProviderKind>;
 /** The fields of a request that depend on the kind. */
 const ownFields = [
   "apiKey",
+  "secret",
   "accessKeyId",
   "secretAccessKey",
   "sessionToken",
@@ -50,17 +52,24 @@ interface KindFacts {
   /** Sets of fields. A provider must have all of one set. */
   needs: readonly (readonly OwnField[])[];
   allows: readonly OwnField[];
+  /** Whether a secret of the workspace can be the API key. */
+  takesSecret?: true;
   /** Of a subscription: the only runtime that may use it, its vendor's own. */
   runtime?: string;
 }
 
 /** The APIs of each kind of provider, and the fields that it needs. */
 export const kindFacts: Record<ProviderKind, KindFacts> = {
-  anthropic: { wires: ["messages"], needs: [["apiKey"]], allows: ["baseUrl"] },
-  openai: { wires: ["responses", "chat"], needs: [["apiKey"]], allows: ["baseUrl"] },
-  "openai-compatible": { wires: ["chat", "responses"], needs: [["baseUrl"]], allows: ["apiKey"] },
-  google: { wires: ["chat"], needs: [["apiKey"]], allows: ["baseUrl"] },
-  azure: { wires: ["responses", "chat"], needs: [["apiKey", "baseUrl"]], allows: [] },
+  anthropic: { wires: ["messages"], needs: [["apiKey"]], allows: ["baseUrl"], takesSecret: true },
+  openai: { wires: ["responses", "chat"], needs: [["apiKey"]], allows: ["baseUrl"], takesSecret: true },
+  "openai-compatible": {
+    wires: ["chat", "responses"],
+    needs: [["baseUrl"]],
+    allows: ["apiKey"],
+    takesSecret: true,
+  },
+  google: { wires: ["chat"], needs: [["apiKey"]], allows: ["baseUrl"], takesSecret: true },
+  azure: { wires: ["responses", "chat"], needs: [["apiKey", "baseUrl"]], allows: [], takesSecret: true },
   bedrock: {
     wires: ["messages"],
     needs: [
@@ -153,6 +162,11 @@ const settings = {
     }),
 };
 
+const secret = SecretName.meta({
+  description:
+    "In place of `apiKey`: the name of a secret of the workspace, whose hosts must include the provider's. The provider then has the secret's value of the time of each call.",
+});
+
 const credentials = {
   apiKey: key("The API key; for `claude`, the token of `claude setup-token`."),
   accessKeyId: key("For `bedrock`."),
@@ -172,12 +186,17 @@ export const CreateProvider = z
     name: ProviderName,
     kind: ProviderKind,
     scope: ProviderScope.default("workspace"),
+    secret: secret.optional(),
     ...z.object(credentials).partial().shape,
     ...z.object(settings).partial().shape,
   })
   .superRefine(({ name, kind, scope, ...fields }, context) => {
     if (scope === "installation" && kindFacts[kind].runtime !== undefined) {
       const message = "scope: a subscription is not for all workspaces; use `workspace` or `person`.";
+      context.addIssue({ code: "custom", message });
+    }
+    if (scope !== "workspace" && fields.secret !== undefined) {
+      const message = "secret: only a provider of the workspace can use the workspace's secrets.";
       context.addIssue({ code: "custom", message });
     }
     if (!mayBeNamed(name, kind)) {
@@ -195,7 +214,11 @@ export const CreateProvider = z
 export type CreateProvider = z.infer<typeof CreateProvider>;
 
 export const ChangeProvider = z
-  .strictObject({ ...z.object(credentials).partial().shape, ...z.object(settings).partial().shape })
+  .strictObject({
+    secret: secret.optional(),
+    ...z.object(credentials).partial().shape,
+    ...z.object(settings).partial().shape,
+  })
   .refine((change) => Object.keys(change).length > 0, { message: "At least one field is required." })
   .meta({ id: "ChangeProvider" });
 export type ChangeProvider = z.infer<typeof ChangeProvider>;
@@ -204,12 +227,16 @@ type Fields = Partial<Record<OwnField, unknown>>;
 
 /** Returns why a provider cannot have these fields; null if it can. */
 export function problemWith(kind: ProviderKind, fields: Fields): string | null {
-  const { needs, allows } = kindFacts[kind];
+  const { needs, allows, takesSecret } = kindFacts[kind];
+  if (fields.secret != null && takesSecret) {
+    if (fields.apiKey != null) return "apiKey, secret: give one of both.";
+    return problemWith(kind, { ...fields, secret: undefined, apiKey: "of the secret" });
+  }
   if (kind === "claude" && String(fields.apiKey ?? "").startsWith("sk-ant-api")) {
     return "apiKey: this is a key of Anthropic's API, for the kind anthropic. The kind claude needs the token of `claude setup-token`.";
   }
   const given = ownFields.filter((name) => fields[name] != null);
-  const known = new Set([...needs.flat(), ...allows]);
+  const known = new Set([...needs.flat(), ...allows, ...(takesSecret ? (["secret"] as const) : [])]);
   const excess = given.find((name) => !known.has(name));
   if (excess) return `${excess}: a provider of the kind ${kind} has none. Allowed: ${[...known, "models"].join(", ")}.`;
   if (needs.some((set) => set.every((name) => given.includes(name)))) return null;
@@ -254,6 +281,10 @@ export const Provider = z
     region: z.string().nullable(),
     project: z.string().nullable(),
     models: z.array(z.string()).nullable(),
+    secret: z.string().nullable().meta({
+      description: "The secret of the workspace that is its key. Null: there is none, or it is not shown to you.",
+    }),
+    problem: z.string().nullable().meta({ description: "Why calls fail before they are sent. Null: they are sent." }),
     credential: z.string().nullable().meta({
       description:
         "The end of the key, the access key's id, the service account's address, or the account of a `chatgpt` login. Null: there is none, or it is not shown to you.",

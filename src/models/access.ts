@@ -105,7 +105,7 @@ export class ModelAccess {
     if (!found) return providers.length === 0 ? demoProvider : unconfigured(wire.provider);
     const { state, upstream } = found;
     const { name, kind, baseUrl, accountId: owner } = state;
-    if (!upstream) return unreadable(name);
+    if (!upstream) return unreadable(name, state.problem);
     return { name, kind, baseUrl, framing: upstream.endpoint.framing, isOwn: owner !== null, ask: upstream.ask };
   }
 

@@ -79,8 +79,10 @@ export function unconfigured(provider: string): Refusal {
 }
 
 /** The provider's credentials were encrypted with another secret key. */
-export function unreadable(provider: string): Refusal {
-  const message = `The credentials of the provider ${provider} cannot be read: set them again.`;
+export function unreadable(provider: string, problem: string | null): Refusal {
+  const message = problem
+    ? `The provider ${provider} has no key. ${problem}`
+    : `The credentials of the provider ${provider} cannot be read: set them again.`;
   return without({ code: "model_credentials_refused", message }, 502);
 }
 

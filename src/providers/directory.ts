@@ -110,11 +110,11 @@ export class ProviderDirectory {
   /** Calls that run end at the old connections when a provider changes. */
   #upstreamOf(state: ProviderState): Upstream | null {
     const id = state.id!;
-    const version = state.updatedAt!.toISOString();
-    const known = this.#upstreams.get(id);
-    if (known?.version === version) return known.upstream;
+    const { version } = state;
     const endpoint = endpointOf(state, this.#context);
     if (!endpoint) return null;
+    const known = this.#upstreams.get(id);
+    if (known?.version === version) return known.upstream;
     // The operator's own may be inside: a model server on this host, for example. A subscription's address is the operator's.
     const isOperators = state.accountId === null || kindFacts[state.kind].runtime !== undefined;
     const upstream = new Upstream(endpoint, isOperators ? undefined : this.#context.providerOutbound.connect);
@@ -177,7 +177,9 @@ function ofEnvironment(kind: "anthropic" | "openai", baseUrl: string): ProviderS
       region: null,
       project: null,
       models: null,
+      secret: null,
     },
+    ...{ version: "", problem: null },
     ...{ credential: "none", hint: null, login: null, createdBy: null, createdAt: null, updatedAt: null },
   };
 }

@@ -36,6 +36,8 @@ export interface ProviderSettings {
   region: string | null;
   project: string | null;
   models: string[] | null;
+  /** The secret of the workspace that is its key. */
+  secret: string | null;
 }
 
 /** The workspace of a provider, null for the installation's, and the person that it is for, null for all. */
@@ -59,6 +61,10 @@ export interface ProviderState extends ProviderSettings {
   /** `none`: it needs none. `unreadable`: it was encrypted with another secret key. */
   credential: Credential | "none" | "unreadable";
   hint: string | null;
+  /** Why its secret cannot be used. */
+  problem: string | null;
+  /** Differs after each change of what calls are made with. */
+  version: string;
   /** Null: it is no subscription, or one whose credential has not been refused. */
   login: LoginState | null;
   createdBy: Author | null;
@@ -88,15 +94,17 @@ export function credentialIn(asked: ChangeProvider): Credential | null {
 
 /** The provider as its users see it. `full`: to those who may change it. */
 export function toProviderView(state: ProviderState, runtimes: string[], full: boolean): Provider {
-  const { id, accountId, ownerId, name, kind, region, project, models, createdAt, updatedAt } = state;
+  const { id, accountId, ownerId, name, kind, region, project, models, problem, createdAt, updatedAt } = state;
   return {
     ...{ name, kind, region, project, models, runtimes },
     scope: accountId === null ? "installation" : ownerId === null ? "workspace" : "person",
     source: id === null ? "environment" : "api",
     wires: [...kindFacts[kind].wires],
     baseUrl: full ? state.baseUrl : null,
+    secret: full ? state.secret : null,
+    problem: full || problem === null ? problem : "Its secret cannot be used.",
     credential: full ? (state.login?.account ?? state.hint) : null,
-    readable: state.credential !== "unreadable" && (state.login?.readable ?? true),
+    readable: problem !== null || (state.credential !== "unreadable" && (state.login?.readable ?? true)),
     login: kindFacts[kind].runtime === undefined ? null : toLoginView(state.login, full),
     createdBy: full ? state.createdBy : null,
     createdAt: createdAt?.toISOString() ?? null,

@@ -5,7 +5,9 @@ import type { Database } from "../core/database/database.ts";
 import { lockAccount } from "../core/database/lock-account.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
+import { contextOfSecret } from "../secrets/placeholder.ts";
 import type { Device } from "./chatgpt.ts";
+import { addressOf, type KeyKind } from "./endpoints/key.ts";
 import type { LoginRow, LoginStore } from "./login-store.ts";
 import {
   type Credential,
@@ -15,6 +17,7 @@ import {
   type ProviderState,
   type ProviderViewer,
 } from "./provider.ts";
+import { problemOf, type SecretKey } from "./secret-key.ts";
 
 /** How many providers a workspace can have, a person in it, and the installation. */
 const maximumProviders = 50;
@@ -28,7 +31,14 @@ export interface NewProvider extends ProviderSettings {
   credential: Credential | null;
 }
 
-type Row = Selectable<Tables["providers"]> & LoginRow & Pick<ProviderState, "createdBy">;
+type Row = Selectable<Tables["providers"]> & LoginRow & SecretRow & Pick<ProviderState, "createdBy">;
+
+/** The columns of the secret of the workspace that is its key; null: there is none. */
+interface SecretRow {
+  secret_value: Buffer | null;
+  secret_hosts: string[] | null;
+  secret_updated_at: Date | null;
+}
 
 /** Providers of models. Their credentials are stored encrypted and bound to their rows. */
 export class ProviderStore {
@@ -103,6 +113,10 @@ export class ProviderStore {
         } as never)
         .where("id", "=", id)
         .executeTakeFirst();
+      if (settings.secret !== null && !credential) {
+        const own = { credential: null, hint: null };
+        await transaction.updateTable("providers").set(own).where("id", "=", id).execute();
+      }
       // The login of a Claude subscription, whose token was refused.
       if (credential) await transaction.deleteFrom("provider_logins").where("provider_id", "=", id).execute();
       return numUpdatedRows > 0n;
@@ -123,7 +137,17 @@ export class ProviderStore {
     return this.#database
       .selectFrom("providers")
       .leftJoin("provider_logins", "provider_logins.provider_id", "providers.id")
+      .leftJoin(
+        (secrets) =>
+          secrets
+            .selectFrom("workspace_secrets")
+            .select(["account_id as secret_account", "name as secret_name", "value as secret_value"])
+            .select(["hosts as secret_hosts", "updated_at as secret_updated_at"])
+            .as("keys"),
+        (join) => join.onRef("secret_account", "=", "providers.account_id").onRef("secret_name", "=", "secret"),
+      )
       .selectAll("providers")
+      .select(["secret_value", "secret_hosts", "secret_updated_at"])
       .select(["device", "tokens", "reason", "account", "expires_at", "status"])
       .select(authorOf("providers").as("createdBy"));
   }
@@ -134,17 +158,38 @@ export class ProviderStore {
   }
 
   #toState(row: Row): ProviderState {
-    const { id, name, kind, region, project, models, hint, createdBy } = row;
-    const opened = row.credential && this.#sealing.open(row.credential, contextOf(id));
+    const { id, name, kind, region, project, models, secret, createdBy } = row;
     return {
-      ...{ id, name, kind, region, project, models, hint, createdBy },
+      ...{ id, name, kind, region, project, models, secret, createdBy },
+      ...this.#credentialOf(row),
+      version: `${row.updated_at.toISOString()} ${row.secret_updated_at?.toISOString()}`,
       accountId: row.account_id,
       ownerId: row.owner_id,
       baseUrl: row.base_url,
       login: this.#logins.viewOf(id, row),
-      credential: row.credential === null ? "none" : opened === null ? "unreadable" : JSON.parse(opened),
       createdAt: row.created_at,
       updatedAt: row.updated_at,
+    };
+  }
+
+  #credentialOf(row: Row): Pick<ProviderState, "credential" | "hint" | "problem"> {
+    const { id, kind, hint, secret } = row;
+    if (secret !== null) {
+      const problem = problemOf(secret, this.#secretOf(row), addressOf(kind as KeyKind, row.base_url));
+      if (problem !== null) return { credential: "unreadable", hint: null, problem };
+      const credential = { apiKey: this.#secretOf(row)!.value! };
+      return { credential, hint: hintOf(credential), problem };
+    }
+    if (row.credential === null) return { credential: "none", hint, problem: null };
+    const opened = this.#sealing.open(row.credential, contextOf(id));
+    return { credential: opened === null ? "unreadable" : JSON.parse(opened), hint, problem: null };
+  }
+
+  #secretOf({ secret: name, account_id: accountId, secret_value: value, secret_hosts: hosts }: Row): SecretKey | null {
+    if (name === null || accountId === null || value === null || hosts === null) return null;
+    return {
+      ...{ name, hosts },
+      value: this.#sealing.open(value, contextOfSecret("workspace_secrets", accountId, name)),
     };
   }
 }
@@ -153,8 +198,8 @@ function isOf({ accountId, ownerId }: ProviderOwner) {
   return sql<boolean>`account_id is not distinct from ${accountId}::uuid and owner_id is not distinct from ${ownerId}::uuid`;
 }
 
-function settingColumns({ baseUrl, region, project, models }: ProviderSettings) {
-  return { base_url: baseUrl, region, project, models: models && JSON.stringify(models) };
+function settingColumns({ baseUrl, region, project, models, secret }: ProviderSettings) {
+  return { base_url: baseUrl, region, project, models: models && JSON.stringify(models), secret };
 }
 
 /** Binds a credential to its row. */

@@ -15,6 +15,7 @@ export interface ProviderTables {
     region: string | null;
     project: string | null;
     models: JSONColumnType<string[]> | null;
+    secret: string | null;
     credential: Buffer | null;
     hint: string | null;
     person_id: string | null;

@@ -13,7 +13,7 @@ const timeoutMs = 30_000;
 /** Calls a model for one token, as an agent's call would. */
 export async function testCall({ state, upstream }: ReachableProvider, model: string): Promise<ProviderTest> {
   const begun = performance.now();
-  const refusal = upstream ? await refusalFrom(upstream, state.kind, model) : unreadable(state.name);
+  const refusal = upstream ? await refusalFrom(upstream, state.kind, model) : unreadable(state.name, state.problem);
   const error = refusal && { code: refusal.fault.code, message: refusal.fault.message };
   return { ok: error === null, model, durationMs: Math.round(performance.now() - begun), error };
 }

@@ -8,6 +8,7 @@ import { lockAccount } from "../core/database/lock-account.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Viewer } from "../core/http/access.ts";
 import type { Sealing } from "../core/http/idempotency-store.ts";
+import type { SecretKey } from "../providers/secret-key.ts";
 import { contextOfSecret, newSeed } from "./placeholder.ts";
 import type { WorkspaceSecretState } from "./vault.ts";
 
@@ -86,6 +87,12 @@ export class VaultStore {
       if (asked.agents !== undefined) await allowed.set(transaction, accountId, name, ids);
       return !known;
     });
+  }
+
+  /** A secret with its value and its hosts, for a provider; null: there is none of this name. */
+  async keyOf(accountId: string, name: string): Promise<SecretKey | null> {
+    const row = await this.#of(this.#database, accountId, name);
+    return row ? { name, hosts: row.hosts, value: this.#open(row) } : null;
   }
 
   /** False if there is no such secret. */

@@ -52,6 +52,7 @@ export class Vault {
     asked: SetWorkspaceSecret,
   ): Promise<{ secret: WorkspaceSecretState; made: boolean }> {
     const made = await this.#context.stores.vault.set(caller, name, asked, caller);
+    this.#context.providers.forget();
     await this.#context.placeholders.catchUp();
     return { secret: await this.find(caller, name), made };
   }
@@ -59,6 +60,7 @@ export class Vault {
   /** Throws `secret_not_found`. */
   async remove(accountId: string, name: string): Promise<void> {
     if (!(await this.#context.stores.vault.remove(accountId, name))) throw notFound(name);
+    this.#context.providers.forget();
     await this.#context.placeholders.catchUp();
   }
 }

@@ -57,6 +57,23 @@ test("a test says whether a model answers, and why not", async () => {
   await row("acme").getByText("The model's provider does not accept the key (401).").waitFor();
 });
 
+test("a secret of the workspace takes the key's place", async () => {
+  await dashboard.service.client.call("PUT", "/secrets/MODEL_KEY", {
+    ...{ value: apiKey, hosts: [`http://${models.authority}`], agents: [] },
+  });
+  models.key = ["authorization", `Bearer ${apiKey}`];
+  await page.reload();
+  await row("acme").getByRole("button", { name: "Edit" }).click();
+  await dialog().getByLabel("Key from").selectOption("MODEL_KEY");
+  expect(await dialog().getByLabel("API key").count()).toBe(0);
+  await dialog().getByRole("button", { name: "Save" }).click();
+  await row("acme").getByText("MODEL_KEY").waitFor();
+  await row("acme").getByRole("button", { name: "Test" }).click();
+  await row("acme")
+    .getByText(/^llama answered in \d+ ms\.$/)
+    .waitFor();
+});
+
 test("its models are offered for a new agent", async () => {
   await page.goto(`${dashboard.url}/-/create-agent`);
   await page.getByText("acme/mistral").first().waitFor({ state: "attached" });

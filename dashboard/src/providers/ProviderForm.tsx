@@ -1,8 +1,8 @@
 import type { ChangeProvider, CreateProvider, Provider } from "@berth/client";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
-import { modelsKey, providersKey } from "../api/queries.ts";
+import { modelsKey, providersKey, workspaceSecretsQuery } from "../api/queries.ts";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
@@ -16,6 +16,9 @@ interface ProviderFormProps {
   onDone: () => void;
   onCancel: () => void;
 }
+
+/** Those whose key can be a secret of the workspace. */
+const secretKinds: readonly Kind[] = ["anthropic", "openai", "openai-compatible", "google", "azure"];
 
 const secretFields: readonly FieldName[] = ["apiKey", "secretAccessKey"];
 
@@ -34,11 +37,20 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
     region: provider?.region ?? "",
     project: provider?.project ?? "",
   });
+  const [secret, setSecret] = useState(provider?.secret ?? "");
+  const { data: secrets = [] } = useQuery({ ...workspaceSecretsQuery, enabled: mayManage });
+  const takesSecret = secretKinds.includes(kind) && (provider?.scope ?? "workspace") === "workspace";
+  const keepsKey = provider !== null && provider.secret === null;
+  const hasSecret = takesSecret && secret !== "";
   const [models, setModels] = useState(provider?.models?.join("\n") ?? "");
   const { needs, allows, lists } = kinds[kind];
-  const shown = [...needs, ...allows];
+  const shown = [...needs, ...allows].filter((field) => field !== "apiKey" || !hasSecret);
   const save = useAction(async () => {
-    const fields = { ...fieldsOf(shown, values, provider), models: namesIn(models) };
+    const fields = {
+      ...fieldsOf(shown, values, provider),
+      ...(hasSecret && { secret }),
+      models: namesIn(models),
+    };
     if (provider) await berth.providers.update(provider.name, fields, { scope: provider.scope });
     else
       await berth.providers.create({
@@ -108,14 +120,28 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
           subscription, and Anthropic's terms for it apply.
         </p>
       )}
+      {takesSecret && secrets.length > 0 && (
+        <Field label="Key from" hint="A secret may be the key if its hosts include the provider's.">
+          {(props) => (
+            <Select {...props} value={secret} onChange={({ target }) => setSecret(target.value)}>
+              <option value="">A key of its own</option>
+              {secrets.map((each) => (
+                <option key={each.name} value={each.name}>
+                  The secret {each.name}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      )}
       {shown.map((field) => (
         <ProviderField
           key={field}
           name={field}
           kind={kind}
           value={values[field] ?? ""}
-          isRequired={needs.includes(field) && !(provider && credentialNames.includes(field))}
-          isKept={provider !== null && credentialNames.includes(field)}
+          isRequired={needs.includes(field) && !(keepsKey && credentialNames.includes(field))}
+          isKept={keepsKey && credentialNames.includes(field)}
           onChange={(value) => setValues({ ...values, [field]: value })}
         />
       ))}

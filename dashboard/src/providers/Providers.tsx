@@ -51,7 +51,7 @@ export function Providers() {
 }
 
 function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) {
-  const { name, kind, scope, source, runtimes, credential, readable, models } = provider;
+  const { name, kind, scope, source, runtimes, credential, secret, problem, readable, models } = provider;
   const isChangeable = source === "api" && (scope === "person" || (mayManage && scope === "workspace"));
   return (
     <tr>
@@ -59,12 +59,17 @@ function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) 
         <span className="font-medium">{name}</span>
         {models && <p className="text-sm text-muted">{models.join(", ")}</p>}
         {!readable && <Badge tone="bad">key cannot be read</Badge>}
+        {problem !== null && (
+          <span title={problem}>
+            <Badge tone="bad">secret cannot be used</Badge>
+          </span>
+        )}
         <Login of={provider} isChangeable={isChangeable} />
       </td>
       <td className="text-muted">{kinds[kind].label}</td>
       <td className="text-muted">{scopeWords[scope]}</td>
       <td className="text-muted">{runtimes.join(", ")}</td>
-      <td className="font-mono text-sm whitespace-nowrap text-muted">{credential}</td>
+      <td className="font-mono text-sm whitespace-nowrap text-muted">{secret ?? credential}</td>
       <td className="text-right">{isChangeable && <ProviderActions of={provider} />}</td>
     </tr>
   );

@@ -19,6 +19,7 @@ interface SettingOptions {
 }
 
 interface CredentialOptions {
+  secret?: string;
   accessKeyId?: string;
   keyFile?: string;
 }
@@ -49,6 +50,7 @@ Examples:
   berth providers add claude --kind claude              # the token of \`claude setup-token\`
   berth providers add chatgpt --kind chatgpt            # prints a page and a code, and waits for you
   berth providers add local --kind openai-compatible --base-url http://127.0.0.1:8000/v1 --no-key --installation
+  berth providers add openai --kind openai --secret OPENAI_KEY   # set with --host api.openai.com
   berth providers add azure --kind azure --base-url https://RESOURCE.openai.azure.com --model my-deployment
   berth providers add bedrock --kind bedrock --region eu-central-1 --access-key-id AKIA…
   berth providers add vertex --kind vertex --region europe-west1 --project my-project --key-file account.json`;
@@ -112,6 +114,7 @@ function addSettings(command: ToolCommand): ToolCommand {
     .option("--region <region>", "for bedrock and vertex")
     .option("--project <id>", "for vertex")
     .addOption(repeatable("-m, --model <name>", "the name of a model; can be repeated; default: those that it lists"))
+    .option("--secret <name>", "a secret of the workspace as its key, which is then not asked for")
     .option("--access-key-id <id>", "for bedrock; its secret is asked for")
     .option("--key-file <file>", "for vertex: the key file of a service account")
     .option("--installation", "for all workspaces; for the operator")
@@ -160,12 +163,12 @@ async function finished(provider: Provider, { wait }: WaitOptions): Promise<Prov
 
 async function update(name: string, options: UpdateOptions): Promise<Provider> {
   const { providers } = connect();
-  const { baseUrl, newKey, accessKeyId, keyFile } = options;
-  const isNew = newKey || baseUrl !== undefined || accessKeyId !== undefined || keyFile !== undefined;
+  const { baseUrl, newKey, secret, accessKeyId, keyFile } = options;
+  const isNew = newKey || [baseUrl, secret, accessKeyId, keyFile].some((given) => given !== undefined);
   const change: ChangeProvider = settingsOf(options);
   if (!isNew && Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing to change. Pass at least one of --base-url, --region, --project, --model, --new-key, …",
+      "Nothing to change. Pass at least one of --base-url, --region, --project, --model, --new-key, --secret, …",
       2,
     );
   }
@@ -173,7 +176,9 @@ async function update(name: string, options: UpdateOptions): Promise<Provider> {
     const { scope = "workspace" } = scopeOf(options);
     const found = (await providers.list()).find((each) => each.name === name && each.scope === scope);
     if (!found) throw new CliError(`There is no provider ${printable(name)} (see berth providers list).`);
-    Object.assign(change, await credentialsOf(found.kind, options));
+    // The hosts of its secret decide about another address.
+    if (secret !== undefined || newKey || found.secret === null)
+      Object.assign(change, await credentialsOf(found.kind, options));
   }
   return providers.update(name, change, scopeOf(options));
 }
@@ -199,7 +204,8 @@ function settingsOf({ baseUrl, region, project, model }: SettingOptions): Change
 }
 
 async function credentialsOf(kind: ProviderKind, options: CredentialOptions): Promise<ChangeProvider> {
-  const { accessKeyId, keyFile } = options;
+  const { secret, accessKeyId, keyFile } = options;
+  if (secret !== undefined) return { secret };
   if (keyFile !== undefined) return { serviceAccount: await readKeyFile(keyFile) };
   if (kindFacts[kind].needs.every((set) => set.includes("serviceAccount"))) {
     throw new CliError(`A provider of the kind ${kind} needs --key-file FILE.`, 2);
@@ -227,21 +233,24 @@ function loginText({ login }: Provider): string {
   return `Open ${printable(verificationUrl ?? "")} and enter the code ${printable(userCode ?? "")}\nNever pass the code on.`;
 }
 
-function keyText({ credential, readable, login }: Provider): string {
+function keyText({ credential, readable, login, secret, problem }: Provider): string {
+  if (problem !== null) return "its secret cannot be used";
+  if (secret !== null) return `secret ${printable(secret)}`;
   if (!readable) return "cannot be read: set it again";
   if (login?.status === "pending") return "login not finished";
   return login?.status === "failed" ? "login failed" : printable(credential ?? "");
 }
 
 function providerText(provider: Provider): string {
-  const { name, kind, scope, baseUrl, credential, models, runtimes, login } = provider;
+  const { name, kind, scope, baseUrl, credential, secret, problem, models, runtimes, login } = provider;
   if (login?.status === "pending") return loginText(provider);
   const lines: [string, string][] = [
     ["name", name],
     ["kind", kind],
     ["address", baseUrl ?? "the usual one"],
     ...(login ? ([["login", login.reason ?? login.status]] satisfies [string, string][]) : []),
-    ["key", credential ?? "none"],
+    ...(secret !== null ? ([["secret", secret]] satisfies [string, string][]) : []),
+    ["key", problem ?? credential ?? "none"],
     ["models", models?.join(" ") ?? (kind === "chatgpt" ? "any" : "those that it lists")],
     ["runtimes", runtimes.join(" ")],
   ];

@@ -2,7 +2,7 @@ import type { ProviderKind } from "../../contract/providers.ts";
 import type { ModelAnswer, ModelCall } from "../../models/provider.ts";
 import { type Endpoint, type HttpRequest, pick } from "./endpoint.ts";
 
-type KeyKind = Exclude<ProviderKind, "bedrock" | "vertex" | "claude" | "chatgpt">;
+export type KeyKind = Exclude<ProviderKind, "bedrock" | "vertex" | "claude" | "chatgpt">;
 
 interface Dialect {
   /** The usual address; empty: there is none. */
@@ -44,6 +44,11 @@ const dialects: Record<KeyKind, Dialect> = {
   azure: { ...ofOpenAi, baseUrl: "", key: (apiKey) => ({ "api-key": apiKey }), models: null },
 };
 
+/** The address of a provider that has this one of its own, or the kind's usual one. */
+export function addressOf(kind: KeyKind, baseUrl: string | null): string {
+  return baseUrl ?? dialects[kind].baseUrl;
+}
+
 /** An API that wants its key in a header. */
 export class KeyEndpoint implements Endpoint {
   readonly framing = null;
@@ -54,7 +59,7 @@ export class KeyEndpoint implements Endpoint {
 
   constructor(kind: KeyKind, baseUrl: string | null, apiKey: string | null) {
     this.#kind = kind;
-    this.#baseUrl = baseUrl ?? dialects[kind].baseUrl;
+    this.#baseUrl = addressOf(kind, baseUrl);
     // As people copy it from Azure's pages: https://RESOURCE.openai.azure.com
     if (kind === "azure" && !this.#baseUrl.endsWith("/openai/v1")) this.#baseUrl += "/openai/v1";
     this.#apiKey = apiKey;

@@ -1738,6 +1738,10 @@ export type ChangeProfile = {
 
 export type ChangeProvider = {
     /**
+     * In place of `apiKey`: the name of a secret of the workspace, whose hosts must include the provider's. The provider then has the secret's value of the time of each call.
+     */
+    secret?: string;
+    /**
      * The API key; for `claude`, the token of `claude setup-token`. It is never returned.
      */
     apiKey?: string;
@@ -2532,6 +2536,10 @@ export type CreateProvider = {
      * `person`: a subscription for you alone, and your private agents; it goes with your membership. `workspace`: for this workspace, which pays the provider itself. `installation`: for all workspaces, which pay with credits; only the operator can set it.
      */
     scope?: 'person' | 'workspace' | 'installation';
+    /**
+     * In place of `apiKey`: the name of a secret of the workspace, whose hosts must include the provider's. The provider then has the secret's value of the time of each call.
+     */
+    secret?: string;
     /**
      * The API key; for `claude`, the token of `claude setup-token`. It is never returned.
      */
@@ -4125,6 +4133,14 @@ export type Provider = {
     region: string | null;
     project: string | null;
     models: Array<string> | null;
+    /**
+     * The secret of the workspace that is its key. Null: there is none, or it is not shown to you.
+     */
+    secret: string | null;
+    /**
+     * Why calls fail before they are sent. Null: they are sent.
+     */
+    problem: string | null;
     /**
      * The end of the key, the access key's id, the service account's address, or the account of a `chatgpt` login. Null: there is none, or it is not shown to you.
      */

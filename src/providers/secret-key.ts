@@ -1,0 +1,34 @@
+import { parseSecretHost } from "../contract/secrets.ts";
+
+/** A secret of the workspace, as the key of a provider. */
+export interface SecretKey {
+  name: string;
+  hosts: readonly string[];
+  /** Null: it was encrypted with another secret key. */
+  value: string | null;
+}
+
+/**
+ * Returns why a provider at this address cannot have the secret as its key; null if it can. The secret's hosts decide,
+ * so that a person who does not know the value cannot have it sent to an address of their choice.
+ */
+export function problemOf(name: string, secret: SecretKey | null, address: string): string | null {
+  if (!secret) return `The workspace has no secret ${name}.`;
+  if (!secret.hosts.some((host) => includes(host, new URL(address)))) {
+    const { protocol, host } = new URL(address);
+    const needed = protocol === "http:" ? `http://${host}` : host;
+    return `The secret ${name} may not be sent to ${needed}. Its hosts are: ${secret.hosts.join(", ") || "none"}.`;
+  }
+  return secret.value === null
+    ? `The secret ${name} was encrypted with another secret key; set its value again.`
+    : null;
+}
+
+function includes(allowed: string, { protocol, hostname, port }: URL): boolean {
+  const host = parseSecretHost(allowed);
+  const isPlain = protocol === "http:";
+  if (!host || host.isPlain !== isPlain || host.port !== Number(port || (isPlain ? 80 : 443))) return false;
+  const { rule } = host;
+  if (rule.kind === "below") return hostname.endsWith(`.${rule.name}`);
+  return hostname.replace(/^\[|\]$/g, "") === (rule.kind === "name" ? rule.name : rule.address);
+}
