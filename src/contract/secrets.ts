@@ -38,6 +38,18 @@ export function parseSecretHost(text: string): SecretDestination | null {
   return { rule, isPlain, port: rule.port ?? (isPlain ? 80 : 443) };
 }
 
+/** Whether a secret with this host may be sent to a place. `host`: a name in small letters, or an address without brackets. */
+export function mayBeSentTo(
+  allowed: string,
+  { host, port, isPlain }: { host: string; port: number; isPlain: boolean },
+): boolean {
+  const destination = parseSecretHost(allowed);
+  if (!destination || destination.isPlain !== isPlain || destination.port !== port) return false;
+  const { rule } = destination;
+  if (rule.kind === "below") return host.endsWith(`.${rule.name}`);
+  return host === (rule.kind === "name" ? rule.name : rule.address);
+}
+
 /** A host, or all names below one. */
 export const SecretHost = z.string().transform((text, context) => {
   const destination = parseSecretHost(text.trim().replace(/^http:/i, "http:"));

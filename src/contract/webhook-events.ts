@@ -139,7 +139,7 @@ export const webhookEvents = {
   "skill.changed": event(
     "skill.changed",
     "SkillChangedEvent",
-    "A skill of the workspace, or who has it, was changed.",
+    "A skill of the workspace, or the list of agents that have it, was changed.",
     { skill },
   ),
   "skill.deleted": event("skill.deleted", "SkillDeletedEvent", "A skill of the workspace was deleted.", { skill }),

@@ -1,4 +1,4 @@
-import { parseSecretHost } from "../contract/secrets.ts";
+import { mayBeSentTo, parseSecretHost } from "../contract/secrets.ts";
 import type { CertifiedHost } from "./certificates.ts";
 import type { Destination } from "./policy.ts";
 
@@ -18,22 +18,14 @@ export interface DestinationSecrets {
 }
 
 /** The secrets that a destination may receive. */
-export function secretsFor(secrets: readonly Secret[], destination: Destination): DestinationSecrets {
+export function secretsFor(secrets: readonly Secret[], { host, port }: Destination): DestinationSecrets {
   const allowed = (isPlain: boolean) =>
-    secrets.filter(({ hosts }) => hosts.some((text) => mayHave(text, destination, isPlain)));
+    secrets.filter(({ hosts }) => hosts.some((text) => mayBeSentTo(text, { host: host.text, port, isPlain })));
   return { tls: allowed(false), plain: allowed(true) };
 }
 
 export function placeholdersOf({ tls, plain }: DestinationSecrets): string[] {
   return [...tls, ...plain].map(({ placeholder }) => placeholder);
-}
-
-function mayHave(text: string, { host, port }: Destination, isPlain: boolean): boolean {
-  const allowed = parseSecretHost(text);
-  if (!allowed || allowed.isPlain !== isPlain || allowed.port !== port) return false;
-  const { rule } = allowed;
-  if (rule.kind === "below") return host.text.endsWith(`.${rule.name}`);
-  return host.text === (rule.kind === "name" ? rule.name : rule.address);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { parseSecretHost } from "../contract/secrets.ts";
+import { mayBeSentTo } from "../contract/secrets.ts";
 
 /** A secret of the workspace, as the key of a provider. */
 export interface SecretKey {
@@ -14,7 +14,8 @@ export interface SecretKey {
  */
 export function problemOf(name: string, secret: SecretKey | null, address: string): string | null {
   if (!secret) return `The workspace has no secret ${name}.`;
-  if (!secret.hosts.some((host) => includes(host, new URL(address)))) {
+  const place = placeOf(new URL(address));
+  if (!secret.hosts.some((host) => mayBeSentTo(host, place))) {
     const { protocol, host } = new URL(address);
     const needed = protocol === "http:" ? `http://${host}` : host;
     return `The secret ${name} may not be sent to ${needed}. Its hosts are: ${secret.hosts.join(", ") || "none"}.`;
@@ -24,11 +25,7 @@ export function problemOf(name: string, secret: SecretKey | null, address: strin
     : null;
 }
 
-function includes(allowed: string, { protocol, hostname, port }: URL): boolean {
-  const host = parseSecretHost(allowed);
+function placeOf({ protocol, hostname, port }: URL) {
   const isPlain = protocol === "http:";
-  if (!host || host.isPlain !== isPlain || host.port !== Number(port || (isPlain ? 80 : 443))) return false;
-  const { rule } = host;
-  if (rule.kind === "below") return hostname.endsWith(`.${rule.name}`);
-  return hostname.replace(/^\[|\]$/g, "") === (rule.kind === "name" ? rule.name : rule.address);
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || (isPlain ? 80 : 443)), isPlain };
 }

@@ -43,7 +43,7 @@ export class Skills {
   }
 
   /**
-   * Changes who has it and, with `git`, creates it or replaces its content. `made`: it is new. Throws `skill_not_found`,
+   * Changes the agents that have it and, with `git`, creates it or replaces its content. `made`: it is new. Throws `skill_not_found`,
    * `request_invalid`, `git_failed`, `too_many_requests`, and the errors of `receive`.
    */
   async set(caller: Caller, name: string, asked: SetSkill): Promise<{ skill: Skill; made: boolean }> {

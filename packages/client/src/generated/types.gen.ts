@@ -4929,7 +4929,7 @@ export type Skill = {
 };
 
 /**
- * A skill of the workspace, or who has it, was changed.
+ * A skill of the workspace, or the list of agents that have it, was changed.
  */
 export type SkillChangedEvent = {
     type: 'skill.changed';
