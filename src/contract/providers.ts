@@ -3,9 +3,10 @@ import { CreatedBy } from "./authors.ts";
 import { SecretName } from "./secrets.ts";
 
 /** The model APIs that guests use, and that providers speak. */
-export const wireNames = ["messages", "chat", "responses"] as const;
+export const wireNames = ["messages", "chat", "responses", "gemini"] as const;
 export const WireName = z.enum(wireNames).meta({
-  description: "`messages`: Anthropic's Messages. `chat`: OpenAI's Chat Completions. `responses`: OpenAI's Responses.",
+  description:
+    "`messages`: Anthropic's Messages. `chat`: OpenAI's Chat Completions. `responses`: OpenAI's Responses. `gemini`: Google's Gemini API.",
 });
 export type WireName = z.infer<typeof WireName>;
 
@@ -68,7 +69,7 @@ export const kindFacts: Record<ProviderKind, KindFacts> = {
     allows: ["apiKey"],
     takesSecret: true,
   },
-  google: { wires: ["chat"], needs: [["apiKey"]], allows: ["baseUrl"], takesSecret: true },
+  google: { wires: ["gemini", "chat"], needs: [["apiKey"]], allows: ["baseUrl"], takesSecret: true },
   azure: { wires: ["responses", "chat"], needs: [["apiKey", "baseUrl"]], allows: [], takesSecret: true },
   bedrock: {
     wires: ["messages"],

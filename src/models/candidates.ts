@@ -10,6 +10,8 @@ import type { Wire } from "./wires/wire.ts";
 export interface GuestCall {
   stream: ServerHttp2Stream;
   wire: Wire;
+  /** The model that the path names; null: the body names it. */
+  model: string | null;
   headers: IncomingHttpHeaders;
   /** With its question mark, or empty. */
   query: string;

@@ -189,7 +189,7 @@ export class ModelChoice {
   }
 
   /**
-   * The model as the runtime names it: by the API that it uses, `anthropic/NAME` or `openai/NAME`. The gateway passes its
+   * The model as the runtime names it: by the API that it uses, `anthropic/NAME`, `openai/NAME` or `google/NAME`. The gateway passes its
    * calls to the provider.
    */
   async forRuntime(model: string | null, agentId: string): Promise<string | null> {

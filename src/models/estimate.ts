@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "./wires/wire.ts";
+import { isObject, type JsonObject, objectAt } from "./wires/wire.ts";
 
 // Estimates of a model call's tokens before the provider has counted. Used for charges only where the provider reported
 // no counts.
@@ -17,7 +17,10 @@ const ofFile = /^(data:[^,]{1,100},)?[A-Za-z0-9+/_-]+={0,2}$/;
 /** Fields in which the APIs accept a base64 file. Elsewhere it is text, whatever it looks like. */
 const fileFields = new Set(["url", "image_url", "file_data"]);
 /** Everything below these fields is shown to the model verbatim. */
-const writtenFields = new Set(["tools", "functions", "response_format", "text", "output_config", "output_format"]);
+const writtenFields = new Set([
+  ...["tools", "functions", "response_format", "text", "output_config", "output_format"],
+  ...["functionCall", "function_call", "response", "generationConfig", "generation_config"],
+]);
 /** No model writes more. */
 const mostOutput = 100_000_000;
 
@@ -44,10 +47,18 @@ export function inputTokens(request: unknown, written = false): number {
 }
 
 /** The most tokens that the model may write, in all choices. Takes the largest limit, because providers differ. */
-export function maximumOutput({ max_tokens, max_completion_tokens, max_output_tokens, n }: JsonObject): number {
-  const limits = [max_tokens, max_completion_tokens, max_output_tokens].map(numberOf).filter((each) => each !== null);
-  const limit = limits.length > 0 ? Math.max(...limits) : usualMaximumOutput;
-  return Math.min(limit * Math.max(1, numberOf(n) ?? 1), mostOutput);
+export function maximumOutput(request: JsonObject): number {
+  // Google's are below one of these.
+  const holders = [request, objectAt(request, "generationConfig"), objectAt(request, "generation_config")];
+  const limit = largestAt(holders, ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"]);
+  const choices = largestAt(holders, ["n", "candidateCount", "candidate_count"]) ?? 1;
+  return Math.min((limit ?? usualMaximumOutput) * Math.max(1, choices), mostOutput);
+}
+
+/** The largest number at these names; null: there is none. */
+function largestAt(holders: readonly JsonObject[], names: readonly string[]): number | null {
+  const numbers = holders.flatMap((holder) => names.map((name) => numberOf(holder[name])));
+  return numbers.reduce((largest, each) => (largest === null || (each ?? -1) > largest ? each : largest), null);
 }
 
 /** A number, or a numeric string, which some servers accept too. */
@@ -57,9 +68,10 @@ function numberOf(value: unknown): number | null {
   return number >= 0 ? number : null;
 }
 
-/** Anthropic's files have `data` next to `type`, OpenAI's recordings next to `format`. */
+/** Anthropic's files have `data` next to `type`, OpenAI's recordings next to `format`, Google's files next to `mimeType`. */
 function isFile(holder: JsonObject, name: string, value: unknown): value is string {
   if (typeof value !== "string" || value.length < leastFileLength) return false;
-  const isData = name === "data" && (holder.type === "base64" || typeof holder.format === "string");
+  const isTyped = [holder.format, holder.mimeType, holder.mime_type].some((each) => typeof each === "string");
+  const isData = name === "data" && (holder.type === "base64" || isTyped);
   return (isData || fileFields.has(name)) && ofFile.test(value);
 }

@@ -34,9 +34,7 @@ import { loggedOut, type Refusal, refusalOf, short, stalled, unpriced, unreachab
 import { problemOf } from "./remote-work.ts";
 import { RequestBodies } from "./request-body.ts";
 import { Silence } from "./silence.ts";
-import { chat } from "./wires/chat.ts";
-import { countTokens, messages } from "./wires/messages.ts";
-import { responses } from "./wires/responses.ts";
+import { callAt, nearestWire } from "./wires/offered.ts";
 import type { Wire } from "./wires/wire.ts";
 
 /** Concurrent calls of one machine: each request is held in memory. */
@@ -46,12 +44,6 @@ const maximumStreams = 1_024;
 const tooManyPauseMs = 1_000;
 /** Pause before the first retry; doubled each time. */
 const firstRetryMs = 500;
-
-/** The only paths that guests may call. OpenAI's SDKs have `/v1` in their base URL. */
-const offered = new Map<string, Wire>([
-  ...[messages, countTokens].map((wire) => [`/anthropic${wire.path}`, wire] as const),
-  ...[chat, responses].map((wire) => [`/openai/v1${wire.path}`, wire] as const),
-]);
 
 /** The agent that a guest's calls are made for. */
 export interface Caller {
@@ -149,7 +141,7 @@ export class Gateway {
       const excess = open === maximumCalls ? `${maximumCalls} model calls at once` : this.#rates.of(caller.id).excess();
       if (excess) {
         stream.resume(); // Unread bytes would block the other streams.
-        const told = nearest(String(headers[":path"])).error(429, `An agent's limit is ${excess}.`);
+        const told = nearestWire(String(headers[":path"])).error(429, `An agent's limit is ${excess}.`);
         return answer(stream, 429, told, tooManyPauseMs);
       }
       open++;
@@ -172,10 +164,15 @@ export class Gateway {
   async #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller): Promise<void> {
     const gone = new AbortController();
     stream.on("close", () => gone.abort());
-    const [path = "", query] = String(headers[":path"]).split("?");
-    const wire = offered.get(path);
-    if (!wire || headers[":method"] !== "POST") {
-      return answer(stream, 404, nearest(path).error(404, `${headers[":method"]} ${path} is not available to agents.`));
+    const address = String(headers[":path"]);
+    const offered = callAt(address);
+    if (!offered || headers[":method"] !== "POST") {
+      const what = `${headers[":method"]} ${address.split("?")[0]}`;
+      return answer(stream, 404, nearestWire(address).error(404, `${what} is not available to agents.`));
+    }
+    const { wire, model, query } = offered;
+    if (wire.streams && !/[?&]alt=sse(&|$)/.test(address)) {
+      return answer(stream, 400, wire.error(400, "A stream consists of server-sent events: add ?alt=sse."));
     }
     // Loaded while the request is still arriving.
     const outsideOfTurns = caller.turn() ? null : caller.settings();
@@ -198,8 +195,7 @@ export class Gateway {
     using _ = turn?.callModel();
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
     const call: GuestCall = {
-      ...{ stream, wire, headers, caller, turn, settings, body, gone: gone.signal },
-      query: query === undefined ? "" : `?${query}`,
+      ...{ stream, wire, model, query, headers, caller, turn, settings, body, gone: gone.signal },
     };
     const options = await candidates(call, this.#resting);
     const [{ id, replaces }] = options;
@@ -221,17 +217,18 @@ export class Gateway {
     const framing = "name" in chosen && chosen.framing ? { kind: chosen.framing, betas: betasIn(headers) } : null;
     // A thread takes the body that it prepares.
     const body = mayFallBack ? Buffer.from(guest.body) : guest.body;
-    const request = await this.#preparations.prepare({ path: wire.path, body, owner, framing, model: name }, gone);
+    const model = name ?? guest.model;
+    const request = await this.#preparations.prepare({ path: wire.path, body, owner, framing, model }, gone);
     this.#rates.of(caller.id).count({ values: request.values });
     if ("problem" in request) return answered(stream, wire, request.problem);
     const isOwn = "name" in chosen && chosen.isOwn;
-    const model = pricedModel(chosen, wire, request);
-    const problem = await problemOf({ model, work: request.remote, isOwn }, this.#options, caller);
+    const priced = pricedModel(chosen, wire, request);
+    const problem = await problemOf({ model: priced, work: request.remote, isOwn }, this.#options, caller);
     if (problem) return answered(stream, wire, problem);
     if (wire.generates) turn?.asked();
     const over = turn ? AbortSignal.any([gone, turn.interrupted]) : gone;
     const modelRequest: ModelRequest = {
-      ...{ stream, wire, model, turn, gone, over, mayFallBack },
+      ...{ stream, wire, model: priced, turn, gone, over, mayFallBack },
       ...{ charge: null, meter: null, outcome: "gone", span: null },
     };
     const { model: called, streamed } = request;
@@ -377,11 +374,6 @@ function betasIn(headers: IncomingHttpHeaders): string[] {
   return String(headers["anthropic-beta"] ?? "")
     .split(",")
     .map((beta) => beta.trim());
-}
-
-/** The API whose clients would request this path. */
-function nearest(path: string): Wire {
-  return path.startsWith("/openai/") ? chat : messages;
 }
 
 /** Makes one attempt. Returns an answer that has started, or why there is none. */

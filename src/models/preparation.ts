@@ -1,10 +1,8 @@
 import { type Structure, structureOf } from "../core/json-structure.ts";
 import { inputTokens, maximumOutput } from "./estimate.ts";
 import { type Framing, frame } from "./framing.ts";
-import { chat } from "./wires/chat.ts";
-import { countTokens, messages } from "./wires/messages.ts";
-import { responses } from "./wires/responses.ts";
-import { isObject, type JsonObject, type Owner, type RemoteWork, type Wire } from "./wires/wire.ts";
+import { wires } from "./wires/offered.ts";
+import { isObject, type JsonObject, type Owner, type RemoteWork } from "./wires/wire.ts";
 
 /** JSON values in one request. A conversation of a million tokens has about ten thousand. */
 const maximumValues = 500_000;
@@ -12,9 +10,6 @@ const maximumValues = 500_000;
 const maximumDepth = 200;
 /** The model's name is stored with the cost of a call. */
 const modelName = /^[\x20-\x7e]{0,200}$/;
-
-/** The APIs by path, because a path can be passed to a thread. */
-const wires = new Map<string, Wire>([messages, countTokens, chat, responses].map((wire) => [wire.path, wire]));
 
 /** A guest's request, ready for its provider. */
 export interface PreparedRequest {
@@ -41,7 +36,7 @@ export interface RawRequest<Body extends Uint8Array = Uint8Array> {
   owner: Owner;
   /** Null: the provider takes the wire as it is. */
   framing: Framing | null;
-  /** The name of the model in place of the guest's; null: the guest's. */
+  /** The name of the model in place of the body's; null: the body's. */
   model: string | null;
 }
 
@@ -69,7 +64,7 @@ function read(
   }
   const remote = wire.remoteWork(request);
   wire.adapt(request, owner);
-  const streamed = request.stream === true;
+  const streamed = wire.streams ?? request.stream === true;
   if (framing && wire.generates) frame(request, framing);
   return {
     model,

@@ -22,6 +22,12 @@ const maximumText = 300;
 /** Text of a 400 or 403 that means the account is out of money, from Anthropic, OpenAI and OpenRouter. */
 const ofMoney = /credit balance|billing|insufficient (?:quota|credits|funds|balance)|exceeded your current quota/i;
 
+/** Google's answer to a wrong key is a 400. */
+const ofKey = /api key (?:not valid|expired|not found)/i;
+
+/** Google's answer to too many requests speaks of billing, and says in its body when to ask again. */
+const retryInfo = /"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"/;
+
 const codes: Record<number, ErrorCode> = {
   401: "model_credentials_refused",
   402: "model_unpaid",
@@ -46,8 +52,9 @@ const sentences: Partial<Record<ErrorCode, string>> = {
 /** Interprets an error status. `body` is the response's text, `retryAfter` its header. */
 export function refusalOf(status: number, body: string, retryAfter: string | undefined): Refusal {
   const text = messageIn(body);
-  const code = codeOf(status, text);
-  const wait = retryAfterMs(retryAfter);
+  const delay = retryInfo.exec(body)?.[1];
+  const code = status === 429 && delay !== undefined ? "model_rate_limited" : codeOf(status, text);
+  const wait = retryAfterMs(retryAfter ?? delay);
   // A message about a key may repeat part of the key.
   const said = code === "model_credentials_refused" || text === "" ? "" : `: ${text}`;
   const later = wait === null ? "" : ` Try again in ${Math.ceil(wait / 1000)} s.`;
@@ -126,13 +133,20 @@ export const interrupted: Fault = {
 
 function codeOf(status: number, text: string): ErrorCode {
   if (status < 500 && ofMoney.test(text)) return "model_unpaid";
+  if (status === 400 && ofKey.test(text)) return "model_credentials_refused";
   return codes[status] ?? (status < 500 ? "model_request_refused" : "model_failed");
 }
 
-/** The message in an error's body: `{error: {message}}` in both APIs, `{message}` from some servers, or plain text. */
+interface ErrorBody {
+  error?: { message?: unknown } | string;
+  message?: unknown;
+}
+
+/** The message in an error's body: `{error: {message}}`, in a list from Google, `{message}` from some servers, or plain text. */
 function messageIn(body: string): string {
   try {
-    const json = JSON.parse(body) as { error?: { message?: unknown } | string; message?: unknown };
+    const parsed = JSON.parse(body) as ErrorBody | [ErrorBody];
+    const json = Array.isArray(parsed) ? parsed[0] : parsed;
     const inner = typeof json.error === "object" ? json.error.message : json.error;
     return shortened(String(inner ?? json.message ?? ""));
   } catch {

@@ -1,6 +1,7 @@
 import type { AppContext } from "../context.ts";
 import { kindFacts, type ProviderKind, type WireName } from "../contract/providers.ts";
 import { setRecent } from "../core/recent.ts";
+import type { Wire } from "../models/wires/wire.ts";
 import { BedrockEndpoint } from "./endpoints/bedrock.ts";
 import { ChatGptEndpoint } from "./endpoints/chatgpt.ts";
 import { ClaudeEndpoint } from "./endpoints/claude.ts";
@@ -125,8 +126,8 @@ export class ProviderDirectory {
 }
 
 /** The name of the installation's account for a wire, which agents use without a provider of their own choice. */
-export function usualProvider(wire: WireName): "anthropic" | "openai" {
-  return wire === "messages" ? "anthropic" : "openai";
+export function usualProvider(wire: WireName): Wire["provider"] {
+  return wire === "messages" ? "anthropic" : wire === "gemini" ? "google" : "openai";
 }
 
 export function speaks(kind: ProviderKind, wire: WireName): boolean {

@@ -29,7 +29,7 @@ export const acp: Runtime = {
     output: { supported: true, reason: "For programs that take MCP servers over HTTP." },
   },
   memoryMiB: 1536,
-  wires: ["messages", "chat", "responses"],
+  wires: ["messages", "chat", "responses", "gemini"],
   defaultModels: null,
   warmUp: [],
   async start(context) {
@@ -57,16 +57,18 @@ export const acp: Runtime = {
   },
 };
 
-/** By these names most programs find the models of both APIs. */
+/** By these names most programs find the models of the APIs. */
 function environment(context: StartContext): Record<string, string> {
   const { gatewayUrl } = context;
   return {
     ...loginEnvironment(context),
     ANTHROPIC_BASE_URL: `${gatewayUrl}/anthropic`,
     OPENAI_BASE_URL: `${gatewayUrl}/openai/v1`,
+    GOOGLE_GEMINI_BASE_URL: `${gatewayUrl}/google`,
     // Not secrets: the gateway identifies the agent by its connection and adds the keys outside the machine.
     ANTHROPIC_API_KEY: "berth",
     OPENAI_API_KEY: "berth",
+    GEMINI_API_KEY: "berth",
   };
 }
 

@@ -64,8 +64,8 @@ export interface StartContext extends RuntimeContext {
 export const latestSession = "latest";
 
 /**
- * A message to the agent, and the model to answer it: `anthropic/NAME`, `openai/NAME` or `demo/demo`, whatever the model's
- * provider. The runtime requests NAME from the gateway's API of that name. `demo` answers on any API, to any name. Null is the runtime's
+ * A message to the agent, and the model to answer it: `anthropic/NAME`, `openai/NAME`, `google/NAME` or `demo/demo`, whatever the
+ * model's provider. The runtime requests NAME from the gateway's API of that name. `demo` answers on any API, to any name. Null is the runtime's
  * own default.
  */
 export interface Prompt extends Pick<GuestPrompt, "message" | "model"> {

@@ -329,6 +329,27 @@ describe("each kind", () => {
     expect(models.received[0]!.path).toBe("/openai/v1/chat/completions");
   });
 
+  test.each(["/v1beta", "/v1beta/openai"])("google over its own API, at the address …%s", async (path) => {
+    const call = "ask /google/v1beta/models/gemini-3-pro:generateContent";
+    models.key = ["authorization", `Bearer ${apiKey}`];
+    models.models = ["models/gemini-3-pro"];
+    const made = await create({ name: "google", kind: "google", apiKey, baseUrl: models.url + path });
+    expect(made.wires).toEqual(["gemini", "chat"]);
+    expect((await client.call("POST", "/providers/google/test", {})).body).toMatchObject({ ok: true });
+    models.key = ["x-goog-api-key", apiKey];
+    models.received.length = 0;
+    await client.createAgent("gem", { model: "google/gemini-3-pro" });
+    expect(await client.ask("gem", call)).toContain("demonstration model");
+    expect(models.received.map(({ path }) => path)).toEqual(["/v1beta/models/gemini-3-pro:generateContent"]);
+    models.key = ["x-goog-api-key", "sk-another-key-0001"];
+    const { events } = await client.chat("gem", call);
+    expect(events.at(-1)!.event).toMatchObject({ error: { code: "model_credentials_refused" } });
+    expect((await client.call("DELETE", "/agents/gem")).status).toBe(204);
+    await remove("google");
+    models.key = ["authorization", `Bearer ${apiKey}`];
+    models.models = ["llama", "mistral"];
+  });
+
   test("google, and anthropic in place of the installation's", async () => {
     models.key = ["authorization", `Bearer ${apiKey}`];
     models.models = ["models/gemini-3-pro"];

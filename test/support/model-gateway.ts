@@ -131,7 +131,7 @@ export const wholePrice = {
   outputAudio: 10e6,
   webSearch: 0,
 };
-const wholePrices = new Prices({ "anthropic/*": wholePrice, "openai/*": wholePrice });
+const wholePrices = new Prices({ "anthropic/*": wholePrice, "openai/*": wholePrice, "google/*": wholePrice });
 
 /** Credits in memory, with the rules of the ledger. */
 export class Purse implements Payer {
@@ -179,6 +179,7 @@ export class Purse implements Payer {
 interface Providers {
   anthropic?: Provider;
   openai?: Provider;
+  google?: Provider;
 }
 
 /** A guest's uplink to a gateway with these providers. */
@@ -229,7 +230,7 @@ export function anthropic(baseUrl: string): Provider {
   return upstream("anthropic", baseUrl);
 }
 
-export function upstream(name: "anthropic" | "openai", baseUrl: string): Provider {
+export function upstream(name: "anthropic" | "openai" | "google", baseUrl: string): Provider {
   const made = new Upstream(new KeyEndpoint(name, baseUrl, "the-key"));
   closing.push(() => void made.close());
   return made.ask;

@@ -10,6 +10,7 @@ import { exportPKCS8, generateKeyPair, jwtVerify } from "jose";
 import { demo } from "../../src/models/demo/demo.ts";
 import type { ModelAnswer } from "../../src/models/provider.ts";
 import { chat } from "../../src/models/wires/chat.ts";
+import { generateContent, streamGenerateContent } from "../../src/models/wires/gemini.ts";
 import { countTokens, messages } from "../../src/models/wires/messages.ts";
 import { responses } from "../../src/models/wires/responses.ts";
 import type { Wire } from "../../src/models/wires/wire.ts";
@@ -109,7 +110,9 @@ export class KeyServer extends ProviderServer {
       response.writeHead(200, { "content-type": "application/json" });
       return void response.end(JSON.stringify({ data: this.models.map((id) => ({ id })) }));
     }
-    const wire = [messages, countTokens, chat, responses].find((each) => path.endsWith(each.path));
+    const plain = path.replace(/(?<=\/models\/)[^/]+(?=:)/, "{model}");
+    const all = [messages, countTokens, chat, responses, generateContent, streamGenerateContent];
+    const wire = all.find((each) => plain.endsWith(each.path));
     if (!wire) throw new Refused(404, `no ${path}`);
     const asked = JSON.parse(body.toString("utf8"));
     if (this.fails(asked)) throw new Refused(503, "overloaded");

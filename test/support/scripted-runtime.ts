@@ -353,7 +353,9 @@ class ScriptedSession implements Session {
         // As Codex asks.
         ...(path.endsWith("/responses")
           ? { instructions: "Be brief.", input: [{ role: "user", content: message }], stream: true, user: "me" }
-          : { max_tokens: 9, messages: [{ role: "user", content: message }] }),
+          : path.startsWith("/google/")
+            ? { contents: [{ role: "user", parts: [{ text: message }] }] }
+            : { max_tokens: 9, messages: [{ role: "user", content: message }] }),
       }),
       signal,
     }).catch(() => null);

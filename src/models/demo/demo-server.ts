@@ -2,15 +2,11 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { chat } from "../wires/chat.ts";
-import { countTokens, messages } from "../wires/messages.ts";
-import { responses } from "../wires/responses.ts";
+import { callAt } from "../wires/offered.ts";
 import { demo } from "./demo.ts";
 
-const wires = new Map([
-  ...[messages, countTokens].map((wire) => [wire.path, wire] as const),
-  ...[chat, responses].map((wire) => [`/v1${wire.path}`, wire] as const),
-]);
+/** The folders of a guest's gateway. A provider's server has none, so each is tried. */
+const folders = ["anthropic", "openai", "google"];
 
 /** The demonstration model as a provider's server. Any name works as a model. */
 export class DemoServer implements Disposable {
@@ -32,7 +28,7 @@ export class DemoServer implements Disposable {
     return server;
   }
 
-  /** Anthropic's address. OpenAI's is `/v1` below it. A guest has both as well, in folders by their names. */
+  /** Anthropic's address, and Google's. OpenAI's is `/v1` below it. A guest has them as well, in folders by their names. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
@@ -43,14 +39,16 @@ export class DemoServer implements Disposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url!.split("?")[0]!.replace(/^\/(?:anthropic|openai)\//, "/");
-    if (path === "/v1/models") return void response.end(JSON.stringify({ data: this.#models.map((id) => ({ id })) }));
-    const wire = wires.get(path);
-    if (!wire) return void response.writeHead(404).end("{}");
+    const path = request.url!.replace(/^\/(?:anthropic|openai|google)\//, "/");
+    if (path.split("?")[0] === "/v1/models")
+      return void response.end(JSON.stringify({ data: this.#models.map((id) => ({ id })) }));
+    const called = folders.map((folder) => callAt(`/${folder}${path}`)).find((each) => each !== null);
+    if (!called) return void response.writeHead(404).end("{}");
     const gone = new AbortController();
     response.on("close", () => gone.abort());
     const body = await buffer(request);
-    const call = { wire, model: "", streamed: false, query: "", headers: request.headers, body };
+    const { wire, model } = called;
+    const call = { wire, model: model ?? "", streamed: false, query: "", headers: request.headers, body };
     const answer = await demo({ ...call, signal: gone.signal });
     response.writeHead(answer.status, answer.headers);
     try {

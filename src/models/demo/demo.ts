@@ -2,11 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ChosenProvider } from "../gateway.ts";
 import type { ModelAnswer, ModelCall, Provider } from "../provider.ts";
 import { chat } from "../wires/chat.ts";
+import { countGeminiTokens, generateContent, streamGenerateContent } from "../wires/gemini.ts";
 import { countTokens, messages } from "../wires/messages.ts";
 import { responses } from "../wires/responses.ts";
 import { isObject, type JsonObject, type Wire } from "../wires/wire.ts";
 import { chatDialect } from "./chat.ts";
 import { type Dialect, type Part, type Reply, shellInput, type Tokens } from "./dialect.ts";
+import { geminiDialect } from "./gemini.ts";
 import { messagesDialect } from "./messages.ts";
 import { responsesDialect } from "./responses.ts";
 
@@ -14,12 +16,14 @@ import { responsesDialect } from "./responses.ts";
 const wordPaceMs = 12;
 
 /** The names under which runtimes offer a shell to their model. */
-const shellToolNames = /^(bash|shell|exec|exec_command|terminal|run_command|local_shell)$/i;
+const shellToolNames = /^(bash|shell|exec|exec_command|terminal|run_command|run_shell_command|local_shell)$/i;
 
 const dialects = new Map<Wire, Dialect>([
   [messages, messagesDialect],
   [chat, chatDialect],
   [responses, responsesDialect],
+  [generateContent, geminiDialect],
+  [streamGenerateContent, geminiDialect],
 ]);
 
 /**
@@ -27,18 +31,19 @@ const dialects = new Map<Wire, Dialect>([
  * `run: COMMAND` with the runtime's shell tool, and calls a tool by its name for a line `use: TOOL {"its": "input"}`. It
  * says that it is a demo.
  */
-export const demo: Provider = async ({ wire, body, signal }: ModelCall): Promise<ModelAnswer> => {
+export const demo: Provider = async ({ wire, model: named, body, signal }: ModelCall): Promise<ModelAnswer> => {
   const request = parse(body);
   if (!request) return jsonAnswer(400, wire.error(400, "The body is not a JSON object."));
   const input = Math.ceil(body.length / 4);
   if (wire === countTokens) return jsonAnswer(200, { input_tokens: input });
+  if (wire === countGeminiTokens) return jsonAnswer(200, { totalTokens: input });
   const dialect = dialects.get(wire)!;
   const asked = dialect.read(request);
   if (!asked) return jsonAnswer(400, wire.error(400, `The body is not one of ${wire.path}.`));
   const reply = replyTo(asked.turns, asked.tools);
-  const model = String(request.model);
+  const model = named || String(request.model);
   const tokens = { input, output: outputTokens(reply) };
-  if (request.stream !== true) return jsonAnswer(200, dialect.whole(reply, model, tokens));
+  if (!(wire.streams ?? request.stream === true)) return jsonAnswer(200, dialect.whole(reply, model, tokens));
   return {
     status: 200,
     headers: { "content-type": "text/event-stream" },

@@ -20,6 +20,7 @@ export const chat: Wire = {
   name: "chat",
   provider: "openai",
   path: "/chat/completions",
+  streams: null,
   generates: true,
   adapt(request, { id, instructions }) {
     nameUser(request, id);

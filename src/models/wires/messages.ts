@@ -26,6 +26,7 @@ export const messages: Wire = {
   name: "messages",
   provider: "anthropic",
   path: "/v1/messages",
+  streams: null,
   generates: true,
   adapt(request, { id, instructions }) {
     if (request.metadata !== undefined) request.metadata = { user_id: id };

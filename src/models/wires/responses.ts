@@ -7,6 +7,7 @@ export const responses: Wire = {
   name: "responses",
   provider: "openai",
   path: "/responses",
+  streams: null,
   generates: true,
   adapt(request, { id, instructions }) {
     nameUser(request, id);

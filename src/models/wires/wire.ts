@@ -33,9 +33,14 @@ export interface Reading {
 export interface Wire {
   name: WireName;
   /** The usual provider: of calls by agents whose model is another API's. */
-  provider: "anthropic" | "openai";
-  /** Path below the provider's name in a guest's request, and below the provider's address. */
+  provider: "anthropic" | "openai" | "google";
+  /**
+   * Path below the provider's name in a guest's request, and below the provider's address. `{model}` stands for the model's
+   * name.
+   */
   path: string;
+  /** Whether answers stream; null: the request's `stream` says it. */
+  streams: boolean | null;
   /** It generates text, rather than counting tokens. */
   generates: boolean;
   /**

@@ -1,5 +1,6 @@
 import type { ProviderKind } from "../../contract/providers.ts";
 import type { ModelAnswer, ModelCall } from "../../models/provider.ts";
+import { pathOf } from "../../models/wires/offered.ts";
 import { type Endpoint, type HttpRequest, pick } from "./endpoint.ts";
 
 export type KeyKind = Exclude<ProviderKind, "bedrock" | "vertex" | "claude" | "chatgpt">;
@@ -26,6 +27,9 @@ const ofOpenAi = {
   version: {},
 };
 
+/** Headers of Google's own API that are forwarded. */
+const ofGemini = ["accept", "content-type", "user-agent", "x-goog-api-client"];
+
 /** How the APIs differ apart from the request's body. */
 const dialects: Record<KeyKind, Dialect> = {
   anthropic: {
@@ -38,7 +42,7 @@ const dialects: Record<KeyKind, Dialect> = {
   },
   openai: { ...ofOpenAi, baseUrl: "https://api.openai.com/v1" },
   "openai-compatible": { ...ofOpenAi, baseUrl: "" },
-  // https://ai.google.dev/gemini-api/docs/openai
+  // https://ai.google.dev/gemini-api/docs/openai, and one level above it Google's own API.
   google: { ...ofOpenAi, baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai" },
   // Models are named by their deployments, which the API does not list.
   azure: { ...ofOpenAi, baseUrl: "", key: (apiKey) => ({ "api-key": apiKey }), models: null },
@@ -62,11 +66,21 @@ export class KeyEndpoint implements Endpoint {
     this.#baseUrl = addressOf(kind, baseUrl);
     // As people copy it from Azure's pages: https://RESOURCE.openai.azure.com
     if (kind === "azure" && !this.#baseUrl.endsWith("/openai/v1")) this.#baseUrl += "/openai/v1";
+    if (kind === "google" && this.#baseUrl.endsWith("/v1beta")) this.#baseUrl += "/openai";
     this.#apiKey = apiKey;
     this.answered = dialects[kind].answered;
   }
 
-  async request({ wire, query, headers }: ModelCall): Promise<HttpRequest> {
+  async request({ wire, model, query, headers }: ModelCall): Promise<HttpRequest> {
+    if (wire.name === "gemini") {
+      return {
+        url: `${this.#baseUrl.replace(/\/openai$/, "")}${pathOf(wire, model)}${query}`,
+        headers: {
+          ...pick(headers, ofGemini),
+          ...(this.#apiKey === null ? {} : { "x-goog-api-key": this.#apiKey }),
+        },
+      };
+    }
     return {
       url: `${this.#baseUrl}${wire.path}${query}`,
       headers: { ...pick(headers, dialects[this.#kind].passed), ...this.#key },

@@ -4121,7 +4121,7 @@ export type Provider = {
     /**
      * The APIs that it speaks.
      */
-    wires: Array<'messages' | 'chat' | 'responses'>;
+    wires: Array<'messages' | 'chat' | 'responses' | 'gemini'>;
     /**
      * The runtimes that can use its models.
      */
@@ -4536,7 +4536,7 @@ export type Runtime = {
     /**
      * The APIs of models that it can use.
      */
-    wires: Array<'messages' | 'chat' | 'responses'>;
+    wires: Array<'messages' | 'chat' | 'responses' | 'gemini'>;
     /**
      * The names of the providers whose models it can use.
      */

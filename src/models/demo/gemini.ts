@@ -1,0 +1,56 @@
+import { isObject, type JsonObject, objectAt, objectsIn } from "../wires/wire.ts";
+import { type Dialect, newId, type Part, type Reply, type Tokens, wordsIn } from "./dialect.ts";
+
+/** Google's Gemini API: https://ai.google.dev/api/generate-content */
+export const geminiDialect: Dialect = {
+  read({ contents, tools }) {
+    if (!Array.isArray(contents)) return null;
+    const mine = objectsIn(contents).filter(({ role }) => role !== "model");
+    const offered = objectsIn(tools).flatMap(({ functionDeclarations }) => objectsIn(functionDeclarations));
+    return {
+      turns: mine.map(({ parts }) => objectsIn(parts).map(partOf)),
+      tools: offered.map(({ name }) => String(name)),
+    };
+  },
+  whole: (reply, model, tokens) => answerOf(newId(""), model, tokens, partIn(reply), true),
+  *stream(reply, model, tokens) {
+    const id = newId("");
+    if (reply.kind === "text") {
+      const words = wordsIn(reply.text);
+      for (const text of words.slice(0, -1)) {
+        yield { data: answerOf(id, model, { ...tokens, output: 1 }, { text }, false), word: true };
+      }
+      yield { data: answerOf(id, model, tokens, { text: words.at(-1) ?? "" }, true) };
+    } else {
+      yield { data: answerOf(id, model, tokens, partIn(reply), true) };
+    }
+  },
+};
+
+function partOf(part: JsonObject): Part {
+  if (isObject(part.functionResponse)) {
+    const { response } = part.functionResponse;
+    const { output, error } = isObject(response) ? response : {};
+    const result = output ?? error ?? response;
+    return { kind: "result", text: typeof result === "string" ? result : JSON.stringify(result ?? {}) };
+  }
+  if (typeof part.text === "string") return { kind: "words", text: part.text };
+  const isImage = String(objectAt(part, "inlineData").mimeType).startsWith("image/");
+  return { kind: "words", text: isImage ? "(an image)" : "" };
+}
+
+function partIn(reply: Reply): JsonObject {
+  return reply.kind === "text"
+    ? { text: reply.text }
+    : { functionCall: { id: newId("call_"), name: reply.tool, args: reply.input } };
+}
+
+function answerOf(responseId: string, model: string, tokens: Tokens, part: JsonObject, isLast: boolean): JsonObject {
+  const { input, output } = tokens;
+  return {
+    candidates: [{ content: { role: "model", parts: [part] }, index: 0, ...(isLast ? { finishReason: "STOP" } : {}) }],
+    usageMetadata: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },
+    modelVersion: model,
+    responseId,
+  };
+}
