@@ -37,3 +37,34 @@ test("a program that leaves while the server is away leaves no call behind", asy
   local.close();
   local.closeAllConnections();
 });
+
+test("an answer without a body, which ends while answers are held, arrives", async () => {
+  const uplink = new Uplink();
+  const local = uplink.listen(0);
+  await once(local, "listening");
+  const arrived = Promise.withResolvers<void>();
+  const http2 = createHttp2Server().on("stream", (stream) => {
+    stream.respond({ ":status": 404 }, { endStream: true });
+    const session = stream.session!;
+    stream.once("close", () => session.ping(() => arrived.resolve()));
+  });
+  const gateway = createServer((socket) => http2.emit("connection", socket)).listen(0, "127.0.0.1");
+  await once(gateway, "listening");
+  const socket = connect((gateway.address() as AddressInfo).port, "127.0.0.1");
+  await once(socket, "connect");
+  uplink.attach(socket);
+
+  const held = Promise.withResolvers<void>();
+  uplink.hold(held.promise);
+  const { port } = local.address() as AddressInfo;
+  const asked = fetch(`http://127.0.0.1:${port}/skills/none/0`);
+  await arrived.promise;
+  held.resolve();
+  const answer = await asked;
+  expect([answer.status, await answer.text()]).toEqual([404, ""]);
+
+  socket.destroy();
+  gateway.close();
+  local.close();
+  local.closeAllConnections();
+});

@@ -117,7 +117,9 @@ export class Uplink {
       ":path": request.url ?? "/",
       ...passed(request.headers),
     });
+    let answered = false;
     stream.on("response", async (headers) => {
+      answered = true;
       await this.#held;
       if (response.headersSent || response.destroyed) return;
       const status = Number(headers[":status"]);
@@ -130,8 +132,10 @@ export class Uplink {
       else refuse(response, error.message);
     });
     stream.on("close", () => {
-      if (!response.headersSent) refuse(response, "The connection to the server was lost.");
-      else if (!stream.readableEnded) response.destroy();
+      // An answer without a body may end while it is held.
+      if (answered && stream.readableEnded) return;
+      if (response.headersSent) response.destroy();
+      else refuse(response, "The connection to the server was lost.");
     });
     response.on("close", () => stream.close());
     request.pipe(stream);
