@@ -142,24 +142,21 @@ test("a machine that is suspended loses its downloads, and has new ones when it 
 
 test("a download that breaks when its source has ended, but the program has not read all, is not whole", async () => {
   for (const breakOff of [
-    () => service.client.call("POST", "/agents/ada/suspend"),
-    async () => process.kill((await movers())[0]!, "SIGKILL"),
+    (_: number) => service.client.call("POST", "/agents/ada/suspend"),
+    async (mover: number) => process.kill(mover, "SIGKILL"),
   ]) {
-    const ended = Promise.withResolvers<void>();
-    // The kernel buffers only a part of the bytes that a program does not read: the rest waits before `splice`.
-    serve = (socket) => socket.end(sent, () => ended.resolve());
-    const socket = await tunnel();
-    let read = 0;
-    socket.on("data", (chunk: Buffer) => {
-      read += chunk.length;
-      if (read > bytesBeforeDownload) socket.pause();
+    const ended = Promise.withResolvers<number>();
+    halfWay(async (socket) => {
+      const [mover] = await movers();
+      process.kill(mover!, "SIGSTOP"); // It leaves the last bytes.
+      socket.end(sent.subarray(-64 * 1024), () => ended.resolve(mover!));
     });
-    await ended.promise;
-    await expect.poll(moving).toBe(1);
-    await breakOff();
-    socket.removeAllListeners("data");
+    const end = received(await tunnel());
+    const mover = await ended.promise;
+    await breakOff(mover);
+    if ((await moving()) > 0) process.kill(mover, "SIGCONT");
     await expect.poll(moving).toBe(0);
-    expect((await received(socket)).end).toBe("ECONNRESET");
+    expect((await end).end).toBe("ECONNRESET");
     expect((await service.client.call("POST", "/agents/ada/resume?wait=ready")).body.status).toBe("ready");
     proxy = service.driver.proxyOf(service.driver.running[0]!);
   }

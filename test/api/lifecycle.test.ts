@@ -56,6 +56,7 @@ test("requests to an agent that is provisioning are queued", async () => {
   const gate = Promise.withResolvers<void>();
   service.driver.gate = gate.promise;
   await client.call("POST", "/agents", { name: "ada" });
+  await expect.poll(() => service.driver.waiting).toBe(1);
   const suspended = client.call("POST", "/agents/ada/suspend");
   await untilDesired(service, "ada", "suspended");
   gate.resolve();
@@ -176,6 +177,7 @@ test("a deletion does not wait for a machine that is being made", async () => {
   const gate = Promise.withResolvers<void>();
   service.driver.gate = gate.promise;
   await client.call("POST", "/agents", { name: "ada" });
+  await expect.poll(() => service.driver.waiting).toBe(1);
   const deleted = client.call("DELETE", "/agents/ada");
   await untilDesired(service, "ada", "deleted");
   gate.resolve();
