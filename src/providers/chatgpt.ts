@@ -1,5 +1,6 @@
 import { decodeJwt } from "jose";
 import { Agent, request } from "undici";
+import { LoginRefused } from "../core/fresh-tokens.ts";
 import { isObject, type JsonObject } from "../models/wires/wire.ts";
 
 // ChatGPT's login of Codex, as its own program uses it: https://github.com/openai/codex/tree/main/codex-rs/login
@@ -45,9 +46,6 @@ export interface NewTokens {
   account: string | null;
   refreshSeconds: number;
 }
-
-/** The vendor refuses for good. The message is for people, and contains nothing that the vendor sent. */
-export class LoginRefused extends Error {}
 
 /** The reasons that the vendor has for refusing to refresh. */
 const refusals: Record<string, string> = {

@@ -9,9 +9,10 @@ import {
   problemWith,
 } from "../contract/providers.ts";
 import { allows } from "../contract/workspaces.ts";
+import { LoginRefused } from "../core/fresh-tokens.ts";
 import type { Attempt } from "../core/http/attempt.ts";
 import type { Caller } from "../core/http/caller.ts";
-import { type Device, LoginRefused } from "./chatgpt.ts";
+import type { Device } from "./chatgpt.ts";
 import type { ReachableProvider } from "./directory.ts";
 import { addressOf, type KeyKind } from "./endpoints/key.ts";
 import {
