@@ -148,6 +148,8 @@ const classes: readonly ClassRow[] = [
       get: "getWorkspaceSecret",
       set: "setWorkspaceSecret",
       delete: "removeWorkspaceSecret",
+      connect: "connectMcpServer",
+      confirm: "confirmMcpServer",
     },
   },
   {

@@ -65,6 +65,7 @@ import { pushRoutes } from "./push/routes.ts";
 import { queueRoutes } from "./queue/routes.ts";
 import { reachabilityRoutes } from "./reachability/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
+import { secretLoginRoutes } from "./secrets/login-routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { vaultRoutes } from "./secrets/vault-routes.ts";
 import { dashboardRoutes } from "./sign-in/dashboard-routes.ts";
@@ -119,6 +120,7 @@ const plugins = [
   egressRoutes,
   secretRoutes,
   vaultRoutes,
+  secretLoginRoutes,
   skillRoutes,
   keyRoutes,
   workspaceRoutes,

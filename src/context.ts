@@ -74,6 +74,7 @@ import { Push } from "./push/push.ts";
 import { UnansweredFunctions } from "./queue/unanswered-functions.ts";
 import { SearchIndexer } from "./search/indexer.ts";
 import { Search } from "./search/search.ts";
+import { SecretLogins } from "./secrets/logins.ts";
 import { Placeholders } from "./secrets/placeholders.ts";
 import { Secrets } from "./secrets/secrets.ts";
 import { Vault } from "./secrets/vault.ts";
@@ -190,6 +191,7 @@ export class AppContext extends Foundation {
   readonly placeholders = new Placeholders(this);
   readonly secrets = new Secrets(this);
   readonly providerAccounts = new ProviderAccounts(this);
+  readonly secretLogins = new SecretLogins(this);
   readonly vault = new Vault(this);
   readonly skills = new Skills(this);
   readonly agentEgress = new AgentEgress(this);
@@ -231,8 +233,9 @@ export class AppContext extends Foundation {
   /** Rejects when the data folder or the database cannot be had. `cleanup` closes what is open. */
   static async open(config: Config, overrides: Overrides, cleanup: AsyncDisposableStack): Promise<AppContext> {
     const context = new AppContext(await openFoundation(config, overrides, cleanup));
-    const { stops, ledger } = context;
+    const { stops, ledger, secretLogins } = context;
     cleanup.defer(stops.of("ledger", () => ledger.close()));
+    cleanup.defer(stops.of("connections for sign-ins", () => secretLogins.close()));
     cleanup.defer(() => context.endLeading());
     context.#deferStops();
     await ledger.sweep();
@@ -293,6 +296,7 @@ export class AppContext extends Foundation {
       ["ends of commands", () => this.commandEnds.stop()],
       ["placeholders", () => this.placeholders.stop()],
       ["logins", () => this.providerLogins.stop()],
+      ["sign-ins to MCP servers", () => this.secretLogins.stop()],
     ];
     for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));
   }

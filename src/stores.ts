@@ -46,6 +46,7 @@ import { ProviderStore } from "./providers/store.ts";
 import { PushStore } from "./push/store.ts";
 import { QueueStore } from "./queue/store.ts";
 import { SearchStore } from "./search/store.ts";
+import { SecretLoginStore } from "./secrets/login-store.ts";
 import { SecretStore } from "./secrets/store.ts";
 import { UsableSecretStore } from "./secrets/usable-store.ts";
 import { VaultStore } from "./secrets/vault-store.ts";
@@ -72,7 +73,8 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const agentStore = new AgentStore(database, host, config.maximumAgentsPerAccount);
   const secretStore = new SecretStore(database, sealer, makeAuthority);
   const skillStore = new SkillStore(database);
-  const vaultStore = new VaultStore(database, sealer, host);
+  const secretLoginStore = new SecretLoginStore(database, sealer);
+  const vaultStore = new VaultStore(database, sealer, secretLoginStore, host);
   const turnStore = new TurnStore(database, host);
   const hookStore = new HookStore(database, sealer);
   const webhookStore = new WebhookStore(database, sealer, config.maximumWebhooksPerAccount);
@@ -136,6 +138,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     runs: new RunStore(database, host),
     search: new SearchStore(database),
     secrets: secretStore,
+    secretLogins: secretLoginStore,
     shares: new ShareStore(database),
     snapshots: new SnapshotStore(database, host),
     taskNotifications: new NotificationStore(database, webhookStore),

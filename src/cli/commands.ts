@@ -17,6 +17,7 @@ const files: readonly [words: string, load: Load][] = [
   ["approvals", () => import("./commands/approvals.ts")],
   ["automations", () => import("./commands/automations.ts")],
   ["secrets", () => import("./commands/secrets.ts")],
+  ["mcp", () => import("./commands/mcp.ts")],
   ["skills", () => import("./commands/skills.ts")],
   ["webhooks", () => import("./commands/webhooks.ts")],
   ["providers", () => import("./commands/providers.ts")],

@@ -33,6 +33,8 @@ const withoutCommand = [
   "GET /readyz",
   "GET /metrics",
   "GET /.well-known/oauth-protected-resource",
+  // For authorization servers.
+  "GET /mcp/client.json",
 ];
 
 /** The command of each operation, written by hand. */
@@ -136,6 +138,8 @@ const commands: Record<string, string> = {
   "GET /secrets/{secret}": "secrets get TOKEN",
   "PUT /secrets/{secret}": "secrets set TOKEN --host example.com",
   "DELETE /secrets/{secret}": "secrets delete TOKEN --yes",
+  "POST /secrets/{secret}/connect": "mcp connect TOKEN https://mcp.example.com/mcp",
+  "POST /secrets/{secret}/confirm": "mcp confirm TOKEN ABCD-EFGH",
   "GET /skills": "skills list",
   "GET /skills/{skill}": "skills show pdf-forms",
   "PUT /skills/{skill}": "skills update pdf-forms --agent ada",

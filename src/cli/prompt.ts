@@ -40,6 +40,16 @@ export async function requireConsent(question: string, otherwise: string): Promi
   if (!(await confirm(question))) throw new CliError(otherwise);
 }
 
+/** Asks for a line on a terminal. Null: `signal` has aborted, or Ctrl-C or Ctrl-D was pressed. */
+export async function readAnswer(question: string, signal: AbortSignal): Promise<string | null> {
+  const { stdin: input, stderr: output } = process;
+  using terminal = openTerminal({ input, output });
+  return new Promise((resolve) => {
+    terminal.on("close", () => resolve(null));
+    terminal.question(question, { signal }).then(resolve, () => resolve(null));
+  });
+}
+
 /** Asks a yes-or-no question. Anything but yes is no. */
 async function confirm(question: string): Promise<boolean> {
   const { stdin: input, stderr: output } = process;

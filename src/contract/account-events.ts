@@ -181,6 +181,12 @@ export const AccountEvent = z
     z.object({ type: z.literal("secret.created"), ...Secret }),
     z.object({ type: z.literal("secret.changed"), ...Secret }),
     z.object({ type: z.literal("secret.deleted"), ...Secret }),
+    z
+      .object({ type: z.literal("secret.login_connected"), ...Secret, url: z.string() })
+      .meta({ description: "A person has signed in to an MCP server." }),
+    z
+      .object({ type: z.literal("secret.login_failed"), ...Secret, url: z.string(), reason: z.string().nullable() })
+      .meta({ description: "Requests fail until it is connected again (`POST /secrets/{secret}/connect`)." }),
     z.object({ type: z.literal("skill.created"), ...Skill }),
     z.object({ type: z.literal("skill.changed"), ...Skill }),
     z.object({ type: z.literal("skill.deleted"), ...Skill }),

@@ -84,6 +84,7 @@ export const errorStatuses = {
   provider_exists: 409,
   too_many_providers: 409,
   provider_unreachable: 502,
+  mcp_sign_in_failed: 502,
   too_many_secrets: 409,
   too_many_skills: 409,
   skills_full: 409,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AgentName } from "./agents.ts";
 import { CreatedBy } from "./authors.ts";
+import { SecretLogin } from "./secret-logins.ts";
 import { SecretHeaders, SecretHosts, SecretName, SecretValue } from "./secrets.ts";
 
 /** How many secrets a workspace can have. */
@@ -46,6 +47,7 @@ export const WorkspaceSecret = z
       description:
         "The value's last four characters. Null: it has less than 12, or was encrypted with another secret key.",
     }),
+    login: SecretLogin.nullable().meta({ description: "Null: the secret has a value that was set." }),
     createdBy: CreatedBy.meta({ description: "The author of the last change." }),
     createdAt: time,
     updatedAt: time,

@@ -135,6 +135,16 @@ export const webhookEvents = {
     { secret },
   ),
   "secret.deleted": event("secret.deleted", "SecretDeletedEvent", "A secret of the workspace was deleted.", { secret }),
+  "secret.login_failed": event(
+    "secret.login_failed",
+    "SecretLoginFailedEvent",
+    "A sign-in to an MCP server failed or has expired: requests fail until it is connected again.",
+    {
+      secret,
+      url: z.string().meta({ description: "The MCP server's address." }),
+      reason: z.string().nullable(),
+    },
+  ),
   "skill.created": event("skill.created", "SkillCreatedEvent", "A skill of the workspace was added.", { skill }),
   "skill.changed": event(
     "skill.changed",

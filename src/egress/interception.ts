@@ -18,7 +18,14 @@ import { Budget, type Held } from "../core/budget.ts";
 import { answerFault, flushHead } from "../core/http-head.ts";
 import { Concealment } from "./concealment.ts";
 import type { Destination } from "./policy.ts";
-import { type DestinationSecrets, maximumRevealed, revealed, type Secret } from "./secrets.ts";
+import {
+  currentSecrets,
+  type DestinationSecrets,
+  maximumRevealed,
+  revealed,
+  type Secret,
+  SecretUnavailable,
+} from "./secrets.ts";
 
 /** The first byte of a TLS connection: a handshake record (RFC 8446, 5.1). */
 const handshake = 0x16;
@@ -124,10 +131,20 @@ function serve(program: Duplex, host: Socket, options: ServingOptions): void {
     const answered = new Promise((resolve) => response.once("close", resolve));
     void answered.then(() => held[Symbol.dispose]());
     // Values are inserted when the request is sent: until then it takes only the memory of its received bytes.
-    void before.then(() => response.closed || pass(request, response, agent, held, options));
+    void before.then(async () => {
+      const secrets = await secretsOf(request, options).catch((error: unknown) =>
+        refuseWithout(response, error, options),
+      );
+      if (secrets && !response.closed) pass(request, response, agent, held, { ...options, secrets });
+    });
     before = answered;
   });
-  server.on("upgrade", (request, socket, head) => upgrade(request, socket, head, agent, options));
+  server.on("upgrade", (request, socket, head) => {
+    secretsOf(request, options).then(
+      (secrets) => upgrade(request, socket, head, agent, { ...options, secrets }),
+      () => socket.destroy(),
+    );
+  });
   server.on("clientError", () => program.destroy());
   server.requestTimeout = 0;
   server.keepAliveTimeout = 0;
@@ -136,6 +153,18 @@ function serve(program: Duplex, host: Socket, options: ServingOptions): void {
   host.once("close", endOf);
   program.once("close", () => host.destroy());
   server.emit("connection", program);
+}
+
+function secretsOf({ rawHeaders }: IncomingMessage, { secrets }: ServingOptions): Promise<readonly Secret[]> {
+  return currentSecrets(secrets, rawHeaders);
+}
+
+/** The request needs a value that there is not. */
+function refuseWithout(response: ServerResponse, error: unknown, { warn }: ServingOptions): void {
+  if (response.closed) return;
+  const isKnown = error instanceof SecretUnavailable;
+  if (!isKnown) warn("the value of a secret could not be read", error);
+  refuse(response, 502, isKnown ? error.message : "The value of a secret cannot be read at the moment. Try again.");
 }
 
 function pass(
@@ -166,6 +195,7 @@ function pass(
   };
   asked.on("response", (answer) => {
     held.resize(sent + sizeOf(answer.rawHeaders));
+    if (answer.statusCode === 401 && hasValue) for (const { refused, value } of options.secrets) refused?.(value);
     const concealment = new Concealment(options.secrets, { keepLength: !hasValue });
     const hasBody = concealment.isNeeded && request.method !== "HEAD";
     // A placeholder has another length than its value. Chunks have their own lengths, even if a careless host also sends

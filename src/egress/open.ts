@@ -7,7 +7,8 @@ import { resolveHere } from "./names.ts";
 import { Policy } from "./policy.ts";
 
 /** Agents' connections to other hosts, subject to policy. */
-export function openEgress({ config, address, stores, metrics, log }: AppContext): Egress {
+export function openEgress(context: AppContext): Egress {
+  const { config, address, stores, metrics, log } = context;
   const { egressRules, egressLog, secrets, usableSecrets } = stores;
   const certificates = new Certificates((agentId) => secrets.authorityOf(agentId));
   const warn = (message: string, error: unknown) => log(message, { error });
@@ -20,7 +21,10 @@ export function openEgress({ config, address, stores, metrics, log }: AppContext
     }),
     rulesOf: (agentId) => egressRules.of(agentId),
     secrets: {
-      of: (agentId) => usableSecrets.open(agentId),
+      of: async (agentId) =>
+        (await usableSecrets.open(agentId)).map(({ login, ...secret }) =>
+          login ? { ...secret, ...context.secretLogins.secretOf(login) } : secret,
+        ),
       certificate: (agentId, host) => certificates.of(agentId, host),
     },
     log: new ConnectionLog((entries) => egressLog.write(entries), warn),

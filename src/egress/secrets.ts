@@ -9,6 +9,31 @@ export interface Secret {
   /** The request headers in which the placeholder is replaced, in lower case. */
   headers: readonly string[];
   value: string;
+  /**
+   * The value at the time of a request, where it changes. `isNeeded`: the request has the placeholder. Throws
+   * `SecretUnavailable`.
+   */
+  current?: (isNeeded: boolean) => Promise<string>;
+  /** The host has answered a request that had this value with 401. */
+  refused?: (value: string) => void;
+}
+
+/** A secret that a request needs has no value. The message is for the program in the machine. */
+export class SecretUnavailable extends Error {}
+
+/** The secrets with the values that they have for a request. Throws `SecretUnavailable`. */
+export async function currentSecrets(
+  secrets: readonly Secret[],
+  rawHeaders: readonly string[],
+): Promise<readonly Secret[]> {
+  if (!secrets.some(({ current }) => current)) return secrets;
+  return Promise.all(
+    secrets.map(async (secret) => {
+      const { current, placeholder } = secret;
+      if (!current) return secret;
+      return { ...secret, value: await current(rawHeaders.some((text) => text.includes(placeholder))) };
+    }),
+  );
 }
 
 /** The secrets that a destination may receive over TLS, and in clear text. */

@@ -6,6 +6,8 @@ export interface SecretKey {
   hosts: readonly string[];
   /** Null: it was encrypted with another secret key. */
   value: string | null;
+  /** Whether it is a sign-in to an MCP server, which has no value. */
+  isLogin: boolean;
 }
 
 /**
@@ -14,6 +16,7 @@ export interface SecretKey {
  */
 export function problemOf(name: string, secret: SecretKey | null, address: string): string | null {
   if (!secret) return `The workspace has no secret ${name}.`;
+  if (secret.isLogin) return `The secret ${name} is a sign-in to an MCP server; a key is a secret with a value.`;
   const place = placeOf(new URL(address));
   if (!secret.hosts.some((host) => mayBeSentTo(host, place))) {
     const { protocol, host } = new URL(address);

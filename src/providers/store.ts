@@ -186,10 +186,11 @@ export class ProviderStore {
   }
 
   #secretOf({ secret: name, account_id: accountId, secret_value: value, secret_hosts: hosts }: Row): SecretKey | null {
-    if (name === null || accountId === null || value === null || hosts === null) return null;
+    if (name === null || accountId === null || hosts === null) return null;
     return {
       ...{ name, hosts },
-      value: this.#sealing.open(value, contextOfSecret("workspace_secrets", accountId, name)),
+      value: value && this.#sealing.open(value, contextOfSecret("workspace_secrets", accountId, name)),
+      isLogin: value === null,
     };
   }
 }

@@ -23,9 +23,9 @@ function placeholderWith(name: string, random: Buffer): string {
   return `berth-secret-${name}-${random.toString("hex")}`;
 }
 
-/** Binds ciphertext to its row. `owner`: the agent's or the account's id. */
+/** Binds ciphertext to its row. `owner`: the agent's, the account's or the login's id. */
 export function contextOfSecret(
-  table: "agent_secrets" | "agent_authorities" | "workspace_secrets",
+  table: "agent_secrets" | "agent_authorities" | "workspace_secrets" | "secret_logins",
   owner: string,
   name: string,
 ): string {

@@ -9,9 +9,16 @@ import type { UsableSecretState } from "./secrets.ts";
 
 const allowed = new AllowedAgents("workspace_secrets");
 
+interface OpenSecret extends Secret {
+  /** The sign-in whose token is the value; null: the value was set. */
+  login: { id: string; name: string } | null;
+}
+
 /** A row of either table. */
 interface UsableRow extends Omit<UsableSecretState, "from"> {
-  value: Buffer;
+  /** Null: the token of its login. */
+  value: Buffer | null;
+  loginId: string | null;
   /** Null for one of the agent's own. */
   seed: Buffer | null;
   accountId: string | null;
@@ -33,7 +40,7 @@ export class UsableSecretStore {
   /** By name. */
   async list(agentId: string): Promise<UsableSecretState[]> {
     const rows = await this.#rows(agentId, authorOf);
-    return rows.map(({ value: _, seed, accountId, ...secret }) => ({
+    return rows.map(({ value: _, seed, accountId, loginId: __, ...secret }) => ({
       ...secret,
       from: accountId === null ? "agent" : "workspace",
     }));
@@ -46,13 +53,15 @@ export class UsableSecretStore {
   }
 
   /** With their values, except those encrypted with another secret key. */
-  async open(agentId: string): Promise<Secret[]> {
-    return (await this.#rows(agentId)).flatMap(({ name, hosts, headers, placeholder, accountId, value: sealed }) => {
-      const context = accountId
-        ? contextOfSecret("workspace_secrets", accountId, name)
+  async open(agentId: string): Promise<OpenSecret[]> {
+    return (await this.#rows(agentId)).flatMap<OpenSecret>(({ name, hosts, headers, placeholder, ...row }) => {
+      const places = { placeholder, hosts, headers };
+      if (row.loginId !== null) return [{ ...places, value: "", login: { id: row.loginId, name } }];
+      const context = row.accountId
+        ? contextOfSecret("workspace_secrets", row.accountId, name)
         : contextOfSecret("agent_secrets", agentId, name);
-      const value = this.#sealing.open(sealed, context);
-      return value === null ? [] : [{ placeholder, hosts, headers, value }];
+      const value = row.value && this.#sealing.open(row.value, context);
+      return value === null ? [] : [{ ...places, value, login: null }];
     });
   }
 
@@ -60,10 +69,12 @@ export class UsableSecretStore {
   async #rows(agentId: string, author: (table: string) => RawBuilder<unknown> = () => sql`null::json`) {
     const { rows } = await sql<UsableRow>`
       select name, hosts, headers, value, placeholder, null::bytea as seed, null::uuid as "accountId",
+        null::uuid as "loginId",
         created_at as "createdAt", updated_at as "updatedAt", ${author("agent_secrets")} as "createdBy"
       from agent_secrets where agent_id = ${agentId}
       union all
       select secret.name, hosts, headers, value, null, seed, secret.account_id,
+        (select id from secret_logins login where login.account_id = secret.account_id and login.name = secret.name),
         secret.created_at, secret.updated_at, ${author("secret")}
       from workspace_secrets secret join agents on agents.account_id = secret.account_id
       where agents.id = ${agentId}

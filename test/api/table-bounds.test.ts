@@ -84,6 +84,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   webhook_deliveries: "1,000 that wait and 100 that ended for each webhook; a sweep removes others each minute",
   skill_agents: ["skills", "the account's agents"],
   skills: ["accounts", "50"],
+  secret_logins: ["workspace_secrets", "one"],
   workspace_secret_agents: ["workspace_secrets", "the account's agents"],
   workspace_secret_versions: ["accounts", "one"],
   workspace_secrets: ["accounts", "100"],

@@ -61,6 +61,7 @@ describe("a secret of a workspace", () => {
       headers: ["x-token"],
       agents: null,
       lastFour: "pace",
+      login: null,
       createdBy: await authorOf(owner, "Olga"),
       createdAt: expect.any(String),
       updatedAt: made.body.createdAt,

@@ -66,6 +66,8 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "secret.created":
     case "secret.changed":
     case "secret.deleted":
+    case "secret.login_connected":
+    case "secret.login_failed":
       return first === "secrets" || (first === "agents" && what === "secrets");
     case "skill.created":
     case "skill.changed":

@@ -24,6 +24,7 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   "secret.created": "A secret of the workspace was created",
   "secret.changed": "A secret of the workspace was changed",
   "secret.deleted": "A secret of the workspace was deleted",
+  "secret.login_failed": "A sign-in to an MCP server failed or has expired",
   "skill.created": "A skill was added",
   "skill.changed": "A skill was changed",
   "skill.deleted": "A skill was deleted",

@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { AgentHandle } from "@berth/client";
 import { InvalidArgumentError } from "commander";
+import { openInBrowser } from "../browser.ts";
 import type { ToolCommand } from "../command.ts";
 import { agentOf } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
@@ -132,17 +132,5 @@ async function relay(agent: AgentHandle, port: number, socket: Socket): Promise<
   } catch (error) {
     console.error(printable((error as Error).message));
     socket.destroy();
-  }
-}
-
-/** Whether the desktop has opened the address. */
-async function openInBrowser(url: string): Promise<boolean> {
-  const opener = process.platform === "darwin" ? "open" : "xdg-open";
-  const child = spawn(opener, [url], { stdio: "ignore", detached: true });
-  try {
-    const [code] = (await once(child, "exit")) as [number | null];
-    return code === 0;
-  } catch {
-    return false; // There is no such program.
   }
 }

@@ -41,6 +41,7 @@ export function register(program: ToolCommand): void {
       NAME: "name",
       ENDS: ({ lastFour }: WorkspaceSecret) => (lastFour === null ? "" : printable(lastFour)),
       HOSTS: ({ hosts }) => hosts.join(", "),
+      "SIGN-IN": ({ login }) => login?.status ?? "",
       AGENTS: ({ agents }) => agentsText(agents),
     },
   });
@@ -89,12 +90,24 @@ function agentsText(agents: readonly string[] | null): string {
   return agents.length === 0 ? "none" : agents.join(", ");
 }
 
-function secretText({ name, hosts, headers, agents, lastFour, updatedAt }: WorkspaceSecret): string {
+export function secretText({ name, hosts, headers, agents, lastFour, login, updatedAt }: WorkspaceSecret): string {
+  if (login) return loginText(name, agents, login);
   const end = lastFour === null ? "" : `, and ends with ${printable(lastFour)}`;
   return [
     `${name} was set ${localTime(updatedAt)}${end}.`,
     `Hosts: ${hosts.length === 0 ? "none" : hosts.join(", ")}`,
     `Headers: ${headers.join(", ")}`,
+    `Agents: ${agentsText(agents)}`,
+  ].join("\n");
+}
+
+function loginText(name: string, agents: WorkspaceSecret["agents"], login: NonNullable<WorkspaceSecret["login"]>) {
+  const { url, status, reason, scopes, expiresAt } = login;
+  return [
+    `${name} is the sign-in to ${printable(url)}: ${status}.`,
+    ...(reason === null ? [] : [printable(reason)]),
+    ...(scopes.length === 0 ? [] : [`Allowed: ${printable(scopes.join(" "))}`]),
+    ...(expiresAt === null ? [] : [`The token expires ${localTime(expiresAt)}, and is refreshed before if possible.`]),
     `Agents: ${agentsText(agents)}`,
   ].join("\n");
 }

@@ -471,6 +471,16 @@ export class WorkspaceSecrets {
   async delete(secret: string, options: RequestOptions = {}): Promise<void> {
     await this.connection.call("removeWorkspaceSecret", { path: { secret }, ...options });
   }
+
+  /** Sign in to an MCP server, or sign in again. */
+  connect(secret: string, body: Sendable<types.ConnectMcpServer>, options: RequestOptions = {}): Promise<types.McpConnection> {
+    return this.connection.call("connectMcpServer", { path: { secret }, body, ...options });
+  }
+
+  /** Confirm a sign-in to an MCP server with the code that the browser shows. */
+  confirm(secret: string, body: Sendable<types.ConfirmMcpServer>, options: RequestOptions = {}): Promise<types.WorkspaceSecret> {
+    return this.connection.call("confirmMcpServer", { path: { secret }, body, ...options });
+  }
 }
 
 /** Folders of instructions and programs that several agents of the workspace have, by their names. Every method throws as `Connection.call`. */

@@ -134,6 +134,9 @@ export const operations = {
   getWorkspaceSecret: { method: "GET", path: "/secrets/{secret}" },
   setWorkspaceSecret: { method: "PUT", path: "/secrets/{secret}" },
   removeWorkspaceSecret: { method: "DELETE", path: "/secrets/{secret}" },
+  connectMcpServer: { method: "POST", path: "/secrets/{secret}/connect" },
+  confirmMcpServer: { method: "POST", path: "/secrets/{secret}/confirm" },
+  getMcpClient: { method: "GET", path: "/mcp/client.json" },
   listSkills: { method: "GET", path: "/skills" },
   getSkill: { method: "GET", path: "/skills/{skill}" },
   setSkill: { method: "PUT", path: "/skills/{skill}" },
@@ -331,6 +334,9 @@ export interface Operations {
   getWorkspaceSecret: { data: types.GetWorkspaceSecretData; answer: types.WorkspaceSecret; event: null };
   setWorkspaceSecret: { data: types.SetWorkspaceSecretData; answer: types.WorkspaceSecret; event: null };
   removeWorkspaceSecret: { data: types.RemoveWorkspaceSecretData; answer: null; event: null };
+  connectMcpServer: { data: types.ConnectMcpServerData; answer: types.McpConnection; event: null };
+  confirmMcpServer: { data: types.ConfirmMcpServerData; answer: types.WorkspaceSecret; event: null };
+  getMcpClient: { data: types.GetMcpClientData; answer: types.McpClient; event: null };
   listSkills: { data: types.ListSkillsData; answer: types.SkillList; event: null };
   getSkill: { data: types.GetSkillData; answer: types.Skill; event: null };
   setSkill: { data: types.SetSkillData; answer: types.Skill; event: null };

@@ -3,7 +3,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostCommandExitedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostSecretCreatedWebhookRequest | PostSecretChangedWebhookRequest | PostSecretDeletedWebhookRequest | PostSkillCreatedWebhookRequest | PostSkillChangedWebhookRequest | PostSkillDeletedWebhookRequest | PostProviderLoginFailedWebhookRequest | PostWebhookTestWebhookRequest;
+export type Webhooks = PostTurnCompletedWebhookRequest | PostTurnFailedWebhookRequest | PostTurnCancelledWebhookRequest | PostTurnWaitingWebhookRequest | PostTurnHeldWebhookRequest | PostAgentReadyWebhookRequest | PostAgentFailedWebhookRequest | PostAgentSuspendedWebhookRequest | PostAgentDeletedWebhookRequest | PostCommandExitedWebhookRequest | PostAutomationPausedWebhookRequest | PostRunCompletedWebhookRequest | PostRunFailedWebhookRequest | PostCreditsLowWebhookRequest | PostCreditsExhaustedWebhookRequest | PostNetworkRefusedWebhookRequest | PostSnapshotCreatedWebhookRequest | PostSecretCreatedWebhookRequest | PostSecretChangedWebhookRequest | PostSecretDeletedWebhookRequest | PostSecretLoginFailedWebhookRequest | PostSkillCreatedWebhookRequest | PostSkillChangedWebhookRequest | PostSkillDeletedWebhookRequest | PostProviderLoginFailedWebhookRequest | PostWebhookTestWebhookRequest;
 
 export type Account = {
     id: string;
@@ -566,6 +566,31 @@ export type AccountEvent = {
      * The name of a secret of the workspace.
      */
     secret: string;
+} | {
+    type: 'secret.login_connected';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The name of a secret of the workspace.
+     */
+    secret: string;
+    url: string;
+} | {
+    type: 'secret.login_failed';
+    /**
+     * The event's position in the stream, for resuming later. It increases, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The name of a secret of the workspace.
+     */
+    secret: string;
+    url: string;
+    reason: string | null;
 } | {
     type: 'skill.created';
     /**
@@ -1792,7 +1817,7 @@ export type ChangeWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'skill.created' | 'skill.changed' | 'skill.deleted' | 'provider.login_failed'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'secret.login_failed' | 'skill.created' | 'skill.changed' | 'skill.deleted' | 'provider.login_failed'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -2043,6 +2068,36 @@ export type CompactedResponse = {
         [key: string]: unknown;
     };
     [key: string]: unknown;
+};
+
+export type ConfirmMcpServer = {
+    /**
+     * The code that the browser shows at the end.
+     */
+    code: string;
+};
+
+export type ConnectMcpServer = {
+    /**
+     * The MCP server's address. http and inner hosts are for those that the operator has listed. Without it, the address of before.
+     */
+    url?: string;
+    /**
+     * As for other secrets. Null: all agents.
+     */
+    agents?: Array<string> | null;
+    /**
+     * A client that you have registered at the authorization server. Without it, the server registers itself.
+     */
+    clientId?: string;
+    /**
+     * The client's secret, if it has one. Never returned.
+     */
+    clientSecret?: string;
+    /**
+     * The scopes to ask for. Without it, those that the MCP server names.
+     */
+    scopes?: Array<string>;
 };
 
 /**
@@ -2807,7 +2862,7 @@ export type CreateWebhook = {
     /**
      * The types of events that are sent. Null: all, also those of later versions.
      */
-    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'skill.created' | 'skill.changed' | 'skill.deleted' | 'provider.login_failed'> | null;
+    events?: Array<'turn.completed' | 'turn.failed' | 'turn.cancelled' | 'turn.waiting' | 'turn.held' | 'agent.ready' | 'agent.failed' | 'agent.suspended' | 'agent.deleted' | 'command.exited' | 'automation.paused' | 'run.completed' | 'run.failed' | 'credits.low' | 'credits.exhausted' | 'network.refused' | 'snapshot.created' | 'secret.created' | 'secret.changed' | 'secret.deleted' | 'secret.login_failed' | 'skill.created' | 'skill.changed' | 'skill.deleted' | 'provider.login_failed'> | null;
     /**
      * Only events of the agent of this name. Null: of all agents.
      */
@@ -3005,7 +3060,7 @@ export type Error = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'provider_unreachable' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'git_failed' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'provider_unreachable' | 'mcp_sign_in_failed' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'git_failed' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -3013,7 +3068,7 @@ export type Fault = {
     /**
      * A stable code.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'provider_unreachable' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'git_failed' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'permissions_not_supported' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'previous_response_not_found' | 'archive_unsupported' | 'skill_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'scheduling_refused' | 'agent_private' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'program_not_found' | 'turn_not_found' | 'conversation_not_found' | 'approval_not_found' | 'automation_not_found' | 'webhook_not_found' | 'provider_not_found' | 'hook_not_found' | 'delivery_not_found' | 'push_subscription_not_found' | 'response_not_found' | 'user_not_found' | 'workspace_not_found' | 'member_not_found' | 'invitation_not_found' | 'secret_not_found' | 'skill_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'changes_unknown' | 'backup_not_found' | 'orphan_not_found' | 'file_not_found' | 'upload_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_not_queued' | 'queue_full' | 'conversation_in_use' | 'too_many_conversations' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'approval_not_waiting' | 'approval_answered' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'backup_in_progress' | 'too_many_snapshots' | 'too_many_agents' | 'automation_exists' | 'too_many_automations' | 'too_many_webhooks' | 'provider_exists' | 'too_many_providers' | 'provider_unreachable' | 'mcp_sign_in_failed' | 'too_many_secrets' | 'too_many_skills' | 'skills_full' | 'skill_changed' | 'webhook_disabled' | 'run_in_progress' | 'delivery_not_kept' | 'user_exists' | 'workspace_exists' | 'workspace_not_empty' | 'workspace_is_personal' | 'too_many_workspaces' | 'too_many_members' | 'too_many_invitations' | 'member_exists' | 'last_owner' | 'invitation_ended' | 'email_link_ended' | 'email_not_configured' | 'email_not_sent' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'upload_in_use' | 'uploads_full' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'too_many_requests' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'limit_reached' | 'output_invalid' | 'git_failed' | 'output_missing' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'search_timeout' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'not_supported_here' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * The reason, as a sentence.
      */
@@ -3415,6 +3470,30 @@ export type LogEvent = {
     line: string;
 } | {
     ended: true;
+};
+
+/**
+ * A client ID metadata document.
+ */
+export type McpClient = {
+    client_id: string;
+    client_name: string;
+    redirect_uris: Array<string>;
+    grant_types: Array<string>;
+    response_types: Array<string>;
+    token_endpoint_auth_method: string;
+    application_type: 'web' | 'native';
+};
+
+export type McpConnection = {
+    /**
+     * The page of the authorization server, for the browser of the person who connects.
+     */
+    authorizationUrl: string;
+    /**
+     * Until when the person can finish it.
+     */
+    expiresAt: string;
 };
 
 /**
@@ -4776,6 +4855,62 @@ export type SecretList = {
 };
 
 /**
+ * The sign-in to an MCP server whose token is the secret's value.
+ */
+export type SecretLogin = {
+    /**
+     * The MCP server's address.
+     */
+    url: string;
+    /**
+     * `pending`: a person is to finish it. `failed`: requests of agents fail until it is connected again (`POST /secrets/{secret}/connect`).
+     */
+    status: 'pending' | 'connected' | 'failed';
+    /**
+     * The scopes that the authorization server has allowed.
+     */
+    scopes: Array<string>;
+    /**
+     * The end of the current token. It is refreshed before, if the authorization server allows that.
+     */
+    expiresAt: string | null;
+    /**
+     * When a person last finished it.
+     */
+    connectedAt: string | null;
+    /**
+     * Until when a person can finish it. Null: there is no attempt, or it has ended.
+     */
+    attemptExpiresAt: string | null;
+    /**
+     * Why it, or the last attempt to connect it again, failed.
+     */
+    reason: string | null;
+};
+
+/**
+ * A sign-in to an MCP server failed or has expired: requests fail until it is connected again.
+ */
+export type SecretLoginFailedEvent = {
+    type: 'secret.login_failed';
+    /**
+     * When it happened, also at later tries.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The secret's name.
+         */
+        secret: string;
+        /**
+         * The MCP server's address.
+         */
+        url: string;
+        reason: string | null;
+    };
+};
+
+/**
  * The key file of a Google service account, as JSON. It is never returned.
  */
 export type ServiceAccount = {
@@ -6058,6 +6193,10 @@ export type WorkspaceSecret = {
      * The value's last four characters. Null: it has less than 12, or was encrypted with another secret key.
      */
     lastFour: string | null;
+    /**
+     * Null: the secret has a value that was set.
+     */
+    login: SecretLogin | null;
     /**
      * The author of the last change.
      */
@@ -11899,6 +12038,115 @@ export type SetWorkspaceSecretResponses = {
 
 export type SetWorkspaceSecretResponse = SetWorkspaceSecretResponses[keyof SetWorkspaceSecretResponses];
 
+export type ConnectMcpServerData = {
+    body: ConnectMcpServer;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The name of the variable that holds the placeholder in the machine.
+         */
+        secret: string;
+    };
+    query?: never;
+    url: '/secrets/{secret}/connect';
+};
+
+export type ConnectMcpServerErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type ConnectMcpServerError = ConnectMcpServerErrors[keyof ConnectMcpServerErrors];
+
+export type ConnectMcpServerResponses = {
+    /**
+     * Default Response
+     */
+    200: McpConnection;
+};
+
+export type ConnectMcpServerResponse = ConnectMcpServerResponses[keyof ConnectMcpServerResponses];
+
+export type ConfirmMcpServerData = {
+    body: ConfirmMcpServer;
+    headers?: {
+        /**
+         * Makes retries safe: repeating a request with the same key and body within 24 hours returns the first response, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The name of the variable that holds the placeholder in the machine.
+         */
+        secret: string;
+    };
+    query?: never;
+    url: '/secrets/{secret}/confirm';
+};
+
+export type ConfirmMcpServerErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type ConfirmMcpServerError = ConfirmMcpServerErrors[keyof ConfirmMcpServerErrors];
+
+export type ConfirmMcpServerResponses = {
+    /**
+     * Default Response
+     */
+    200: WorkspaceSecret;
+};
+
+export type ConfirmMcpServerResponse = ConfirmMcpServerResponses[keyof ConfirmMcpServerResponses];
+
+export type GetMcpClientData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/mcp/client.json';
+};
+
+export type GetMcpClientErrors = {
+    /**
+     * The request was refused.
+     */
+    '4XX': Error;
+    /**
+     * It failed.
+     */
+    default: Error;
+};
+
+export type GetMcpClientError = GetMcpClientErrors[keyof GetMcpClientErrors];
+
+export type GetMcpClientResponses = {
+    /**
+     * Default Response
+     */
+    200: McpClient;
+};
+
+export type GetMcpClientResponse = GetMcpClientResponses[keyof GetMcpClientResponses];
+
 export type ListSkillsData = {
     body?: never;
     path?: never;
@@ -14306,6 +14554,15 @@ export type PostSecretDeletedWebhookPayload = SecretDeletedEvent;
 export type PostSecretDeletedWebhookRequest = {
     body: PostSecretDeletedWebhookPayload;
     key: 'secret.deleted';
+    path?: never;
+    query?: never;
+};
+
+export type PostSecretLoginFailedWebhookPayload = SecretLoginFailedEvent;
+
+export type PostSecretLoginFailedWebhookRequest = {
+    body: PostSecretLoginFailedWebhookPayload;
+    key: 'secret.login_failed';
     path?: never;
     query?: never;
 };
