@@ -195,7 +195,10 @@ function pass(
   };
   asked.on("response", (answer) => {
     held.resize(sent + sizeOf(answer.rawHeaders));
-    if (answer.statusCode === 401 && hasValue) for (const { refused, value } of options.secrets) refused?.(value);
+    if (answer.statusCode === 401 && hasValue) {
+      const used = options.secrets.filter(({ value }) => value !== "" && headers.some((text) => text.includes(value)));
+      for (const { refused, value } of used) refused?.(value);
+    }
     const concealment = new Concealment(options.secrets, { keepLength: !hasValue });
     const hasBody = concealment.isNeeded && request.method !== "HEAD";
     // A placeholder has another length than its value. Chunks have their own lengths, even if a careless host also sends

@@ -77,6 +77,11 @@ class RotatingProvider extends DemoInMemoryAuthProvider {
     this.refreshTokens.delete(token);
   }
 
+  /** No access token that was given is accepted any more. */
+  endAll(): void {
+    for (const token of this.#issued) this.ended.add(token);
+  }
+
   /** Whether a request with this header is allowed. */
   accepts(authorization = ""): boolean {
     const token = /^Bearer (.+)$/.exec(authorization)?.[1] ?? "";
@@ -106,6 +111,8 @@ export class SignInServers implements Disposable {
   readonly provider = new RotatingProvider();
   /** Answers for paths of the authorization server or the MCP server, in place of the real ones. */
   readonly instead = new Map<string, Answer>();
+  /** The paths of all requests. */
+  readonly requests: string[] = [];
   /** Changes the authorization server's metadata. */
   metadata: Record<string, unknown> = {};
   readonly #auth = createServer();
@@ -132,6 +139,7 @@ export class SignInServers implements Disposable {
       }),
     );
     servers.#auth.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      servers.requests.push(pathOf(request));
       const answer = servers.instead.get(pathOf(request));
       if (answer) return void answer(request, response);
       if (pathOf(request) === metadataPath) servers.#change(response);
@@ -178,6 +186,7 @@ export class SignInServers implements Disposable {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
+    this.requests.push(pathOf(request));
     const answer = this.instead.get(`mcp ${pathOf(request)}`);
     if (answer) return void answer(request, response);
     const described = new URL("/.well-known/oauth-protected-resource/mcp", this.url);
