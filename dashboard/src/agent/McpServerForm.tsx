@@ -1,4 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { workspaceSecretsQuery } from "../api/queries.ts";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
@@ -53,9 +55,41 @@ export function McpServerForm({ initial, onSave, onCancel }: FormProps) {
           </Select>
         )}
       </Field>
-      {form.kind === "remote" ? <RemoteFields text={text} /> : <LocalFields text={text} />}
+      {form.kind === "remote" ? (
+        <>
+          <SignIns onChoose={(url, headers) => setForm({ ...form, url, headers })} />
+          <RemoteFields text={text} />
+        </>
+      ) : (
+        <LocalFields text={text} />
+      )}
       <DialogEnd of={save} action="Save" onCancel={onCancel} />
     </Form>
+  );
+}
+
+/** The workspace's sign-ins to MCP servers, for the address and the header. */
+function SignIns({ onChoose }: { onChoose: (url: string, headers: string) => void }) {
+  const { data: secrets = [] } = useQuery(workspaceSecretsQuery);
+  const urls = new Map(secrets.flatMap(({ name, login }) => (login ? [[name, login.url] as const] : [])));
+  if (urls.size === 0) return null;
+  return (
+    <Field label="Sign-in" hint="Fills in the address and the header.">
+      {(props) => (
+        <Select
+          {...props}
+          value=""
+          onChange={({ target }) => onChoose(urls.get(target.value)!, `Authorization: Bearer \${${target.value}}`)}
+        >
+          <option value="" disabled>
+            Choose one
+          </option>
+          {[...urls.keys()].map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Select>
+      )}
+    </Field>
   );
 }
 

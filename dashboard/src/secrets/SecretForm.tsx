@@ -25,12 +25,8 @@ export function SecretForm({ of: secret, onDone, onCancel }: SecretFormProps) {
   const [headers, setHeaders] = useState(secret?.headers.join(", ") ?? "authorization");
   const [agents, setAgents] = useState<readonly string[] | null>(secret?.agents ?? null);
   const save = useAction(async () => {
-    await berth.secrets.set(name.trim(), {
-      ...(value === "" ? {} : { value }),
-      hosts: wordsOf(hosts),
-      headers: wordsOf(headers),
-      agents: agents && [...agents],
-    });
+    const places = { ...(value === "" ? {} : { value }), hosts: wordsOf(hosts), headers: wordsOf(headers) };
+    await berth.secrets.set(name.trim(), { ...(secret?.login ? {} : places), agents: agents && [...agents] });
     await queries.invalidateQueries({ queryKey: workspaceSecretsQuery.queryKey });
     onDone();
   });
@@ -51,26 +47,36 @@ export function SecretForm({ of: secret, onDone, onCancel }: SecretFormProps) {
           )}
         </Field>
       )}
-      <Field label="Value" hint={secret && "Empty: it stays. Needed to add a host or a header."}>
-        {(props) => (
-          <Input
-            {...props}
-            required={!secret}
-            type="password"
-            value={value}
-            autoComplete="new-password"
-            onChange={({ target }) => setValue(target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Hosts" hint="The allowed hosts, separated by commas: api.github.com">
-        {(props) => <Input {...props} {...plain} value={hosts} onChange={({ target }) => setHosts(target.value)} />}
-      </Field>
-      <Field label="Headers" hint="The request headers that carry it.">
-        {(props) => (
-          <Input {...props} {...plain} required value={headers} onChange={({ target }) => setHeaders(target.value)} />
-        )}
-      </Field>
+      {!secret?.login && (
+        <>
+          <Field label="Value" hint={secret && "Empty: it stays. Needed to add a host or a header."}>
+            {(props) => (
+              <Input
+                {...props}
+                required={!secret}
+                type="password"
+                value={value}
+                autoComplete="new-password"
+                onChange={({ target }) => setValue(target.value)}
+              />
+            )}
+          </Field>
+          <Field label="Hosts" hint="The allowed hosts, separated by commas: api.github.com">
+            {(props) => <Input {...props} {...plain} value={hosts} onChange={({ target }) => setHosts(target.value)} />}
+          </Field>
+          <Field label="Headers" hint="The request headers that carry it.">
+            {(props) => (
+              <Input
+                {...props}
+                {...plain}
+                required
+                value={headers}
+                onChange={({ target }) => setHeaders(target.value)}
+              />
+            )}
+          </Field>
+        </>
+      )}
       <AllOrSome value={agents} onChange={setAgents} />
       <DialogEnd of={save} action={secret ? "Save" : "Set it"} onCancel={onCancel} />
     </Form>

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { workspaceSecretsQuery } from "../api/queries.ts";
+import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -12,6 +13,7 @@ import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { View } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
+import { ConnectServer } from "./ConnectServer.tsx";
 import { SecretForm } from "./SecretForm.tsx";
 
 /** Values that agents of the workspace can use and not read. */
@@ -19,10 +21,21 @@ export function Secrets() {
   const query = useQuery(workspaceSecretsQuery);
   const mayChange = useMay("manage");
   return (
-    <View title="Secrets" actions={mayChange && <SetSecret of={null} />}>
+    <View
+      title="Secrets"
+      actions={
+        mayChange && (
+          <>
+            <ConnectServer of={null} />
+            <SetSecret of={null} />
+          </>
+        )
+      }
+    >
       <p className="text-sm text-muted">
         Each agent sees a placeholder of its own. The service replaces it with the value on the way to the secret's
-        hosts only. An agent's own secret of the same name takes precedence.
+        hosts only. An agent's own secret of the same name takes precedence. A sign-in to an MCP server is a secret
+        whose value the service refreshes.
       </p>
       <Loaded query={query}>
         {(secrets) =>
@@ -46,10 +59,13 @@ export function Secrets() {
 }
 
 function Row({ of: secret, mayChange }: { of: WorkspaceSecret; mayChange: boolean }) {
-  const { name, lastFour, hosts, agents, updatedAt } = secret;
+  const { name, lastFour, hosts, agents, login, updatedAt } = secret;
   return (
     <tr>
-      <td className="font-mono text-[13px] wrap-anywhere">{name}</td>
+      <td className="wrap-anywhere">
+        <span className="font-mono text-[13px]">{name}</span>
+        {login && <LoginState of={login} />}
+      </td>
       <td className="font-mono text-[13px] text-muted">{lastFour && `…${lastFour}`}</td>
       <td className="text-muted">{hosts.join(", ") || "none"}</td>
       <td className="text-muted">{agents === null ? "all" : agents.join(", ") || "none"}</td>
@@ -59,8 +75,9 @@ function Row({ of: secret, mayChange }: { of: WorkspaceSecret; mayChange: boolea
       <td className="text-right whitespace-nowrap">
         {mayChange && (
           <>
+            {login && <ConnectServer of={secret} />}
             <SetSecret of={secret} />
-            <DeleteSecret name={name} />
+            <DeleteSecret of={secret} />
           </>
         )}
       </td>
@@ -68,17 +85,35 @@ function Row({ of: secret, mayChange }: { of: WorkspaceSecret; mayChange: boolea
   );
 }
 
-function DeleteSecret({ name }: { name: string }) {
+const loginWords = {
+  pending: { tone: "warn", text: "sign-in not finished" },
+  connected: { tone: "good", text: "connected" },
+  failed: { tone: "bad", text: "sign-in failed" },
+} as const;
+
+function LoginState({ of: { status, url, reason } }: { of: NonNullable<WorkspaceSecret["login"]> }) {
+  const { tone, text } = loginWords[status];
+  return (
+    <div className="mt-1 grid justify-items-start gap-1 text-sm text-muted">
+      <Badge tone={tone}>{text}</Badge>
+      <span>{url}</span>
+      {reason && <span>{reason}</span>}
+    </div>
+  );
+}
+
+function DeleteSecret({ of: { name, login } }: { of: WorkspaceSecret }) {
   const queries = useQueryClient();
+  const [verb, title] = login ? ["Disconnect", `Disconnect ${name}?`] : ["Delete", `Delete ${name}?`];
   return (
     <Confirm
       trigger={(open) => (
         <Button kind="quiet" onClick={open}>
-          Delete
+          {verb}
         </Button>
       )}
-      title={`Delete ${name}?`}
-      action="Delete"
+      title={title}
+      action={verb}
       onConfirm={async () => {
         await berth.secrets.delete(name);
         await queries.invalidateQueries({ queryKey: workspaceSecretsQuery.queryKey });
