@@ -138,9 +138,10 @@ export interface Config {
   maximumTurnBytes: number;
   /** Names of tools that providers run and that every agent may use. */
   hostedTools: readonly string[];
-  /** Model providers; null without a key. If both are null, the demo model answers. */
+  /** Model providers; null without a key. If all are null, the demo model answers. */
   anthropic: ProviderAccount | null;
   openai: ProviderAccount | null;
+  google: ProviderAccount | null;
   subscriptions: SubscriptionUrls;
   /** Card payments; null: disabled. */
   stripe: { secretKey: string; webhookSecret: string; apiUrl: string } | null;

@@ -23,6 +23,8 @@ test("a key makes Anthropic the provider, at its own address or another", () => 
   });
   const other = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "http://127.0.0.1:9/" };
   expect(readConfig(other).anthropic).toEqual({ baseUrl: "http://127.0.0.1:9", apiKey: "k" });
+  const google = { baseUrl: "https://generativelanguage.googleapis.com/v1beta", apiKey: "k" };
+  expect(readConfig({ GEMINI_API_KEY: "k" })).toMatchObject({ google, anthropic: null });
 });
 
 test("BERTH_RUNTIMES names the runtimes of new agents, their default first", () => {

@@ -182,6 +182,8 @@ const variables = z.object({
   ANTHROPIC_BASE_URL: httpUrl.default("https://api.anthropic.com"),
   OPENAI_API_KEY: z.string().min(1).optional(),
   OPENAI_BASE_URL: httpUrl.default("https://api.openai.com/v1"),
+  GEMINI_API_KEY: z.string().min(1).optional(),
+  GEMINI_BASE_URL: httpUrl.default("https://generativelanguage.googleapis.com/v1beta"),
   STRIPE_SECRET_KEY: z.string().min(1).optional(),
   STRIPE_WEBHOOK_SECRET: z.string().min(1).optional(),
   STRIPE_BASE_URL: httpUrl.default("https://api.stripe.com"),
@@ -295,6 +297,7 @@ function models(values: z.output<typeof variables>) {
     allowUnpriced: values.BERTH_UNPRICED_MODELS === "allow",
     anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),
     openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),
+    google: account(values.GEMINI_BASE_URL, values.GEMINI_API_KEY),
     subscriptions: {
       claude: values.BERTH_CLAUDE_URL,
       chatGpt: values.BERTH_CHATGPT_URL,

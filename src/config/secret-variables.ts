@@ -5,6 +5,7 @@ import { ConfigError } from "./variables.ts";
 export const secretVariables = [
   "ANTHROPIC_API_KEY",
   "OPENAI_API_KEY",
+  "GEMINI_API_KEY",
   "STRIPE_SECRET_KEY",
   "STRIPE_WEBHOOK_SECRET",
   "BERTH_SECRET_KEY",

@@ -272,7 +272,7 @@ export const Provider = z
     scope: ProviderScope,
     source: z.enum(["api", "environment"]).meta({
       description:
-        "`environment`: the server's settings (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`), which only they change.",
+        "`environment`: the server's settings (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY`), which only they change.",
     }),
     wires: z.array(WireName).max(wireNames.length).meta({ description: "The APIs that it speaks." }),
     runtimes: z.array(z.string()).meta({ description: "The runtimes that can use its models." }),

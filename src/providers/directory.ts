@@ -45,11 +45,12 @@ export class ProviderDirectory {
 
   constructor(context: AppContext) {
     this.#context = context;
-    const { anthropic, openai } = context.config;
-    this.#ofEnvironment = Object.entries({ anthropic, openai }).flatMap(([name, account]) => {
+    const { anthropic, openai, google } = context.config;
+    this.#ofEnvironment = Object.entries({ anthropic, openai, google }).flatMap(([name, account]) => {
       if (!account) return [];
-      const state = ofEnvironment(name as "anthropic" | "openai", account.baseUrl);
-      const endpoint = new KeyEndpoint(state.kind as "anthropic" | "openai", account.baseUrl, account.apiKey);
+      const kind = name as Wire["provider"];
+      const state = ofEnvironment(kind, account.baseUrl);
+      const endpoint = new KeyEndpoint(kind, account.baseUrl, account.apiKey);
       return [{ state, upstream: new Upstream(endpoint) }];
     });
   }
@@ -166,7 +167,7 @@ function endpointOf(state: ProviderState, { config, providerLogins }: AppContext
   }
 }
 
-function ofEnvironment(kind: "anthropic" | "openai", baseUrl: string): ProviderState {
+function ofEnvironment(kind: Wire["provider"], baseUrl: string): ProviderState {
   return {
     ...{
       id: null,

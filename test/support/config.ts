@@ -107,6 +107,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     maximumTurnBytes: 64 * 1024 ** 2,
     anthropic: null,
     openai: null,
+    google: null,
     subscriptions: { claude: nowhere, chatGpt: nowhere, chatGptLogin: nowhere },
     mail: null,
     stripe: null,

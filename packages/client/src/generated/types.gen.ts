@@ -4194,7 +4194,7 @@ export type Provider = {
      */
     scope: 'person' | 'workspace' | 'installation';
     /**
-     * `environment`: the server's settings (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`), which only they change.
+     * `environment`: the server's settings (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY`), which only they change.
      */
     source: 'api' | 'environment';
     /**
