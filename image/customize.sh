@@ -48,7 +48,7 @@ ln -s "/opt/berth/node_modules/$node/bin/node" "$services/system/node"
 mkdir -p "$root/usr/lib/berth" "$root/opt/berth"
 chmod 0440 "$root/etc/sudoers.d/agent"
 # A name of a runtime that an image lacks leads nowhere.
-for name in npm npx openclaw pi; do
+for name in npm npx openclaw pi gemini; do
   ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
 done
 ln -s "/opt/berth/node_modules/$node/bin/node" "$root/usr/local/bin/node"

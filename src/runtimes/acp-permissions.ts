@@ -98,7 +98,7 @@ export class AcpPermissions {
         return text(input, "command");
       case "read":
       case "edit": {
-        const path = text(input, "file_path", "filePath", "filepath", "notebook_path", "path");
+        const path = text(input, "file_path", "filePath", "filepath", "notebook_path", "path", "dir_path");
         return path === null ? null : posix.resolve(this.#home, path);
       }
       case "fetch": {

@@ -50,6 +50,13 @@ const tools: Record<string, [tool: string, input: object, kind: string, subject:
     ["write", { path: "PATH/new.txt", content: "new" }, "edit", "PATH/new.txt"],
     ["bash", { command: "true; ls" }, "execute", "true; ls"],
   ],
+  "gemini-cli": [
+    ["read_file", { file_path: "secret.txt" }, "read", "PATH/secret.txt"],
+    ["write_file", { file_path: "PATH/new.txt", content: "new" }, "edit", "PATH/new.txt"],
+    ["list_directory", { dir_path: "PATH" }, "read", "PATH"],
+    ["web_fetch", { url: "https://example.com/a?b" }, "fetch", "example.com"],
+    ["run_shell_command", { command: "true; ls" }, "execute", "true; ls"],
+  ],
   // It reads files with commands.
   codex: [
     ["exec_command", { cmd: "cat secret.txt" }, "execute", "cat secret.txt"],
@@ -159,6 +166,15 @@ describe.each(Object.entries(tools))("%s", (runtime, ofRuntime) => {
     await writeFile(
       join(home, ".codex/config.toml"),
       'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n',
+    );
+    await mkdir(join(home, ".gemini/policies"), { recursive: true });
+    await writeFile(
+      join(home, ".gemini/settings.json"),
+      JSON.stringify({ tools: { allowed: ["run_shell_command"] }, general: { defaultApprovalMode: "yolo" } }),
+    );
+    await writeFile(
+      join(home, ".gemini/policies/own.toml"),
+      '[[rule]]\ntoolName = "*"\ndecision = "allow"\npriority = 999\n',
     );
     await client.call("POST", `/agents/${agent}/restart`);
     const denied = await say("run: echo bypassed > bypassed.txt", "deny");

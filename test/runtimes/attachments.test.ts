@@ -6,7 +6,7 @@ import { eventsOf, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy } from "../support/model-proxy.ts";
 import { jpeg, png } from "../support/pictures.ts";
-import { isOpenAi, modelOf, providersAt, realModels, runtimes } from "../support/real-runtimes.ts";
+import { modelOf, providersAt, realModels, runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes that give images to their models, each as a process of this host.
@@ -34,15 +34,18 @@ interface Block {
   source?: { type: string; media_type: string; data: string };
   /** OpenAI's, a data URL. */
   image_url?: string;
+  /** Google's. */
+  inlineData?: { mimeType: string; data: string };
 }
 
 /** The images in the last request with tools: one of a turn. */
-function imagesSent(runtime: string): (string | undefined)[][] {
+function imagesSent(): (string | undefined)[][] {
   const { body } = proxy.asked.findLast(({ body }) => body.tools?.length > 0)!;
-  const messages = (isOpenAi(runtime) ? body.input : body.messages) as { content?: string | Block[] }[];
-  const blocks = messages.flatMap<string | Block>(({ content }) => content ?? []);
+  const messages = (body.input ?? body.messages ?? body.contents) as { content?: string | Block[]; parts?: Block[] }[];
+  const blocks = messages.flatMap<string | Block>(({ content, parts }) => content ?? parts ?? []);
   return blocks.flatMap((block) => {
     if (typeof block === "string") return [];
+    if (block.inlineData) return [[block.inlineData.mimeType, block.inlineData.data]];
     if (block.type === "image") return [[block.source!.media_type, block.source!.data]];
     return block.type === "input_image" ? [/^data:(.*);base64,(.*)$/.exec(block.image_url!)!.slice(1)] : [];
   });
@@ -78,17 +81,17 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
       ["image/png", image.data],
       ["image/jpeg", photo.data],
     ];
-    expect(imagesSent(runtime)).toEqual(both);
+    expect(imagesSent()).toEqual(both);
     expect(await readFile(join(home, "inbox", first.id, "photo.jpg"))).toEqual(jpeg);
     await say([{ type: "text", text: "And now?" }]);
-    expect(imagesSent(runtime)).toEqual(keepsImages ? both : []);
+    expect(imagesSent()).toEqual(keepsImages ? both : []);
   });
 
   test("the agent's tools open a file by the path in the message", async () => {
     const file = { type: "file", data: Buffer.from("canary").toString("base64"), name: "メモ.txt" };
     const { said } = await say([{ type: "text", text: "run: cat ~/inbox/*/メモ.txt" }, file]);
     expect(said).toContain("canary");
-    expect(imagesSent(runtime)).toHaveLength(keepsImages ? 2 : 0);
+    expect(imagesSent()).toHaveLength(keepsImages ? 2 : 0);
   });
 
   test("a message of an image alone, whose text begins like a command, is a message", async () => {
@@ -97,6 +100,6 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
       { type: "image", data: jpeg.toString("base64") },
     ]);
     expect(said).toContain("/clear");
-    expect(imagesSent(runtime)).toHaveLength(keepsImages ? 3 : 1);
+    expect(imagesSent()).toHaveLength(keepsImages ? 3 : 1);
   });
 });

@@ -5,18 +5,17 @@ import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { newAccount } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
-import { runtimes } from "../support/real-runtimes.ts";
+import { modelOf, providerOf, providersAt, realModels, runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host, with five credits: they work until these are used up, stop, and
 // continue after a grant, and the ledger accounts for each millionth of a credit.
 
-const models = ["claude-haiku-4-5", "gpt-5"];
 let provider: DemoServer;
 let packages: string;
 
 beforeAll(async () => {
-  provider = await DemoServer.start(models);
+  provider = await DemoServer.start(realModels);
   packages = await guestPackages();
 });
 afterAll(() => provider[Symbol.dispose]());
@@ -25,11 +24,11 @@ const settings = [
   { name: "the demonstration model", keys: () => ({}), model: () => "demo/demo" },
   {
     name: "a model server behind a provider's settings",
-    keys: () => ({
-      anthropic: { baseUrl: provider.url, apiKey: "the-key" },
-      openai: { baseUrl: `${provider.url}/v1`, apiKey: "the-key" },
-    }),
-    model: (runtime: string) => (runtime === "claude-code" ? "anthropic/claude-haiku-4-5" : "openai/gpt-5"),
+    keys: () => providersAt(provider.url),
+    model: (runtime: string) => {
+      const used = { anthropic: "anthropic/claude-haiku-4-5", openai: "openai/gpt-5", google: modelOf("gemini-cli") };
+      return used[runtime === "claude-code" ? "anthropic" : providerOf(runtime) === "google" ? "google" : "openai"];
+    },
   },
 ];
 

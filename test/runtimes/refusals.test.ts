@@ -4,7 +4,7 @@ import { usualProvider } from "../../src/providers/directory.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { type Fault, ModelProxy } from "../support/model-proxy.ts";
-import { runtimes } from "../support/real-runtimes.ts";
+import { providersAt, runtimes } from "../support/real-runtimes.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host, and a model that refuses in every way that models do.
@@ -20,8 +20,7 @@ beforeAll(async () => {
   proxy = await new ModelProxy(await mock.start()).listen();
   service = await ScriptedService.start(
     {
-      anthropic: { baseUrl: proxy.url, apiKey: "the-key" },
-      openai: { baseUrl: `${proxy.url}/v1`, apiKey: "the-key" },
+      ...providersAt(proxy.url),
       modelSilenceMs: 3_000,
       modelRetryMs: 2_000,
     },
@@ -60,6 +59,12 @@ const refusals: [name: string, fault: Fault, code: string, message: RegExp][] = 
   ["an answer that stops midway", "stall-midway", "model_stalled", /nothing for 3 s/],
 ];
 
+const models = {
+  anthropic: "anthropic/claude-3-5-sonnet-20241022",
+  openai: "openai/gpt-4o",
+  google: "google/gemini-2.5-flash",
+};
+
 /** A runtime over one provider's API. */
 const cases = runtimes.flatMap(({ name, wires }) =>
   [...new Set(wires.map(usualProvider))].map((provider) => ({
@@ -67,7 +72,7 @@ const cases = runtimes.flatMap(({ name, wires }) =>
     agent: `${name}-${provider}`,
     fields: {
       runtime: name,
-      model: provider === "openai" ? "openai/gpt-4o" : "anthropic/claude-3-5-sonnet-20241022",
+      model: models[provider],
     },
   })),
 );

@@ -70,7 +70,7 @@ export class ModelProxy implements AsyncDisposable {
 
   /** The requests that ask a model for text. */
   get asked(): Recorded[] {
-    return this.requests.filter(({ path }) => /\/(messages|completions|responses)(\?|$)/.test(path));
+    return this.requests.filter(({ path }) => /\/(messages|completions|responses)(\?|$)|enerateContent/.test(path));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -80,7 +80,12 @@ export class ModelProxy implements AsyncDisposable {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
-    const recorded = { path: request.url!, headers: request.headers, body: parse(body), aborted: false };
+    const recorded = {
+      path: request.url!,
+      headers: request.headers,
+      body: named(parse(body), request.url!),
+      aborted: false,
+    };
     this.requests.push(recorded);
     response.on("close", () => {
       recorded.aborted = !response.writableEnded;
@@ -110,7 +115,7 @@ function spoil(answer: IncomingMessage, response: ServerResponse, fault: Exclude
   answer.on("data", (chunk: Buffer) => {
     // One event at a time. Nothing after the third delta is passed on.
     for (const event of chunk.toString("utf8").split(/(?<=\n\n)/)) {
-      if ((passed.match(/delta/g)?.length ?? 0) >= 3) continue;
+      if ((passed.match(/delta|"candidates"/g)?.length ?? 0) >= 3) continue;
       passed += event;
       response.write(event);
     }
@@ -129,14 +134,21 @@ export function systemOf(body: Record<string, unknown>): string {
   const messages = (body.messages ?? []) as { role: string }[];
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
   // Without JSON escapes, so that tests find the text as written.
-  return [body.system, body.instructions, system].map(textIn).join("\n");
+  return [body.system, body.instructions, body.systemInstruction, system].map(textIn).join("\n");
 }
 
 function textIn(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(textIn).join("\n");
   if (typeof value !== "object" || value === null) return "";
+  if ("parts" in value) return textIn(value.parts);
   return textIn("text" in value ? value.text : "content" in value ? value.content : "");
+}
+
+/** With the model that the path names, as Google's does. */
+function named(body: unknown, path: string): unknown {
+  const [, model] = /\/models\/([^/]+):\w+/.exec(path) ?? [];
+  return model === undefined || typeof body !== "object" ? body : { ...body, model };
 }
 
 function parse(body: Buffer): unknown {

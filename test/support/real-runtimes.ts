@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { usualProvider } from "../../src/providers/directory.ts";
 import { runtimes as all } from "../../src/runtimes/all.ts";
 import type { Fault } from "./model-proxy.ts";
 
@@ -8,37 +9,57 @@ import type { Fault } from "./model-proxy.ts";
 export const runtimes = all.filter((runtime) => runtime.package !== null);
 
 /** The models that such a server has to list. */
-export const realModels = ["claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5", "gpt-5-mini"];
+export const realModels = [
+  ...["claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5", "gpt-5-mini"],
+  ...["gemini-3-pro-preview", "gemini-2.5-flash"],
+];
 
 /** Settings of an installation whose providers are all at this address. */
 export function providersAt(url: string) {
   const apiKey = "the-key";
-  return { anthropic: { baseUrl: url, apiKey }, openai: { baseUrl: `${url}/v1`, apiKey } };
+  return {
+    anthropic: { baseUrl: url, apiKey },
+    openai: { baseUrl: `${url}/v1`, apiKey },
+    google: { baseUrl: `${url}/v1beta`, apiKey },
+  };
 }
 
-/** Whether the runtime is tested over OpenAI's Responses, since it cannot use Anthropic's models. */
-export function isOpenAi(runtime: string): boolean {
-  return !runtimes.find(({ name }) => name === runtime)!.wires.includes("messages");
+/** The provider over whose API the runtime is tested: Anthropic if it can use it. */
+export function providerOf(runtime: string): "anthropic" | "openai" | "google" {
+  const { wires } = runtimes.find(({ name }) => name === runtime)!;
+  return usualProvider(wires.find((wire) => wire === "messages") ?? wires[0]!);
 }
+
+/** Of each provider, the model that is usual here, and another one. */
+const modelsOf = {
+  anthropic: ["claude-sonnet-4-5", "claude-haiku-4-5"],
+  openai: ["gpt-5", "gpt-5-mini"],
+  google: ["gemini-3-pro-preview", "gemini-2.5-flash"],
+} as const;
 
 export function modelOf(runtime: string): string {
-  return isOpenAi(runtime) ? "openai/gpt-5" : "anthropic/claude-sonnet-4-5";
+  const provider = providerOf(runtime);
+  return `${provider}/${modelsOf[provider][0]}`;
 }
 
 /** Another model of the same provider. */
 export function otherModelOf(runtime: string): string {
-  return isOpenAi(runtime) ? "openai/gpt-5-mini" : "anthropic/claude-haiku-4-5";
+  const provider = providerOf(runtime);
+  return `${provider}/${modelsOf[provider][1]}`;
 }
 
 /** The name by which the model that `use:` names calls a tool of an MCP server. */
 export function toolName(runtime: string, server: string, tool: string): string {
+  if (runtime === "gemini-cli") return `mcp_${server}_${tool}`;
   return `${server}${runtime === "opencode" ? "_" : "__"}${tool}`;
 }
 
 /** The answer of a model that uses a tool, as its API streams it. */
 export function toolUse(runtime: string, name: string, input: object): Fault {
-  const events = isOpenAi(runtime) ? responsesUse(name, input) : messagesUse(name, input);
-  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  const uses = { anthropic: messagesUse, openai: responsesUse, google: geminiUse };
+  const events: { type?: string; candidates?: unknown }[] = uses[providerOf(runtime)](name, input);
+  const nameOf = ({ type }: { type?: string }) => (type === undefined ? "" : `event: ${type}\n`);
+  const text = events.map((event) => `${nameOf(event)}data: ${JSON.stringify(event)}\n\n`).join("");
   return { status: 200, headers: { "content-type": "text/event-stream" }, text };
 }
 
@@ -71,6 +92,12 @@ function responsesUse(tool: string, input: object) {
   ];
 }
 
+function geminiUse(name: string, args: object) {
+  const content = { role: "model", parts: [{ functionCall: { id: randomUUID(), name, args } }] };
+  const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 9, totalTokenCount: 18 };
+  return [{ candidates: [{ content, finishReason: "STOP", index: 0 }], usageMetadata }];
+}
+
 /** Codex offers the tools of an MCP server in a namespace, `mcp__SERVER`. */
 function namespaced(tool: string): [string | null, string] {
   const [, namespace, name] = /^(mcp__.+)__(.+)$/.exec(tool) ?? [];
@@ -83,12 +110,13 @@ export interface OfferedTool {
   schema: unknown;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: requests of two APIs
+// biome-ignore lint/suspicious/noExplicitAny: requests of all APIs
 export function toolsIn(body: any): OfferedTool[] {
-  // biome-ignore lint/suspicious/noExplicitAny: requests of two APIs
-  return (body.tools ?? []).flatMap((tool: any) =>
-    tool.type === "namespace"
+  // biome-ignore lint/suspicious/noExplicitAny: requests of all APIs
+  return (body.tools ?? []).flatMap((tool: any) => {
+    if (tool.functionDeclarations) return toolsIn({ tools: tool.functionDeclarations });
+    return tool.type === "namespace"
       ? toolsIn(tool).map(({ name, schema }) => ({ name: `${tool.name}__${name}`, schema }))
-      : [{ name: tool.name ?? "", schema: tool.input_schema ?? tool.parameters }],
-  );
+      : [{ name: tool.name ?? "", schema: tool.input_schema ?? tool.parametersJsonSchema ?? tool.parameters }];
+  });
 }

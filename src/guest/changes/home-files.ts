@@ -31,7 +31,17 @@ const cacheFolders = [
 
 /** State of the runtimes and of shells, at the top of the home. */
 const stateNames = [
-  ...[".claude", ".claude.json*", ".local/share", ".local/state", ".config/opencode", ".codex", ".openclaw", ".pi"],
+  ...[
+    ".claude",
+    ".claude.json*",
+    ".local/share",
+    ".local/state",
+    ".config/opencode",
+    ".codex",
+    ".openclaw",
+    ".pi",
+    ".gemini",
+  ],
   ...[
     ".bash_history",
     ".python_history",

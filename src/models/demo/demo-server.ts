@@ -39,7 +39,7 @@ export class DemoServer implements Disposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url!.replace(/^\/(?:anthropic|openai|google)\//, "/");
+    const path = request.url!.replace(/^\/(?:anthropic|openai|google)\//, "/").replace(/^\/v1beta\/openai\//, "/v1/");
     if (path.split("?")[0] === "/v1/models")
       return void response.end(JSON.stringify({ data: this.#models.map((id) => ({ id })) }));
     const called = folders.map((folder) => callAt(`/${folder}${path}`)).find((each) => each !== null);

@@ -123,6 +123,8 @@ const asides: readonly RegExp[] = [
   /<(system-reminder|command-[a-z]+|local-command-[a-z]+)>[\s\S]*?<\/\1>/g,
   // Codex.
   /<(environment_context|turn_aborted)>[\s\S]*?<\/\1>/g,
+  // gemini-cli.
+  /<session_context>[\s\S]*?<\/session_context>/g,
   // OpenClaw: its own state, a line about itself, and the message of a cancelled turn before the next one.
   /<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>[\s\S]*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>/g,
   /\n+Runtime: agent=[^\n]*/g,

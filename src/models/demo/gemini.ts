@@ -8,7 +8,7 @@ export const geminiDialect: Dialect = {
     const mine = objectsIn(contents).filter(({ role }) => role !== "model");
     const offered = objectsIn(tools).flatMap(({ functionDeclarations }) => objectsIn(functionDeclarations));
     return {
-      turns: mine.map(({ parts }) => objectsIn(parts).map(partOf)),
+      turns: mine.flatMap(({ parts }) => messagesIn(objectsIn(parts))),
       tools: offered.map(({ name }) => String(name)),
     };
   },
@@ -27,16 +27,32 @@ export const geminiDialect: Dialect = {
   },
 };
 
+/** The messages in a content: gemini-cli joins one that was not answered with the next. Each begins with its text. */
+function messagesIn(parts: JsonObject[]): Part[][] {
+  const messages: Part[][] = [];
+  for (const part of parts) {
+    if (typeof part.text === "string" || messages.length === 0) messages.push([]);
+    messages.at(-1)!.push(partOf(part));
+  }
+  return messages;
+}
+
 function partOf(part: JsonObject): Part {
   if (isObject(part.functionResponse)) {
     const { response } = part.functionResponse;
     const { output, error } = isObject(response) ? response : {};
     const result = output ?? error ?? response;
-    return { kind: "result", text: typeof result === "string" ? result : JSON.stringify(result ?? {}) };
+    return { kind: "result", text: typeof result === "string" ? plain(result) : JSON.stringify(result ?? {}) };
   }
   if (typeof part.text === "string") return { kind: "words", text: part.text };
   const isImage = String(objectAt(part, "inlineData").mimeType).startsWith("image/");
   return { kind: "words", text: isImage ? "(an image)" : "" };
+}
+
+/** A result without what gemini-cli puts around it. */
+function plain(result: string): string {
+  const inner = /^<untrusted_context>\n([\s\S]*?)\n<\/untrusted_context>$/.exec(result)?.[1] ?? result;
+  return inner.replace(/^Output: /, "").replace(/\nProcess Group PGID: \d+$/, "");
 }
 
 function partIn(reply: Reply): JsonObject {

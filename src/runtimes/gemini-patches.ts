@@ -1,0 +1,138 @@
+/** A place in gemini-cli's bundle that is changed while Node loads it. `file`: the beginning of its name. */
+interface Patch {
+  file: "gemini-" | "chunk-";
+  /** A text that stands there once. */
+  from: string;
+  to: string;
+}
+
+/**
+ * gemini-cli's ACP server leaves out what Berth needs, and no setting brings it: a tool's name and input in its events, a
+ * question before each use of a tool, and the agent's model in all calls. The texts are of version 0.61.0.
+ */
+const patches: readonly Patch[] = [
+  // Each use of a tool is reported with its name and input, and asks, whatever gemini-cli's own policies say.
+  {
+    file: "gemini-",
+    from: "const invocation = tool.build(args);",
+    to: `await this.sendUpdate({
+        sessionUpdate: "tool_call",
+        toolCallId: callId,
+        status: "in_progress",
+        title: tool.displayName,
+        name: tool.serverName === undefined ? fc.name : "mcp__" + tool.serverName + "__" + tool.serverToolName,
+        rawInput: args,
+        kind: toAcpToolKind(tool.kind)
+      });
+      const invocation = tool.build(args);`,
+  },
+  {
+    file: "gemini-",
+    from: "const confirmationDetails = await invocation.shouldConfirmExecute(abortSignal);",
+    to: `const confirmationDetails = (await invocation.shouldConfirmExecute(abortSignal, "ask_user")) || {
+        type: "info",
+        title: displayTitle,
+        onConfirm: async () => {}
+      };`,
+  },
+  {
+    file: "gemini-",
+    from: `case ToolConfirmationOutcome.Cancel:
+            return errorResponse(`,
+    to: `case ToolConfirmationOutcome.Cancel:
+            await this.sendUpdate({ sessionUpdate: "tool_call_update", toolCallId: callId, status: "failed" });
+            return errorResponse(`,
+  },
+  // A message is text, also if it begins with a slash or a dollar. Skills may have changed since the last one.
+  {
+    file: "gemini-",
+    from: 'if (commandText && (commandText.startsWith("/") || commandText.startsWith("$"))) {',
+    to: `await this.context.config.reloadSkills();
+    if (false) {`,
+  },
+  // An earlier session has clients of MCP servers. A session that is loaded was first begun again, in the same file if that
+  // was in the same minute, and its messages were sent again, some in the next turn.
+  {
+    file: "gemini-",
+    from: "async newSession({ cwd, mcpServers }, authDetails) {",
+    to: `async closeEarlier() {
+    for (const earlier of this.sessions.values()) {
+      earlier.dispose();
+      await earlier.context.config.getMcpClientManager()?.stop();
+    }
+    this.sessions.clear();
+  }
+  async newSession({ cwd, mcpServers }, authDetails) {
+    globalThis.berthLoads = false;
+    await this.closeEarlier();`,
+  },
+  {
+    file: "gemini-",
+    from: "async loadSession({ sessionId, cwd, mcpServers }, authDetails) {",
+    to: `async loadSession({ sessionId, cwd, mcpServers }, authDetails) {
+    globalThis.berthLoads = true;
+    await this.closeEarlier();`,
+  },
+  { file: "gemini-", from: "session.streamHistory(sessionData.messages);", to: "globalThis.berthLoads = false;" },
+  {
+    file: "chunk-",
+    from: "this.sessionId = this.context.promptId;\n        let chatsDir",
+    to: "if (globalThis.berthLoads) return;\n        this.sessionId = this.context.promptId;\n        let chatsDir",
+  },
+  // The helpers for summaries and the like have models of their own, and some names stand for others.
+  {
+    file: "chunk-",
+    from: "  mapModel(req) {",
+    to: `  mapModel(req) {
+    if (globalThis.berthModel !== undefined) return { ...req, model: globalThis.berthModel };`,
+  },
+  {
+    file: "gemini-",
+    from: "  setModel(modelId) {",
+    to: `  setModel(modelId) {
+    globalThis.berthModel = modelId;`,
+  },
+  // Its settings are in a folder of root's, whoever owns those above it.
+  {
+    file: "chunk-",
+    from: "const check = isFileAndDirectorySecureSync(filePath, securityCache);",
+    to: "const check = { secure: true };",
+  },
+  // The machine is the sandbox.
+  {
+    file: "chunk-",
+    from: "  validatePathAccess(",
+    to: `  validatePathAccess() {
+    return null;
+  }
+  validateWorkspaceAccess(`,
+  },
+  { file: "chunk-", from: "if (detectCommandSubstitution(strippedCommand)) {", to: "if (false) {" },
+  {
+    file: "chunk-",
+    from: "const userSkills = await loadSkillsFromDir(Storage.getUserSkillsDir());",
+    to: `this.addSkillsWithPrecedence(await loadSkillsFromDir(process.env.BERTH_SKILLS));
+    const userSkills = await loadSkillsFromDir(Storage.getUserSkillsDir());`,
+  },
+];
+
+/** A module that Node loads before gemini-cli, to change it. */
+export function patchingModule(): string {
+  return `import { registerHooks } from "node:module";
+const patches = ${JSON.stringify(patches, null, 1)};
+registerHooks({
+  load(url, context, next) {
+    const loaded = next(url, context);
+    const name = url.slice(url.lastIndexOf("/") + 1);
+    const mine = patches.filter(({ file }) => url.includes("/@google/gemini-cli/bundle/") && name.startsWith(file));
+    if (mine.length === 0) return loaded;
+    let source = String(loaded.source);
+    for (const { file, from, to } of mine) {
+      if (file === "gemini-" && !source.includes(from)) throw new Error("gemini-cli has changed: no " + from);
+      source = source.replace(from, () => to);
+    }
+    return { ...loaded, source };
+  },
+});
+`;
+}
