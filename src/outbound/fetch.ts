@@ -8,7 +8,7 @@ const maximumHeadBytes = 16 * 1024;
 
 /**
  * `fetch` for libraries that speak a protocol to servers that workspaces name. It connects only where `outbound` does, follows
- * no redirect, and bounds an answer in time and size. Rejects with `CallFailed` for an address that is not called.
+ * no redirect, bounds an answer in time and size, and reads no event streams. Rejects with `CallFailed` for an address that is not called.
  */
 export class GuardedFetch {
   readonly #dispatcher: Agent;
@@ -32,7 +32,10 @@ export class GuardedFetch {
       for (const [name, value] of Object.entries(answer.headers)) {
         for (const each of [value ?? []].flat()) given.append(name, each);
       }
-      const bytes = await small(answer.body);
+      // An event stream may never end.
+      const isStream = given.get("content-type")?.startsWith("text/event-stream") ?? false;
+      if (isStream) answer.body.destroy();
+      const bytes = isStream ? null : await small(answer.body);
       const hasBody = status >= 200 && ![204, 205, 304].includes(status);
       return new Response(hasBody ? bytes : null, { status, headers: given });
     };

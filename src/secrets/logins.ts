@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomInt } from "node:crypto";
 import type { AppContext } from "../context.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type ConnectMcpServer, type McpClient, mcpCallbackPath, mcpClientPath } from "../contract/secret-logins.ts";
+import { Budget } from "../core/budget.ts";
 import { FreshTokens, LoginRefused, RefreshFailed } from "../core/fresh-tokens.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { setRecent } from "../core/recent.ts";
@@ -17,7 +18,11 @@ const codeLength = 8;
 const stateBytes = 32;
 /** How often a token that is refused is refreshed at most: a server may refuse for another reason. */
 const refusedMs = 60_000;
-const maximumRefused = 1_000;
+/** How long a token that is valid is used without another try to refresh it, after one has failed. */
+const failedMs = 5_000;
+const maximumRemembered = 1_000;
+/** The limits of sign-ins that are being prepared: each makes several requests. */
+const preparing = { total: 32, perHolder: 4 };
 
 /** The end of a sign-in in a browser: `code` is what the person who began it is to enter. */
 export type Outcome = { ended: "connected" | "unknown" } | { ended: "failed"; reason: string } | { code: string };
@@ -33,6 +38,9 @@ export class SecretLogins {
   readonly #fresh: FreshTokens<LoginTokens, StoredSecretLogin, NewLoginTokens>;
   /** When a token of a login was last refused, on the clock of `performance.now`. */
   readonly #refusedAt = new Map<string, number>();
+  /** When a refresh of a login last failed. */
+  readonly #failedAt = new Map<string, number>();
+  readonly #preparing = new Budget(preparing);
   readonly #revoking = new Set<Promise<void>>();
 
   constructor(context: AppContext) {
@@ -90,6 +98,8 @@ export class SecretLogins {
       throw new BerthError("request_invalid", message);
     }
     await this.#outbound.requireAllowed(url, "url");
+    using entered = this.#preparing.take(accountId, 1);
+    if (!entered) throw new BerthError("too_many_requests", "Too many sign-ins are being prepared. Try again soon.");
     const own = clientId === undefined ? null : { client_id: clientId, client_secret: clientSecret };
     const client = own ?? known?.client ?? null;
     const state = randomBytes(stateBytes).toString("base64url");
@@ -174,12 +184,14 @@ export class SecretLogins {
     const { accessToken, refreshToken, expiresAt, refreshAt } = current.tokens;
     if (refreshAt === null || Date.now() < refreshAt) return accessToken;
     const isValid = Date.now() < expiresAt!;
-    if (refreshToken === null && isValid) return accessToken;
+    const hasFailed = performance.now() - (this.#failedAt.get(id) ?? -failedMs) < failedMs;
+    if (isValid && (refreshToken === null || hasFailed)) return accessToken;
     try {
       if (refreshToken === null) await this.#fresh.refuse(id, current.version, noRefresh);
       else await this.#fresh.refresh(id, current.version);
     } catch (error) {
       if (!(error instanceof RefreshFailed)) throw error;
+      setRecent(this.#failedAt, id, performance.now(), maximumRemembered);
       this.#context.log("the token of an MCP server was not refreshed", {
         secret: name,
         reason: messageOf(error.cause),
@@ -195,7 +207,7 @@ export class SecretLogins {
   /** The MCP server does not accept a token that has not expired. It may have been revoked, and another one may be accepted. */
   #refused({ id, name }: { id: string; name: string }, token: string): void {
     if (performance.now() - (this.#refusedAt.get(id) ?? -refusedMs) < refusedMs) return;
-    setRecent(this.#refusedAt, id, performance.now(), maximumRefused);
+    setRecent(this.#refusedAt, id, performance.now(), maximumRemembered);
     const refresh = async () => {
       const current = await this.#fresh.current(id);
       if (current?.tokens.accessToken !== token || current.tokens.refreshToken === null) return;

@@ -236,13 +236,17 @@ async function describe(url: string, fetch: Fetch): Promise<{ issuer: string; re
     throw error;
   });
   const words = (scope?.split(" ") ?? known?.scopes_supported ?? []).filter((word) => word !== "");
-  // A server without the document has its authorization server at its own origin (the specification of 2025-03-26).
-  if (!known) return { issuer: canonical.origin, resource: canonical.href, scopes: words };
+  const own = new URL("/", canonical).href;
+  if (!known) {
+    if (challenge.ok) throw new LoginRefused("The MCP server asks for no sign-in.");
+    // The specification of 2025-03-26 has no such document: the authorization server is at the server's own origin.
+    return { issuer: own, resource: canonical.href, scopes: words };
+  }
   if (!checkResourceAllowed({ requestedResource: canonical, configuredResource: known.resource })) {
     throw new LoginRefused("The MCP server describes itself as another one.");
   }
   return {
-    issuer: known.authorization_servers?.[0] ?? canonical.origin,
+    issuer: known.authorization_servers?.[0] ?? own,
     resource: known.resource,
     scopes: words,
   };

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { databaseOf, newKey } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { KillableService } from "../support/killable-service.ts";
+import { Browser, SignInServers } from "../support/mcp-oauth-servers.ts";
 import { refresh, signIn, useLink } from "../support/sign-in.ts";
 
 /** All rows of all tables, those of the timers too, as text; bytes in hexadecimal. */
@@ -22,8 +23,10 @@ async function dumpOf(service: KillableService): Promise<string> {
 
 test("no key, token, password or provider's key is in a log line, an error, a measurement or the database", async () => {
   const providerKey = "canary-of-the-providers-key";
+  using servers = await SignInServers.start();
   await using service = await KillableService.start({
     logLevel: "trace",
+    egressInside: servers.inside,
     anthropic: { baseUrl: "http://127.0.0.1:9", apiKey: providerKey },
   });
   const { client } = service;
@@ -38,6 +41,14 @@ test("no key, token, password or provider's key is in a log line, an error, a me
   secrets.push(claude.apiKey);
   expect((await client.call("POST", "/providers", claude)).status).toBe(201);
   expect((await client.call("POST", "/providers/claude/test", { model: "any" })).body.ok).toBe(false);
+  const begun = await client.call("POST", "/secrets/MCP/connect", { url: servers.url }, { "idempotency-key": "mcp" });
+  const page = new URL(begun.body.authorizationUrl);
+  const browser = new Browser();
+  browser.take(begun);
+  const callback = await browser.open(page.href, `${client.url}/mcp/callback`);
+  expect((await browser.open(callback.url)).text).toContain("Connected");
+  secrets.push(page.searchParams.get("state")!, new URL(callback.url).searchParams.get("code")!);
+  secrets.push(...servers.provider.issued, ...servers.provider.refreshTokens.keys());
   const errors: string[] = [];
   const refused = async (who: TestClient, method: string, path: string, body?: unknown, headers = {}) => {
     const { status, body: error } = await who.call(method, path, body, headers);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Browser, SignInServers } from "../support/mcp-oauth-servers.ts";
+import { Browser, connectIn, SignInServers } from "../support/mcp-oauth-servers.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // MCP servers and authorization servers that lie, point inside, or answer with anything.
@@ -37,13 +37,7 @@ beforeEach(() => {
 const begin = (fields: object = {}) =>
   service.client.call("POST", `/secrets/${name}/connect`, { url: servers.url, ...fields });
 
-async function finish(): Promise<{ status: number; text: string }> {
-  const begun = await begin();
-  expect(begun.body.message).toBeUndefined();
-  const browser = new Browser();
-  browser.take(begun);
-  return browser.open(begun.body.authorizationUrl);
-}
+const finish = () => connectIn(service.client, name, { url: servers.url });
 
 /** Answers that are none. */
 const garbage: Record<string, (response: ServerResponse) => void> = {
@@ -181,6 +175,52 @@ test.each(["bad\u0001token", "bad\r\nx-evil: 1", "bad token", "bäd", "x".repeat
     expect(page).toMatchObject({ status: 400, text: expect.stringContaining("tokens cannot be used") });
   },
 );
+
+test("a server of the earlier specification has its authorization server at its own origin", async () => {
+  const { origin } = new URL(servers.url);
+  const { origin: auth } = new URL(servers.issuer);
+  const notThere = (_request: unknown, response: ServerResponse) => void response.writeHead(404).end();
+  servers.instead.set(prm, notThere);
+  servers.instead.set("mcp /.well-known/oauth-protected-resource", notThere);
+  servers.instead.set("mcp /mcp", (_request, response) => response.writeHead(401).end());
+  expect((await begin()).body.message).toContain("does not describe itself");
+  servers.instead.set(`mcp ${metadata}`, (_request, response) =>
+    response.end(
+      JSON.stringify({
+        issuer: `${origin}/`,
+        authorization_endpoint: `${auth}/authorize`,
+        token_endpoint: `${auth}/token`,
+        registration_endpoint: `${auth}/register`,
+        response_types_supported: ["code"],
+        code_challenge_methods_supported: ["S256"],
+      }),
+    ),
+  );
+  expect((await finish()).text).toContain("Connected");
+  expect(servers.provider.resources).toContain(servers.url);
+});
+
+test("a server without a sign-in is refused, also one that streams", async () => {
+  const notThere = (_request: unknown, response: ServerResponse) => void response.writeHead(404).end();
+  servers.instead.set(prm, notThere);
+  servers.instead.set("mcp /.well-known/oauth-protected-resource", notThere);
+  servers.instead.set("mcp /mcp", (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).write(": open\n\n");
+  });
+  expect((await begin()).body.message).toBe("The MCP server asks for no sign-in.");
+});
+
+test("more than a few sign-ins at once are refused", async () => {
+  const held: ServerResponse[] = [];
+  servers.instead.set(prm, (_request, response) => held.push(response));
+  const statuses: number[] = [];
+  const all = Array.from({ length: 8 }, async () => statuses.push((await begin()).status));
+  await expect.poll(() => statuses, { timeout: 9_000 }).toEqual([429, 429, 429, 429]);
+  await expect.poll(() => held.length).toBe(4);
+  for (const response of held) response.end("{}");
+  await Promise.all(all);
+  expect(statuses.slice(4)).toEqual([502, 502, 502, 502]);
+});
 
 test("a server that never answers ends in time", async () => {
   servers.instead.set(prm, () => {});

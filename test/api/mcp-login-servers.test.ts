@@ -4,7 +4,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/dat
 import { freePort } from "../../src/core/ports.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
-import { Browser, SignInServers } from "../support/mcp-oauth-servers.ts";
+import { connectIn, SignInServers } from "../support/mcp-oauth-servers.ts";
 import { newDatabase } from "../support/new-database.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -45,10 +45,7 @@ async function start(key = secretKey): Promise<ScriptedService> {
 }
 
 async function connect(client = other): Promise<void> {
-  const browser = new Browser();
-  const begun = await client.call("POST", "/secrets/MCP/connect", { url: servers.url });
-  browser.take(begun);
-  expect((await browser.open(begun.body.authorizationUrl)).text).toContain("Connected");
+  expect((await connectIn(client, "MCP", { url: servers.url })).text).toContain("Connected");
 }
 
 async function ask(service: ScriptedService): Promise<number> {

@@ -2,8 +2,9 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { databaseOf } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
-import { Browser, SignInServers } from "../support/mcp-oauth-servers.ts";
+import { Browser, connectIn, SignInServers } from "../support/mcp-oauth-servers.ts";
 import { inside, PeoplesService } from "../support/people.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
 
 // Sign-ins to MCP servers: a person connects one in a browser, and agents use its token.
 
@@ -41,14 +42,7 @@ beforeEach(() => {
 const begin = (fields: object = {}, client = owner) =>
   client.call("POST", `/secrets/${name}/connect`, { url: servers.url, ...fields });
 
-/** The whole of it, in the browser that began it. */
-async function connect(fields: object = {}) {
-  const begun = await begin(fields);
-  expect(begun.body.message).toBeUndefined();
-  const browser = new Browser();
-  browser.take(begun);
-  return browser.open(begun.body.authorizationUrl);
-}
+const connect = (fields: object = {}) => connectIn(owner, name, { url: servers.url, ...fields });
 
 const view = async (client = owner) => (await client.call("GET", `/secrets/${name}`)).body;
 const loginOf = async () => (await view()).login;
@@ -186,6 +180,30 @@ describe("a sign-in to an MCP server", () => {
     // The client is kept for the next time.
     await connect({ url: undefined });
     expect(await loginOf()).toMatchObject({ status: "connected" });
+  });
+});
+
+describe("a server with a public https address", () => {
+  test("introduces itself with a document, and keeps others' pages from setting its cookie", async () => {
+    const publicUrl = "https://berth.example.com";
+    await using service = await ScriptedService.start({ publicUrl, egressInside: servers.inside });
+    const document = (await service.client.call("GET", "/mcp/client.json")).body;
+    expect(document).toMatchObject({
+      client_id: `${publicUrl}/mcp/client.json`,
+      redirect_uris: [`${publicUrl}/mcp/callback`],
+      application_type: "web",
+    });
+    const begun = () => service.client.call("POST", "/secrets/MCP/connect", { url: servers.url });
+    servers.metadata = { client_id_metadata_document_supported: true };
+    const { body, headers } = await begun();
+    const asked = new URL(body.authorizationUrl).searchParams;
+    expect(asked.get("client_id")).toBe(document.client_id);
+    expect(asked.get("redirect_uri")).toBe(document.redirect_uris[0]);
+    expect(headers.get("set-cookie")).toMatch(
+      /^__Host-berth_mcp_[\w-]{8}=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=600$/,
+    );
+    servers.metadata = {};
+    expect(new URL((await begun()).body.authorizationUrl).searchParams.get("client_id")).not.toContain("https:");
   });
 });
 

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { TestClient } from "../support/client.ts";
 import { folderPrefix } from "../support/config.ts";
+import { connectIn, SignInServers } from "../support/mcp-oauth-servers.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { putSkill } from "../support/skill-archives.ts";
 
@@ -61,8 +62,10 @@ test("a data folder that is destroyed under load is restored: answers, credits a
   const before: Record<string, Turn[]> = {};
   let entries: Awaited<ReturnType<typeof entriesOf>>;
   {
-    await using service = await ScriptedService.start();
+    using servers = await SignInServers.start();
+    await using service = await ScriptedService.start({ egressInside: servers.inside });
     const { client, config } = service;
+    await connectIn(client, "MCP", { url: servers.url, agents: [] });
     await Promise.all([...names, "eve"].map((name) => client.createAgent(name)));
     await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "hush", hosts: ["example.com"] });
     await client.call("PUT", "/secrets/SHARED", {
@@ -128,6 +131,7 @@ test("a data folder that is destroyed under load is restored: answers, credits a
   expect((await client.call("POST", "/agents/ada/rollback?wait=ready", { snapshot: "first" })).status).toBe(200);
   expect((await client.call("GET", "/agents/ada/secrets")).body.data).toMatchObject([{ name: "TOKEN" }]);
   expect((await client.call("GET", "/secrets/SHARED")).body).toMatchObject({ agents: ["eve"], lastFour: "ents" });
+  expect((await client.call("GET", "/secrets/MCP")).body).toMatchObject({ agents: [], login: { status: "connected" } });
   expect((await client.call("GET", "/agents/eve/secrets")).body.data).toMatchObject([{ name: "SHARED" }]);
   expect((await client.call("GET", "/skills/pdf-forms")).body).toMatchObject({ agents: ["eve"], files: [{}] });
   await client.call("POST", "/agents/ada/restart?wait=ready");

@@ -11,12 +11,17 @@ import { mcpAuthRouter } from "@modelcontextprotocol/sdk/server/auth/router.js";
 import { createMcpExpressApp } from "@modelcontextprotocol/sdk/server/express.js";
 import type { OAuthClientInformationFull, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 
+import type { TestClient } from "./client.ts";
+
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 type Redirects = Parameters<DemoInMemoryAuthProvider["authorize"]>[2];
 
 /** The SDK's example, with refresh tokens that are valid once, and people who may refuse. */
 class RotatingProvider extends DemoInMemoryAuthProvider {
+  /** With the access token that came with each. */
   readonly refreshTokens = new Map<string, string>();
+  /** All access tokens. */
+  readonly issued = new Set<string>();
   /** Access tokens that were revoked, or replaced. */
   readonly ended = new Set<string>();
   readonly revoked: string[] = [];
@@ -79,20 +84,18 @@ class RotatingProvider extends DemoInMemoryAuthProvider {
 
   /** No access token that was given is accepted any more. */
   endAll(): void {
-    for (const token of this.#issued) this.ended.add(token);
+    for (const token of this.issued) this.ended.add(token);
   }
 
   /** Whether a request with this header is allowed. */
   accepts(authorization = ""): boolean {
     const token = /^Bearer (.+)$/.exec(authorization)?.[1] ?? "";
-    return this.#issued.has(token) && !this.ended.has(token);
+    return this.issued.has(token) && !this.ended.has(token);
   }
-
-  readonly #issued = new Set<string>();
 
   #with(tokens: OAuthTokens, client: string): OAuthTokens {
     const access = `${this.prefix}${randomUUID()}`;
-    this.#issued.add(access);
+    this.issued.add(access);
     const { expires_in: _, ...rest } = tokens;
     const refresh = `canary-refresh-${randomUUID()}`;
     if (this.givesRefreshTokens) this.refreshTokens.set(refresh, access);
@@ -207,6 +210,13 @@ export class SignInServers implements Disposable {
 
 const metadataPath = "/.well-known/oauth-authorization-server";
 
+interface Page {
+  status: number;
+  text: string;
+  url: string;
+  headers: Headers;
+}
+
 /** A browser, without a person: it follows redirects and keeps the service's cookies. */
 export class Browser {
   #cookies: string[] = [];
@@ -217,7 +227,7 @@ export class Browser {
   }
 
   /** The last page: its status and its text. `until`: the address that is not opened, but returned. */
-  async open(url: string, until?: string): Promise<{ status: number; text: string; url: string; headers: Headers }> {
+  async open(url: string, until?: string): Promise<Page> {
     for (let at = url; ; ) {
       if (until !== undefined && at.startsWith(until)) return { status: 0, text: "", url: at, headers: new Headers() };
       const response = await fetch(at, { redirect: "manual", headers: { cookie: this.#cookies.join("; ") } });
@@ -228,6 +238,15 @@ export class Browser {
       at = new URL(location, at).href;
     }
   }
+}
+
+/** Signs in to an MCP server, in the browser that begins it. Returns the last page. */
+export async function connectIn(client: TestClient, secret: string, asked: object): Promise<Page> {
+  const begun = await client.call("POST", `/secrets/${secret}/connect`, asked);
+  if (begun.status !== 200) throw new Error(`not begun: ${begun.body.message}`);
+  const browser = new Browser();
+  browser.take(begun);
+  return browser.open(begun.body.authorizationUrl);
 }
 
 function json(response: ServerResponse, status: number, body: unknown): void {
