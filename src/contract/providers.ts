@@ -79,7 +79,7 @@ export const kindFacts: Record<ProviderKind, KindFacts> = {
     ],
     allows: ["sessionToken", "baseUrl"],
   },
-  vertex: { wires: ["messages"], needs: [["region", "project", "serviceAccount"]], allows: ["baseUrl"] },
+  vertex: { wires: ["messages", "gemini"], needs: [["region", "project", "serviceAccount"]], allows: ["baseUrl"] },
   claude: { wires: ["messages"], needs: [["apiKey"]], allows: [], runtime: "claude-code" },
   chatgpt: { wires: ["responses"], needs: [[]], allows: [], runtime: "codex" },
 };

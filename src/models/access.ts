@@ -95,11 +95,12 @@ export class ModelAccess {
   async #chosen(viewer: ProviderViewer, wire: Wire, model: string | null): Promise<ChosenProvider | Refusal> {
     if (model?.startsWith("demo/")) return demoProvider;
     const providers = await this.#context.providers.reachable(viewer);
-    const named = model === null ? null : model.slice(0, model.indexOf("/"));
+    const slash = model?.indexOf("/") ?? -1;
+    const named = model === null ? null : model.slice(0, slash);
     const ofModel = providers.find(({ state }) => state.name === named);
     if (named !== null && !ofModel && providers.length > 0) return unconfigured(named);
     const found =
-      ofModel && speaks(ofModel.state.kind, wire.name)
+      ofModel && speaks(ofModel.state.kind, wire.name, model!.slice(slash + 1))
         ? ofModel
         : providers.find(({ state }) => state.name === wire.provider);
     if (!found) return providers.length === 0 ? demoProvider : unconfigured(wire.provider);

@@ -53,11 +53,16 @@ export function viewerOf({
   return { accountId, personId: isPrivate ? personId : null };
 }
 
-/** Whether the runtime can use the provider's models. */
-function fits({ name, wires }: Pick<RuntimeFacts, "name" | "wires">, provider: ReachableProvider | "demo"): boolean {
+/** Whether the runtime can use the provider's model of this id; null: any of its models. */
+function fits(
+  { name, wires }: Pick<RuntimeFacts, "name" | "wires">,
+  provider: ReachableProvider | "demo",
+  model: string | null,
+): boolean {
   if (provider === "demo") return true;
   const { kind } = provider.state;
-  return wires.some((wire) => speaks(kind, wire)) && [undefined, name].includes(kindFacts[kind].runtime);
+  const ofProvider = model === null ? null : model.slice(model.indexOf("/") + 1);
+  return wires.some((wire) => speaks(kind, wire, ofProvider)) && [undefined, name].includes(kindFacts[kind].runtime);
 }
 
 /** A workspace's own provider needs no price: its calls cost no credits. */
@@ -68,15 +73,19 @@ function isAffordable({ provider, inputPrice, outputPrice }: CatalogModel, allow
 
 /** The models that the runtime can use here, with a price if one is required. */
 function usable(runtime: RuntimeFacts, { models, allowUnpriced }: Reachable): CatalogModel[] {
-  return models.filter((model) => fits(runtime, model.provider) && isAffordable(model, allowUnpriced));
+  return models.filter((model) => fits(runtime, model.provider, model.id) && isAffordable(model, allowUnpriced));
 }
 
 /** Throws `model_not_available`, with the allowed models, if the runtime cannot use the model here. */
 function requireModel(model: string, runtime: RuntimeFacts, reachable: Reachable): void {
   const fitting = usable(runtime, reachable);
   if (fitting.some(({ id }) => id === model)) return;
-  const unlisted = reachable.unlisted.filter((provider) => fits(runtime, provider)).map(({ state }) => state.name);
-  if (unlisted.some((name) => model.startsWith(`${name}/`) && model.length > name.length + 1)) return;
+  const unlisted = reachable.unlisted
+    .filter((provider) => fits(runtime, provider, null))
+    .map(({ state }) => state.name);
+  const isNamed = ({ state: { name } }: ReachableProvider) =>
+    model.startsWith(`${name}/`) && model.length > name.length + 1;
+  if (reachable.unlisted.some((provider) => isNamed(provider) && fits(runtime, provider, model))) return;
   const available = [...fitting.map(({ id }) => id), ...unlisted.map((name) => `${name}/…`)];
   const more = available.length > namedInText ? ", … (GET /models lists them all)" : "";
   throw new BerthError(
@@ -89,13 +98,14 @@ function requireModel(model: string, runtime: RuntimeFacts, reachable: Reachable
 /** Why the runtime cannot use the model here. */
 function problemOf(model: string, runtime: RuntimeFacts, { models, providers }: Reachable): string {
   const listed = models.find(({ id }) => id === model);
-  if (listed && fits(runtime, listed.provider)) return "has no price here";
+  if (listed && fits(runtime, listed.provider, model)) return "has no price here";
   const name = model.slice(0, model.indexOf("/"));
   const provider = providers.find(({ state }) => state.name === name);
-  if (!provider || fits(runtime, provider)) return `is not available to ${runtime.name} here`;
-  const { wires: spoken, runtime: only } = kindFacts[provider.state.kind];
+  if (!provider || fits(runtime, provider, model)) return `is not available to ${runtime.name} here`;
+  const { kind } = provider.state;
+  const { runtime: only } = kindFacts[kind];
   if (only !== undefined) return `is of a subscription that only ${only} may use, not ${runtime.name}`;
-  const wires = spoken.join(", ");
+  const wires = kindFacts[kind].wires.filter((wire) => speaks(kind, wire, model.slice(name.length + 1))).join(", ");
   return `cannot be used by ${runtime.name}, which speaks ${runtime.wires.join(", ")}: the provider ${name} speaks ${wires}`;
 }
 
@@ -108,7 +118,7 @@ function defaultModel(runtime: RuntimeFacts, reachable: Reachable): string | nul
   if (providers.length === 0) return demoModel;
   // Which models an agent's own program knows is its own affair.
   if (runtime.needsProgram) return null;
-  if (!providers.some((provider) => fits(runtime, provider))) {
+  if (!providers.some((provider) => fits(runtime, provider, null))) {
     throw new BerthError(
       "model_not_available",
       `${runtime.name} has no model here: it needs a provider that speaks ${runtime.wires.join(" or ")} (POST /providers). Choose another runtime, or the model ${demoModel}.`,
@@ -125,7 +135,7 @@ function defaultModel(runtime: RuntimeFacts, reachable: Reachable): string | nul
     if (unlisted.some(({ state }) => beginning.startsWith(`${state.name}/`))) return beginning;
   }
   if (known.length > 0) return known[0]!.id;
-  const open = unlisted.find((provider) => fits(runtime, provider));
+  const open = unlisted.find((provider) => fits(runtime, provider, null));
   if (!open) return demoModel;
   throw new BerthError(
     "model_not_available",
@@ -197,7 +207,9 @@ export class ModelChoice {
     const agent = await this.#context.stores.agents.byId(agentId);
     const slash = model.indexOf("/");
     const found = agent && (await this.#context.providers.find(viewerOf(agent), model.slice(0, slash)));
-    const wire = found && this.#runtimeOf(agent.runtime)?.wires.find((each) => speaks(found.state.kind, each));
+    const wire =
+      found &&
+      this.#runtimeOf(agent.runtime)?.wires.find((each) => speaks(found.state.kind, each, model.slice(slash + 1)));
     return wire ? `${usualProvider(wire)}${model.slice(slash)}` : model;
   }
 
@@ -206,7 +218,7 @@ export class ModelChoice {
     return models.map(({ id, provider, inputPrice, outputPrice }) => ({
       id,
       provider: provider === "demo" ? "demo" : provider.state.name,
-      runtimes: this.runtimesFor(provider),
+      runtimes: this.runtimesFor(provider, id),
       inputPrice: inputPrice === null ? null : toCredits(inputPrice),
       outputPrice: outputPrice === null ? null : toCredits(outputPrice),
     }));
@@ -218,9 +230,9 @@ export class ModelChoice {
     return offeredRuntimes.filter(({ name }) => machines.runtimes?.includes(name) ?? true);
   }
 
-  /** The names of the runtimes that can use the provider's models. */
-  runtimesFor(provider: ReachableProvider | "demo"): string[] {
-    return this.offered.filter((runtime) => fits(runtime, provider)).map(({ name }) => name);
+  /** The names of the runtimes that can use the provider's model of this id; null: any of its models. */
+  runtimesFor(provider: ReachableProvider | "demo", model: string | null = null): string[] {
+    return this.offered.filter((runtime) => fits(runtime, provider, model)).map(({ name }) => name);
   }
 
   async runtimeRecords(viewer: ProviderViewer): Promise<RuntimeRecord[]> {
@@ -248,7 +260,7 @@ export class ModelChoice {
 /** The usual providers, which there may be none of yet, and the account's others. */
 function providersOf(runtime: RuntimeFacts, { providers }: Reachable): string[] {
   const usual = runtime.wires.map(usualProvider);
-  const others = providers.filter((provider) => fits(runtime, provider)).map(({ state }) => state.name);
+  const others = providers.filter((provider) => fits(runtime, provider, null)).map(({ state }) => state.name);
   return [...new Set([...usual, ...others, "demo"])];
 }
 

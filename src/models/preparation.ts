@@ -65,7 +65,8 @@ function read(
   const remote = wire.remoteWork(request);
   wire.adapt(request, owner);
   const streamed = wire.streams ?? request.stream === true;
-  if (framing && wire.generates) frame(request, framing);
+  // Google's own API is the same on its platform.
+  if (framing && wire.generates && wire.name !== "gemini") frame(request, framing);
   return {
     model,
     streamed,

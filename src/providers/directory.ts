@@ -131,8 +131,11 @@ export function usualProvider(wire: WireName): Wire["provider"] {
   return wire === "messages" ? "anthropic" : wire === "gemini" ? "google" : "openai";
 }
 
-export function speaks(kind: ProviderKind, wire: WireName): boolean {
-  return kindFacts[kind].wires.includes(wire);
+/** Whether a provider of this kind speaks the API for its model of this name; null: for any of its models. */
+export function speaks(kind: ProviderKind, wire: WireName, model: string | null): boolean {
+  // Vertex has Google's models under Google's API, and Anthropic's under Anthropic's.
+  const fits = kind !== "vertex" || model === null || model.startsWith("gemini") === (wire === "gemini");
+  return fits && kindFacts[kind].wires.includes(wire);
 }
 
 function keyOf({ accountId, personId }: ProviderViewer): string {

@@ -3,6 +3,7 @@ import { prepare } from "../models/preparation.ts";
 import { beginningOf, LoginFailed, Unreachable } from "../models/provider.ts";
 import { loggedOut, type Refusal, refusalOf, stalled, unreachable, unreadable } from "../models/refusal.ts";
 import { chat } from "../models/wires/chat.ts";
+import { generateContent } from "../models/wires/gemini.ts";
 import { messages } from "../models/wires/messages.ts";
 import { responses } from "../models/wires/responses.ts";
 import type { Wire } from "../models/wires/wire.ts";
@@ -23,13 +24,16 @@ async function refusalFrom(
   kind: ReachableProvider["state"]["kind"],
   model: string,
 ): Promise<Refusal | null> {
-  const wire: Wire = speaks(kind, "messages") ? messages : speaks(kind, "chat") ? chat : responses;
+  const all = [messages, chat, responses, generateContent];
+  const wire: Wire = all.find(({ name }) => speaks(kind, name, model))!;
   // Newer models of OpenAI's take only the second name, and most compatible servers only the first.
   const limit = kind === "openai" || kind === "azure" ? { max_completion_tokens: 1 } : { max_tokens: 1 };
   const asked =
     wire === responses
       ? { instructions: "Answer with one word.", input: [{ role: "user", content: "Hi" }], stream: true }
-      : { ...limit, messages: [{ role: "user", content: "Hi" }] };
+      : wire === generateContent
+        ? { contents: [{ role: "user", parts: [{ text: "Hi" }] }], generationConfig: { maxOutputTokens: 1 } }
+        : { ...limit, messages: [{ role: "user", content: "Hi" }] };
   const body = Buffer.from(JSON.stringify({ model, ...asked }));
   const framing = endpoint.framing && { kind: endpoint.framing, betas: [] };
   const prepared = prepare({ path: wire.path, body, owner: { id: "test", instructions: null }, framing, model: null });

@@ -310,6 +310,23 @@ describe("each kind", () => {
     expect(vertex.received).toHaveLength(1);
   });
 
+  test("vertex has Google's models for the runtimes that speak Google's API", async () => {
+    const { region, project, url: baseUrl } = vertex;
+    const serviceAccount = await vertex.serviceAccount();
+    const made = await create({ name: "vertex", kind: "vertex", region, project, serviceAccount, baseUrl });
+    expect(made.wires).toEqual(["messages", "gemini"]);
+    for (const model of ["gemini-3-pro", "claude-sonnet-4-5@20250929"]) {
+      expect((await client.call("POST", "/providers/vertex/test", { model })).body).toMatchObject({ ok: true, model });
+    }
+    const model = "vertex/gemini-3-pro";
+    const { status, body } = await client.call("POST", "/agents", { name: "vera", runtime: "opencode", model });
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringMatching(/cannot be used by opencode, .*: the provider vertex speaks gemini\./),
+    ]);
+    await remove("vertex");
+  });
+
   test("a model's name with a null character is refused, also where any name is valid", async () => {
     await create({ name: "azure", kind: "azure", apiKey, baseUrl: models.url });
     for (const fields of [{ model: "azure/a\0" }, { model: "azure/a", fallbackModels: ["azure/b\0"] }]) {

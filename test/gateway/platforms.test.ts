@@ -156,6 +156,26 @@ describe("Vertex", () => {
     ]);
   });
 
+  test("answers for Google's models over Google's own API, with the same token", async () => {
+    const purse = new Purse();
+    const session = await uplink(await account(), "vertex", purse);
+    const asked = { contents: [{ role: "user", parts: [{ text: "hello" }] }] };
+    const models = "/google/v1beta/models/gemini-3-pro-preview";
+    const whole = await post(session, `${models}:generateContent`, asked);
+    expect(JSON.parse(whole.text).candidates[0].content.parts[0].text).toContain("demonstration model");
+    const streamed = await post(session, `${models}:streamGenerateContent?alt=sse`, asked);
+    expect(streamed.text).toContain('"finishReason":"STOP"');
+    await expect.poll(() => purse.paid.length).toBe(2);
+    expect(purse.paid[0]).toMatchObject({
+      model: "cloud/gemini-3-pro-preview",
+      tokens: { output: expect.any(Number) },
+    });
+    expect(vertex.received.map(({ path }) => path.split("/").slice(-3).join("/"))).toEqual([
+      "google/models/gemini-3-pro-preview:generateContent",
+      "google/models/gemini-3-pro-preview:streamGenerateContent?alt=sse",
+    ]);
+  });
+
   test("many calls at once ask for one token", async () => {
     const before = vertex.given;
     const session = await uplink(await account(), "vertex");

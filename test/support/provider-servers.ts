@@ -236,7 +236,19 @@ export class VertexServer extends ProviderServer {
     if (request.url === "/token") return this.#giveToken(body, response);
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1];
     if (!token || !this.tokens.has(token)) throw new Refused(401, "invalid authentication credentials");
-    const models = `/v1/projects/${this.project}/locations/${this.region}/publishers/anthropic/models/`;
+    const publishers = `/v1/projects/${this.project}/locations/${this.region}/publishers`;
+    const [, gemini, generation] =
+      /^\/google\/models\/([^/:]+):(generateContent|streamGenerateContent\?alt=sse)$/.exec(
+        request.url!.replace(publishers, ""),
+      ) ?? [];
+    if (generation) {
+      const asked = JSON.parse(body.toString("utf8"));
+      if (!gemini!.startsWith("gemini-") || "model" in asked || "anthropic_version" in asked)
+        throw new Refused(400, "no");
+      const wire = generation === "generateContent" ? generateContent : streamGenerateContent;
+      return pass(await this.model(wire, asked, request), response);
+    }
+    const models = `${publishers}/anthropic/models/`;
     const operation = /^([^/:]+):(rawPredict|streamRawPredict)$/.exec(request.url!.replace(models, ""));
     if (!operation) throw new Refused(404, `no ${request.url}`);
     const asked = JSON.parse(body.toString("utf8"));

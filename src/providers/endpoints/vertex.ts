@@ -1,11 +1,13 @@
 import { importPKCS8, SignJWT } from "jose";
 import type { ServiceAccount } from "../../contract/providers.ts";
 import type { ModelAnswer, ModelCall } from "../../models/provider.ts";
+import { pathOf } from "../../models/wires/offered.ts";
 import { isObject } from "../../models/wires/wire.ts";
 import { Clock } from "../clock.ts";
 import { type Answered, CredentialsRefused, type Endpoint, type HttpRequest, pick, type SendForm } from "./endpoint.ts";
 
-// Anthropic's models at Google's Vertex AI: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude
+// Google's models at Vertex AI: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
+// Anthropic's: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude
 // Tokens of service accounts: https://developers.google.com/identity/protocols/oauth2/service-account#httprest
 
 const scope = "https://www.googleapis.com/auth/cloud-platform";
@@ -21,11 +23,12 @@ interface Token {
   until: number;
 }
 
-/** Anthropic's models at Vertex AI, on behalf of a service account. */
+/** Anthropic's and Google's models at Vertex AI, on behalf of a service account. */
 export class VertexEndpoint implements Endpoint {
   readonly framing = "vertex";
   readonly answered = ["content-type", "retry-after", "request-id"];
-  readonly #models: string;
+  /** The address above the models of each publisher. */
+  readonly #publishers: string;
   readonly #account: ServiceAccount;
   readonly #clock = new Clock();
   #token: Token | null = null;
@@ -33,17 +36,26 @@ export class VertexEndpoint implements Endpoint {
 
   constructor(region: string, project: string, baseUrl: string | null, account: ServiceAccount) {
     const origin = baseUrl ?? `https://${hostOf(region)}`;
-    this.#models = `${origin}/v1/projects/${project}/locations/${region}/publishers/anthropic/models`;
+    this.#publishers = `${origin}/v1/projects/${project}/locations/${region}/publishers`;
     this.#account = account;
   }
 
-  async request({ wire, model, streamed, headers }: ModelCall, sendForm: SendForm): Promise<HttpRequest> {
+  async request({ wire, model, streamed, query, headers }: ModelCall, sendForm: SendForm): Promise<HttpRequest> {
     const { value } = await this.#fresh(sendForm);
+    if (wire.name === "gemini") {
+      return {
+        url: `${this.#publishers}/google${pathOf(wire, model)}${query}`,
+        headers: {
+          ...pick(headers, ["accept", "content-type", "user-agent", "x-goog-api-client"]),
+          authorization: `Bearer ${value}`,
+        },
+      };
+    }
     const operation = wire.generates
       ? `${encodeURIComponent(model).replaceAll("%40", "@")}:${streamed ? "streamRawPredict" : "rawPredict"}`
       : "count-tokens:rawPredict";
     return {
-      url: `${this.#models}/${operation}`,
+      url: `${this.#publishers}/anthropic/models/${operation}`,
       headers: {
         ...pick(headers, ["accept", "anthropic-beta", "content-type", "user-agent"]),
         authorization: `Bearer ${value}`,
