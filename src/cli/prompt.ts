@@ -44,7 +44,7 @@ export async function requireConsent(question: string, otherwise: string): Promi
 export async function readAnswer(question: string, signal: AbortSignal): Promise<string | null> {
   const { stdin: input, stderr: output } = process;
   using terminal = openTerminal({ input, output });
-  return new Promise((resolve) => {
+  return await new Promise((resolve) => {
     terminal.on("close", () => resolve(null));
     terminal.question(question, { signal }).then(resolve, () => resolve(null));
   });

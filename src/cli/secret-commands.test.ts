@@ -112,30 +112,6 @@ const login = {
   reason: null,
 };
 
-test("a sign-in to an MCP server prints its page, and is finished with a code", async () => {
-  api.answers["POST /secrets/LINEAR/connect"] = [
-    json({ authorizationUrl: "https://auth.example.com/authorize?a=b", expiresAt: time }),
-  ];
-  api.answers["GET /secrets/LINEAR"] = [
-    json({ ...shared, name: "LINEAR", login: { ...login, status: "pending", scopes: [], expiresAt: null } }),
-  ];
-  const begun = await api.berth(["mcp", "connect", "LINEAR", login.url, "--agent", "ada", "--scope", "read"]);
-  expect(begun.stderr).toContain("https://auth.example.com/authorize?a=b");
-  expect(begun.stderr).toContain("berth mcp confirm LINEAR CODE");
-  expect(begun.stdout).toBe("LINEAR is the sign-in to https://mcp.example.com/mcp: pending.\nAgents: ada, bob\n");
-  expect(JSON.parse(api.seen[0]!.body)).toEqual({ url: login.url, agents: ["ada"], scopes: ["read"] });
-  api.answers["POST /secrets/LINEAR/confirm"] = [json({ ...shared, name: "LINEAR", login })];
-  const confirmed = await api.berth(["mcp", "confirm", "LINEAR", "ABCD-EFGH"]);
-  expect(confirmed.stdout).toContain(
-    "LINEAR is the sign-in to https://mcp.example.com/mcp: connected.\nAllowed: read\n",
-  );
-  expect(JSON.parse(api.seen.at(-1)!.body)).toEqual({ code: "ABCD-EFGH" });
-  const client = ["--client-id", "berth", "--client-secret"];
-  await api.berth(["mcp", "connect", "LINEAR", ...client], { input: "hush\n" });
-  expect(JSON.parse(api.seen.at(-2)!.body)).toEqual({ clientId: "berth", clientSecret: "hush" });
-  expect(await api.berth(["mcp", "connect", "LINEAR", "--client-secret"])).toMatchObject({ code: 2 });
-});
-
 test("secrets of the workspace are listed, shown and deleted", async () => {
   api.answers["GET /secrets"] = [
     json({ data: [shared, { ...shared, agents: null, lastFour: null, login }], nextCursor: null }),

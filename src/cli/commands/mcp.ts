@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { WorkspaceSecret } from "@berth/client";
+import { ApiError, type WorkspaceSecret } from "@berth/client";
 import { Option } from "commander";
 import { openInBrowser } from "../browser.ts";
 import type { ToolCommand } from "../command.ts";
@@ -111,7 +111,13 @@ async function confirmed(secret: string): Promise<WorkspaceSecret> {
         throw new CliError(`Not connected. ${printable(login?.reason ?? "")}`);
       }
       if (code === null) throw new InterruptedError();
-      if (code.trim() !== "") return await secrets.confirm(secret, { code: code.trim() });
+      if (code.trim() === "") continue;
+      try {
+        return await secrets.confirm(secret, { code: code.trim() });
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === "request_invalid")) throw error;
+        console.error(printable(error.message));
+      }
     }
   } finally {
     ended.abort();
