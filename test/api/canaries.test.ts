@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { databaseOf, newKey } from "../support/accounts.ts";
+import { Browser } from "../support/browser.ts";
 import type { TestClient } from "../support/client.ts";
 import { KillableService } from "../support/killable-service.ts";
-import { Browser, SignInServers } from "../support/mcp-oauth-servers.ts";
+import { SignInServers } from "../support/mcp-oauth-servers.ts";
 import { refresh, signIn, useLink } from "../support/sign-in.ts";
 
 /** All rows of all tables, those of the timers too, as text; bytes in hexadecimal. */
@@ -45,8 +46,8 @@ test("no key, token, password or provider's key is in a log line, an error, a me
   const page = new URL(begun.body.authorizationUrl);
   const browser = new Browser();
   browser.take(begun);
-  const callback = await browser.open(page.href, `${client.url}/mcp/callback`);
-  expect((await browser.open(callback.url)).text).toContain("Connected");
+  const callback = await browser.get(page.href);
+  expect((await browser.get(callback.url)).text).toContain("Connected");
   secrets.push(page.searchParams.get("state")!, new URL(callback.url).searchParams.get("code")!);
   secrets.push(...servers.provider.issued, ...servers.provider.refreshTokens.keys());
   const errors: string[] = [];

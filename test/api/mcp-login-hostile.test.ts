@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Browser, connectIn, SignInServers } from "../support/mcp-oauth-servers.ts";
+import { Browser } from "../support/browser.ts";
+import { connectIn, SignInServers, visit } from "../support/mcp-oauth-servers.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // MCP servers and authorization servers that lie, point inside, or answer with anything.
@@ -129,7 +130,7 @@ test.each(inside)("a description that points to %s is refused", async (address) 
   servers.metadata = {};
   const browser = new Browser();
   browser.take(begun);
-  expect((await browser.open(begun.body.authorizationUrl)).status).toBe(400);
+  expect((await visit(browser, begun.body.authorizationUrl)).status).toBe(400);
 });
 
 test("a challenge that points inside, or to another host, is not followed", async () => {

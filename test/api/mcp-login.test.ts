@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { databaseOf } from "../support/accounts.ts";
+import { Browser } from "../support/browser.ts";
 import type { TestClient } from "../support/client.ts";
-import { Browser, connectIn, SignInServers } from "../support/mcp-oauth-servers.ts";
+import { connectIn, SignInServers, visit } from "../support/mcp-oauth-servers.ts";
 import { inside, PeoplesService } from "../support/people.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -97,7 +98,7 @@ describe("a sign-in to an MCP server", () => {
     expect((await owner.call("POST", `/secrets/${name}/confirm`, { code: "AAAA-AAAA" })).body.message).toContain(
       "has not come back",
     );
-    const page = await new Browser().open(body.authorizationUrl);
+    const page = await visit(new Browser(), body.authorizationUrl);
     const code = /class="code">([A-Z2-9]{4}-[A-Z2-9]{4})</.exec(page.text)![1]!;
     expect(await loginOf()).toMatchObject({ status: "pending", attemptExpiresAt: body.expiresAt });
     const confirm = (client: TestClient, sent: string) =>
@@ -213,15 +214,14 @@ describe("the browser that comes back", () => {
     const begun = await begin(fields);
     const browser = new Browser();
     browser.take(begun);
-    const callback = `${people.service.server.url}/mcp/callback`;
-    const { url } = await browser.open(begun.body.authorizationUrl, callback);
+    const { url } = await browser.get(begun.body.authorizationUrl);
     return { browser, url: new URL(url) };
   }
 
   test("can finish once", async () => {
     const { browser, url } = await answerOf();
-    expect((await browser.open(url.href)).text).toContain("Connected");
-    expect(await browser.open(url.href)).toMatchObject({ status: 400, text: expect.stringContaining("Not connected") });
+    expect((await browser.get(url.href)).text).toContain("Connected");
+    expect(await browser.get(url.href)).toMatchObject({ status: 400, text: expect.stringContaining("Not connected") });
     expect(await loginOf()).toMatchObject({ status: "connected", reason: null });
   });
 
@@ -233,23 +233,23 @@ describe("the browser that comes back", () => {
     none.searchParams.delete("state");
     const twice = new URL(url);
     twice.searchParams.append("state", "B".repeat(43));
-    for (const each of [wrong, none, twice]) expect((await browser.open(each.href)).status).toBe(400);
+    for (const each of [wrong, none, twice]) expect((await browser.get(each.href)).status).toBe(400);
     expect(await loginOf()).toMatchObject({ status: "pending" });
-    expect((await browser.open(url.href)).status).toBe(200);
+    expect((await browser.get(url.href)).status).toBe(200);
   });
 
   test("of an earlier attempt finishes nothing", async () => {
     const { browser, url } = await answerOf();
     const second = await begin();
-    expect((await browser.open(url.href)).status).toBe(400);
+    expect((await browser.get(url.href)).status).toBe(400);
     browser.take(second);
-    expect((await browser.open(second.body.authorizationUrl)).text).toContain("Connected");
+    expect((await visit(browser, second.body.authorizationUrl)).text).toContain("Connected");
   });
 
   test("after a deletion finishes nothing", async () => {
     const { browser, url } = await answerOf();
     await owner.call("DELETE", `/secrets/${name}`);
-    expect((await browser.open(url.href)).status).toBe(400);
+    expect((await browser.get(url.href)).status).toBe(400);
     expect((await owner.call("GET", `/secrets/${name}`)).status).toBe(404);
   });
 
@@ -283,7 +283,7 @@ describe("the browser that comes back", () => {
 
   test("of another person gets a code that ends after five wrong ones", async () => {
     const { url } = await answerOf();
-    const page = await new Browser().open(url.href);
+    const page = await new Browser().get(url.href);
     expect(page.text).toContain("Never pass it on");
     const confirm = (code: string) => owner.call("POST", `/secrets/${name}/confirm`, { code });
     for (let tries = 0; tries < 5; tries++) expect((await confirm("AAAA-AAAA")).body.message).toContain("wrong");

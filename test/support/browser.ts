@@ -34,6 +34,11 @@ export class Browser {
     return this.#go(new URL(action, url).href, { method: "POST", body });
   }
 
+  /** Keeps the cookies of an answer that a page's script got. */
+  take({ headers }: { headers: Headers }): void {
+    for (const line of headers.getSetCookie()) this.#keep(line);
+  }
+
   /** Loses a cookie. */
   forget(cookie: string): void {
     for (const [key, { name }] of this.#cookies) if (name === cookie) this.#cookies.delete(key);

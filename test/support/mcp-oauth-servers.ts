@@ -11,6 +11,7 @@ import { mcpAuthRouter } from "@modelcontextprotocol/sdk/server/auth/router.js";
 import { createMcpExpressApp } from "@modelcontextprotocol/sdk/server/express.js";
 import type { OAuthClientInformationFull, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 
+import { Browser, type Page } from "./browser.ts";
 import type { TestClient } from "./client.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -165,12 +166,9 @@ export class SignInServers implements Disposable {
     return [new URL(this.issuer).host, new URL(this.url).host];
   }
 
-  /** The status and the text of the MCP server's answer to a program in a machine. */
-  async ask(proxy: string, authorization: string): Promise<{ status: number; body: string }> {
-    const { host } = new URL(this.url);
-    const asked = request(proxy, { method: "POST", path: this.url, headers: { host, authorization } }).end("{}");
-    const [response] = (await once(asked, "response")) as [IncomingMessage];
-    return { status: response.statusCode!, body: await text(response) };
+  /** The answer to a program in a machine. */
+  ask(proxy: string, authorization: string): Promise<{ status: number; body: string }> {
+    return askMcp(proxy, this.url, authorization);
   }
 
   [Symbol.dispose](): void {
@@ -210,34 +208,18 @@ export class SignInServers implements Disposable {
 
 const metadataPath = "/.well-known/oauth-authorization-server";
 
-interface Page {
-  status: number;
-  text: string;
-  url: string;
-  headers: Headers;
-}
-
-/** A browser, without a person: it follows redirects and keeps the service's cookies. */
-export class Browser {
-  #cookies: string[] = [];
-
-  /** Takes the cookies of an answer of the service. */
-  take({ headers }: { headers: Headers }): void {
-    this.#cookies.push(...headers.getSetCookie().map((cookie) => cookie.split(";")[0]!));
-  }
-
-  /** The last page: its status and its text. `until`: the address that is not opened, but returned. */
-  async open(url: string, until?: string): Promise<Page> {
-    for (let at = url; ; ) {
-      if (until !== undefined && at.startsWith(until)) return { status: 0, text: "", url: at, headers: new Headers() };
-      const response = await fetch(at, { redirect: "manual", headers: { cookie: this.#cookies.join("; ") } });
-      const location = response.headers.get("location");
-      if (location === null)
-        return { status: response.status, text: await response.text(), url: at, headers: response.headers };
-      await response.body?.cancel();
-      at = new URL(location, at).href;
-    }
-  }
+/** The status and the text of an MCP server's answer to a program in a machine. */
+export async function askMcp(proxy: string, url: string, authorization: string) {
+  const headers = {
+    host: new URL(url).host,
+    authorization,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  const asked = request(proxy, { method: "POST", path: url, headers });
+  asked.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }));
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  return { status: response.statusCode!, body: await text(response) };
 }
 
 /** Signs in to an MCP server, in the browser that begins it. Returns the last page. */
@@ -246,7 +228,12 @@ export async function connectIn(client: TestClient, secret: string, asked: objec
   if (begun.status !== 200) throw new Error(`not begun: ${begun.body.message}`);
   const browser = new Browser();
   browser.take(begun);
-  return browser.open(begun.body.authorizationUrl);
+  return visit(browser, begun.body.authorizationUrl);
+}
+
+/** The last page after an authorization server's, which leads back to the service. */
+export async function visit(browser: Browser, authorizationUrl: string): Promise<Page> {
+  return browser.get((await browser.get(authorizationUrl)).url);
 }
 
 function json(response: ServerResponse, status: number, body: unknown): void {
