@@ -11,6 +11,7 @@ import {
   type Resources,
   usualSettings,
 } from "../contract/agents.ts";
+import type { Effort } from "../contract/effort.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type Permissions, restrictedKind } from "../contract/permissions.ts";
 import type { Route } from "../contract/route.ts";
@@ -116,6 +117,7 @@ export class Agents {
     await this.#requireRunnable(accountId, runtime);
     this.#requireProgram(asked.acp ?? null, runtime);
     this.#requireEnforced(asked.permissions, runtime);
+    this.requireEffort(asked.effort ?? null, runtime);
     await this.#requireModels([asked.model ?? null, ...(asked.fallbackModels ?? [])], runtime, {
       accountId,
       personId,
@@ -184,6 +186,17 @@ export class Agents {
     );
   }
 
+  /** Throws `request_invalid` for an effort on a runtime that cannot choose one. */
+  requireEffort(effort: Effort | null, runtime: string): void {
+    if (effort === null || this.takesEffort(runtime)) return;
+    throw new BerthError("request_invalid", `effort: ${runtime} has no setting for it. Leave it out.`);
+  }
+
+  takesEffort(runtime: string): boolean {
+    const ability = this.#context.runtimes.find(({ name }) => name === runtime)?.abilities.effort ?? true;
+    return ability === true || ability.supported;
+  }
+
   async #adopt(spare: string, agent: AgentState, { moveTo }: Attempt): Promise<void> {
     const { lifecycle, spares } = this.#context;
     try {
@@ -218,6 +231,7 @@ export class Agents {
     const { private: isPrivate = agent.private } = asked;
     await this.#requireModels([...own, ...fallbackModels], runtime, { ...agent, private: isPrivate });
     this.#requireEnforced(asked.permissions ?? agent.permissions, runtime);
+    this.requireEffort(asked.effort === undefined ? agent.effort : asked.effort, runtime);
     await this.#requireOthers(viewer, { ...agent, ...asked }, agents);
     if (asked.private === false) await this.#requirePublic(agents ?? agent.agents, agent.accountId);
     requireSmall({ ...agent, ...asked });

@@ -14,6 +14,7 @@ const columns = {
   name: "name",
   runtime: "runtime",
   model: "model",
+  effort: "effort",
   instructions: "instructions",
   acp: "acp",
   mcpServers: "mcp_servers",

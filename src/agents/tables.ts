@@ -10,6 +10,7 @@ import type {
   QueueHeld,
   Resources,
 } from "../contract/agents.ts";
+import type { Effort } from "../contract/effort.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { Permissions } from "../contract/permissions.ts";
 import type { Schedules } from "../contract/schedules.ts";
@@ -23,6 +24,7 @@ export interface AgentTables {
     name: string;
     runtime: string;
     model: string | null;
+    effort: Effort | null;
     instructions: string | null;
     acp: JSONColumnType<AcpProgram> | null;
     mcp_servers: ColumnType<McpServers, string | undefined, string>;

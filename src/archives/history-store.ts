@@ -117,7 +117,7 @@ export class HistoryStore {
 
 async function insertTurn(transaction: Database, agentId: string, turn: ImportedTurn): Promise<string> {
   const id = randomUUID();
-  const { conversation, message, attachments, model, status, undone, usage, createdAt, finishedAt } = turn;
+  const { conversation, message, attachments, model, effort, status, undone, usage, createdAt, finishedAt } = turn;
   await transaction
     .insertInto("turns")
     .values({
@@ -128,6 +128,7 @@ async function insertTurn(transaction: Database, agentId: string, turn: Imported
       message,
       attachments: JSON.stringify(attachments),
       model,
+      effort,
       status,
       undone,
       usage: JSON.stringify(usage),

@@ -30,6 +30,7 @@ const manifest = {
 const settings = {
   model: null,
   instructions: null,
+  effort: null,
   acp: null,
   mcpServers: {},
   agents: [],

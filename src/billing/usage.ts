@@ -11,12 +11,19 @@ export interface UsageState {
   reasoning: number;
   /** Null once any part had no price. */
   microCredits: number | null;
+  /** Missing before the first model call, and in turns of earlier versions. */
+  contextTokens?: number | null;
+  contextLimit?: number | null;
 }
+
+/** How much of its model's context the last model call of a turn took. */
+export type ContextUse = Required<Pick<UsageState, "contextTokens" | "contextLimit">>;
 
 export const noUsage: UsageState = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, microCredits: 0 };
 
 export function add(sum: UsageState, tokens: TokenCounts, microCredits: number | null): UsageState {
   return {
+    ...sum,
     input: sum.input + (tokens.input ?? 0),
     output: sum.output + (tokens.output ?? 0),
     cacheRead: sum.cacheRead + (tokens.cacheRead ?? 0),
@@ -27,8 +34,9 @@ export function add(sum: UsageState, tokens: TokenCounts, microCredits: number |
 }
 
 /** Usage as clients see it. */
-export function toUsage({ microCredits, ...tokens }: UsageState): Usage {
-  return { ...toTokens(tokens), credits: microCredits === null ? null : toCredits(microCredits) };
+export function toUsage({ microCredits, contextTokens = null, contextLimit = null, ...tokens }: UsageState): Usage {
+  const credits = microCredits === null ? null : toCredits(microCredits);
+  return { ...toTokens(tokens), contextTokens, contextLimit, credits };
 }
 
 /** Counts of tokens as clients see them. */
@@ -38,7 +46,7 @@ export function toTokens({
   cacheRead,
   cacheWrite,
   reasoning,
-}: Omit<UsageState, "microCredits">): Omit<Usage, "credits"> {
+}: Omit<UsageState, "microCredits" | keyof ContextUse>): Omit<Usage, "credits" | keyof ContextUse> {
   return {
     inputTokens: input,
     outputTokens: output,

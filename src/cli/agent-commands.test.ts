@@ -49,6 +49,7 @@ function runtime(name: string, changes: Partial<Runtime> = {}): Runtime {
     abilities: {
       instructions: able,
       model: able,
+      effort: able,
       reset: able,
       cancel: able,
       tools: able,
@@ -259,7 +260,8 @@ function turn(message: string, changes: Partial<Turn> = {}): Turn {
     undone: false,
     changes: null,
     model: null,
-    usage: { ...usage, credits: "1" },
+    effort: null,
+    usage: { ...usage, contextTokens: 2, contextLimit: null, credits: "1" },
     createdAt: "2026-01-02T03:04:05.678Z",
     finishedAt: "2026-01-02T03:05:05.678Z",
     ...changes,

@@ -260,6 +260,8 @@ test("reports a turn's usage on stderr across lost connections, and as its event
     cacheReadTokens: 1000,
     cacheWriteTokens: 0,
     reasoningTokens: 0,
+    contextTokens: null,
+    contextLimit: null,
     credits: "0.6",
   };
   api.answers["POST /agents/ada/chat"] = [turn([delta("Hello")], { breaks: true })];

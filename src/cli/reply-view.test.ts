@@ -41,10 +41,13 @@ test("what a turn has used has a dim line below the reply, with the parts of it 
   const view = new ReplyView(Object.assign(out, { isTTY: true }), err);
   view.show({ type: "response.output_text.delta", delta: "Done." });
   const usage = { inputTokens: 10, outputTokens: 7, cacheReadTokens: 0, cacheWriteTokens: 9, reasoningTokens: 3 };
-  view.show({ type: "response.cancelled", usage: { ...usage, credits: null } });
+  view.show({
+    type: "response.cancelled",
+    usage: { ...usage, contextTokens: 13, contextLimit: 200_000, credits: null },
+  });
   view.endLine();
   expect(String(out.read())).toBe("Done.\n");
-  const line = "tokens: 10 in (9 to the cache), 7 out (3 reasoning); credits: unknown";
+  const line = "tokens: 10 in (9 to the cache), 7 out (3 reasoning); context: 13 of 200,000; credits: unknown";
   expect(String(err.read())).toBe(`\x1b[2m${line}\x1b[22m\n`);
 });
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AcpProgram, AskedAcpProgram } from "./acp-program.ts";
+import { Effort } from "./effort.ts";
 import { errorStatuses } from "./errors.ts";
 import { askedLimits, LimitDetails, limitFields, noLimits } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
@@ -58,6 +59,11 @@ export const FallbackModels = z
       "Up to 5 ids of models that answer, in order, where the agent's model is overloaded, limited or out of reach. Providers that speak another API than the call are left out. An empty list: none.",
     examples: [["anthropic/claude-sonnet-4-5"]],
   });
+
+const AgentEffort = Effort.nullable().meta({
+  description:
+    "How much the model reasons before it answers. Where a model lacks the level, the nearest lower one that it has counts, else its lowest. Null: the runtime's or the model's default.",
+});
 
 export const agentStatuses = ["provisioning", "ready", "suspended", "failed", "deleting"] as const;
 
@@ -178,6 +184,7 @@ const AgentImage = z
 /** An agent's settings as they are stored and shown. */
 const settings = {
   model: z.string().nullable().meta({ description: "Null: the runtime's default." }),
+  effort: AgentEffort,
   instructions: z.string().nullable(),
   acp: AcpProgram.nullable(),
   mcpServers: McpServers,
@@ -196,6 +203,7 @@ export type AgentSettings = z.infer<z.ZodObject<typeof settings>>;
 /** The settings of an agent that is created without any. */
 export const usualSettings: AgentSettings = {
   model: null,
+  effort: null,
   instructions: null,
   acp: null,
   mcpServers: {},
@@ -225,6 +233,7 @@ export function givenSettings(
 /** The settings that a request may contain. */
 const askedSettings = {
   model: ModelId.optional(),
+  effort: AgentEffort.optional(),
   instructions: Instructions.optional(),
   acp: AskedAcpProgram.optional(),
   mcpServers: McpServers.optional(),

@@ -3,6 +3,7 @@ import { AskedAcpProgram } from "./acp-program.ts";
 import { Agent, AgentName, AutoSnapshot, FallbackModels, Fault, WaitQuery } from "./agents.ts";
 import { TurnChanges } from "./changes.ts";
 import { ArchivedConversation, maximumConversations } from "./conversations.ts";
+import { Effort } from "./effort.ts";
 import { ChangeEgress } from "./egress.ts";
 import { limitFields } from "./limits.ts";
 import { McpServers } from "./mcp-servers.ts";
@@ -70,6 +71,7 @@ export type Manifest = z.infer<typeof Manifest>;
 /** An archive's second entry: the agent's settings, with secrets but without their values. */
 export const ArchivedSettings = z.object({
   model: z.string().min(1).max(200).nullable(),
+  effort: Effort.nullable().default(null),
   instructions: z
     .string()
     .max(64 * 1024)
@@ -133,6 +135,7 @@ export const TranscriptLine = z.discriminatedUnion("type", [
     attachments: Attachments.default([]),
     /** Null: the runtime's default. */
     model: z.string().max(200).nullable(),
+    effort: Effort.nullable().default(null),
     status: z.enum(["completed", "failed", "cancelled"]),
     error: Fault.extend({ code: z.string().max(100) }).nullable(),
     output: OutputValue.nullable().default(null),
@@ -146,6 +149,8 @@ export const TranscriptLine = z.discriminatedUnion("type", [
       cacheReadTokens: tokens,
       cacheWriteTokens: tokens,
       reasoningTokens: tokens,
+      contextTokens: tokens.nullable().default(null),
+      contextLimit: tokens.nullable().default(null),
     }),
   }),
   z.object({ type: z.literal("text"), text }),

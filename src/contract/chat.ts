@@ -3,6 +3,7 @@ import { Fault, ListQuery } from "./agents.ts";
 import { approvalFields, Decision } from "./approval-fields.ts";
 import { CreatedBy } from "./authors.ts";
 import { TurnChanges } from "./changes.ts";
+import { Effort } from "./effort.ts";
 import { askedLimits, Warning } from "./limits.ts";
 import { AskedOutput, OutputValue } from "./output.ts";
 import { Attachments, ContentPart } from "./uploads.ts";
@@ -54,6 +55,9 @@ export const ChatRequest = z
     output: AskedOutput.optional().meta({
       description: "Makes the turn end with a JSON object that matches a schema.",
     }),
+    effort: Effort.optional().meta({
+      description: "How much the model reasons before it answers this message. Default: the agent's `effort`.",
+    }),
     ...askedLimits,
   })
   .refine(({ message, content }) => (message === undefined) !== (content === undefined), {
@@ -78,6 +82,13 @@ export const Usage = z
     cacheReadTokens: tokens.meta({ description: "Input tokens read from the provider's cache." }),
     cacheWriteTokens: tokens.meta({ description: "Input tokens written to the provider's cache." }),
     reasoningTokens: tokens.meta({ description: "Reasoning tokens of the output, where the provider reports them." }),
+    contextTokens: tokens.nullable().meta({
+      description:
+        "Input and output tokens of the turn's last model call: what the conversation takes of the model's context. Null: none yet, or not known.",
+    }),
+    contextLimit: tokens.nullable().meta({
+      description: "The most tokens that the model of that call takes in its context. Null: not known.",
+    }),
     credits: z
       .string()
       .nullable()
@@ -281,6 +292,7 @@ export const TurnRecord = z
     reason: z.enum(["approval"]).nullable().meta({ description: "Why the turn is `waiting`." }),
     error: Fault.nullable(),
     model: z.string().nullable().meta({ description: "The requested model; null: the runtime's default." }),
+    effort: Effort.nullable().meta({ description: "The effort that the message asked for; null: the agent's." }),
     usage: Usage,
     askedBy: z
       .object({ agent: z.string(), turnId: z.string() })

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AcpProgram } from "./acp-program.ts";
 import { TurnEvent } from "./chat.ts";
+import { Effort } from "./effort.ts";
 import type { ErrorCode } from "./errors.ts";
 import { ClientFunction } from "./functions.ts";
 import { McpServers } from "./mcp-servers.ts";
@@ -212,6 +213,8 @@ export const Prompt = z.object({
   attachments: z.array(GuestAttachment).max(maximumAttachments).optional(),
   /** `provider/name`; null for the runtime's default. */
   model: z.string().nullable(),
+  /** Runners of older images ignore it. */
+  effort: Effort.nullable().optional(),
   /** The conversation's number. The runtime resumes it, or starts an empty one with a number that it has not seen. */
   conversation: z.int(),
   /** Functions of the turn's client that the runtime may call; runners of older images ignore it. */

@@ -200,7 +200,10 @@ export const CreateResponse = z
     max_tool_calls: onlyDefault("max_tool_calls"),
     prompt: onlyDefault("prompt"),
     truncation: ignored,
-    reasoning: ignored,
+    reasoning: z.unknown().optional().meta({
+      description:
+        "`effort`: how much the model reasons, where the agent's runtime can choose. The rest is accepted, without effect.",
+    }),
     text: z
       .looseObject({
         format: z
@@ -320,7 +323,9 @@ export const CreateChatCompletion = z
         message: "response_format.json_schema.schema is required.",
       })
       .nullish(),
-    reasoning_effort: ignored,
+    reasoning_effort: z.unknown().optional().meta({
+      description: "How much the model reasons, where the agent's runtime can choose.",
+    }),
     store: ignored,
     verbosity: ignored,
   })

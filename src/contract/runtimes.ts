@@ -5,6 +5,7 @@ import { WireName, wireNames } from "./providers.ts";
 export const abilityNames = [
   "instructions",
   "model",
+  "effort",
   "reset",
   "cancel",
   "tools",

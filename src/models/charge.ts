@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TokenCounts } from "../billing/ledger.ts";
+import type { ContextUse } from "../billing/usage.ts";
 import type { Fault } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { tokensIn } from "./estimate.ts";
@@ -33,8 +34,11 @@ export const nobody: Payer = {
   hasPlenty: () => false,
 };
 
-/** Receives each increment of a call's usage; `microCredits` is its price, null when unknown. */
-type Tell = (tokens: TokenCounts, microCredits: number | null) => void;
+/**
+ * Receives each increment of a call's usage; `microCredits` is its price, null when unknown. `context` is the call's whole use
+ * of the model's context so far.
+ */
+export type Tell = (tokens: TokenCounts, microCredits: number | null, context: ContextUse) => void;
 
 /** How many tokens beyond the received part of a streamed answer are held for. */
 const tokensAhead = 1_024;
@@ -61,6 +65,7 @@ export class Charge {
   #covered: number;
   #reported: TokenCounts = {};
   #reportedMicro = 0;
+  #contextLimit: number | null = null;
 
   private constructor(asked: ChargedCall, payment: Promise<Payment>, input: number, covered: number) {
     this.#prices = asked.prices;
@@ -159,7 +164,10 @@ export class Charge {
     }
     if (Object.values(added).every((value) => value === 0)) return;
     const cost = this.#prices.priceOf(this.#model, next);
-    this.#tell(added, this.#isOwn ? 0 : cost === null ? null : cost - this.#reportedMicro);
+    const { input = 0, output = 0 } = next;
+    this.#contextLimit ??= this.#prices.contextOf(this.#model);
+    const context = { contextTokens: input + output, contextLimit: this.#contextLimit };
+    this.#tell(added, this.#isOwn ? 0 : cost === null ? null : cost - this.#reportedMicro, context);
     this.#reported = next;
     this.#reportedMicro = cost ?? this.#reportedMicro;
   }

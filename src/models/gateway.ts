@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
-import type { TokenCounts } from "../billing/ledger.ts";
 import type { Fault } from "../contract/agents.ts";
 import {
   agentsPath,
@@ -14,7 +13,7 @@ import {
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CallRates } from "./call-rate.ts";
 import { type Candidate, candidates, type GuestCall, RestingModels } from "./candidates.ts";
-import { Charge, isShort, type Payer } from "./charge.ts";
+import { Charge, isShort, type Payer, type Tell } from "./charge.ts";
 import type { Framing } from "./framing.ts";
 import {
   answer,
@@ -284,7 +283,7 @@ export class Gateway {
   async #charge(modelRequest: ModelRequest, request: PreparedRequest, isOwn: boolean, payer: Payer): Promise<boolean> {
     const { model, turn, over } = modelRequest;
     const { prices } = this.#options;
-    const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
+    const tell: Tell = (...used) => turn?.used(...used);
     try {
       modelRequest.charge = await Charge.open({ request, model, isOwn, prices, payer, tell }, over);
       if (!modelRequest.charge) await refuse(modelRequest, unpriced(model.id));

@@ -1,10 +1,9 @@
 import type { ServerHttp2Stream } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TokenCounts } from "../billing/ledger.ts";
 import type { Fault } from "../contract/agents.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { Span } from "../telemetry/span.ts";
-import type { Charge } from "./charge.ts";
+import type { Charge, Tell } from "./charge.ts";
 import { Meter } from "./meter.ts";
 import type { PricedModel } from "./prices.ts";
 import type { ModelAnswer } from "./provider.ts";
@@ -35,8 +34,7 @@ export interface ModelTurn {
   asked(): void;
   /** The span of a model call that is about to start; null if it is not traced. */
   called(model: PricedModel): Span | null;
-  /** The provider has counted these tokens; `microCredits` is their price, null when unknown. */
-  used(tokens: TokenCounts, microCredits: number | null): void;
+  used(...counts: Parameters<Tell>): void;
   /** A call goes to another model, because this one was refused. Both as `provider/name`. Resolves when it is recorded. */
   fellBack(from: string, to: string, fault: Fault): Promise<void>;
   /** The provider has started to answer a call. */

@@ -19,6 +19,9 @@ const demoPrice: ModelPrice = {
   webSearch: null,
 };
 
+/** The demo model's made-up context, in tokens. */
+const demoContext = 200_000;
+
 /** A model as the price lists know it. */
 export interface PricedModel {
   /** `provider/name`, as the operator's own prices have it. */
@@ -68,6 +71,12 @@ export class Prices {
     return this.#ownPrice(id)?.webSearch !== null;
   }
 
+  /** The most tokens of input and output that a model takes in one call; null when it is not known. */
+  contextOf(model: PricedModel): number | null {
+    if (model.kind === "demo") return demoContext;
+    return knownPrice(model, { input_tokens: 1 })?.model.context_window ?? null;
+  }
+
   #ownPrice(model: string): ModelPrice | undefined {
     const exact = this.#own.get(model);
     if (exact) return exact;
@@ -94,7 +103,7 @@ function ownCost(price: ModelPrice, tokens: TokenCounts): number {
   return perMillion / million + (tokens.webSearches ?? 0) * (price.webSearch ?? 0);
 }
 
-function knownCost({ id, kind, baseUrl }: PricedModel, tokens: TokenCounts): number | null {
+function knownCost(model: PricedModel, tokens: TokenCounts): number | null {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWriteHour = 0, webSearches = 0 } = tokens;
   const { inputAudio = 0, outputAudio = 0 } = tokens;
   const usage = {
@@ -108,6 +117,12 @@ function knownCost({ id, kind, baseUrl }: PricedModel, tokens: TokenCounts): num
     ...(outputAudio > 0 ? { output_audio_tokens: outputAudio } : {}),
     ...(webSearches > 0 ? { web_searches: webSearches } : {}),
   };
+  const price = knownPrice(model, usage);
+  return price ? price.total_price * microCreditsPerDollar : null;
+}
+
+/** The package's price and description of a model; null if it does not know the model, or a kind of token of it. */
+function knownPrice({ id, kind, baseUrl }: PricedModel, usage: Parameters<typeof calcPrice>[0]) {
   try {
     // A model's name may contain slashes.
     const name = id.slice(id.indexOf("/") + 1);
@@ -115,8 +130,7 @@ function knownCost({ id, kind, baseUrl }: PricedModel, tokens: TokenCounts): num
       kind === "openai-compatible"
         ? findProvider({ providerApiUrl: baseUrl ?? "" })
         : findProvider({ providerId: listed[kind] });
-    const price = provider ? calcPrice(usage, name, { provider }) : null;
-    return price ? price.total_price * microCreditsPerDollar : null;
+    return provider ? calcPrice(usage, name, { provider }) : null;
   } catch {
     return null;
   }

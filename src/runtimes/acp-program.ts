@@ -1,6 +1,5 @@
-import { methods, type SessionConfigOption } from "@agentclientprotocol/sdk";
 import { BerthError } from "../contract/errors.ts";
-import { type AcpConnection, startAcp } from "./acp.ts";
+import { type AcpConnection, chooseEffort, startAcp, valuesOf } from "./acp.ts";
 import { loginEnvironment } from "./process.ts";
 import { allAbilities, latestSession, type Runtime, type StartContext } from "./runtime.ts";
 
@@ -17,6 +16,7 @@ export const acp: Runtime = {
   abilities: {
     ...allAbilities,
     model: { supported: true, reason: "For programs that let their client choose a model." },
+    effort: { supported: true, reason: "For programs that let their client choose it." },
     tools: { supported: true, reason: unknown },
     reasoning: { supported: true, reason: unknown },
     usage: { supported: true, reason: "For model calls that go to the gateway." },
@@ -48,7 +48,10 @@ export const acp: Runtime = {
           return connection.sessionId;
         },
         closesSessions: false,
-        chooseModel,
+        async choose(connection, { model, effort }) {
+          await chooseModel(connection, model);
+          await chooseEffort(connection, effort);
+        },
         errorText: null,
         sessionLostText: null,
       },
@@ -73,22 +76,17 @@ function environment(context: StartContext): Record<string, string> {
 }
 
 /** Chooses the program's model of this name. Without one, the program keeps its own. */
-async function chooseModel({ agent, sessionId, options }: AcpConnection, model: string | null): Promise<void> {
+async function chooseModel(connection: AcpConnection, model: string | null): Promise<void> {
   if (model === null || model === "demo/demo") return;
-  const option = options.find(({ category, type }) => category === "model" && type === "select");
+  const option = connection.options.find(({ category, type }) => category === "model" && type === "select");
   const name = model.slice(model.indexOf("/") + 1);
   const offered = option ? valuesOf(option) : [];
   const value =
     offered.find((each) => each === model || each === name) ?? offered.find((each) => each.endsWith(`/${name}`));
   if (option && value !== undefined) {
-    await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value });
+    await connection.set(option.id, value);
     return;
   }
   const offers = offered.length === 0 ? "offers no choice of models" : `offers ${offered.slice(0, 20).join(", ")}`;
   throw new BerthError("model_not_available", `The agent's program has no model ${name}: it ${offers}.`);
-}
-
-function valuesOf(option: SessionConfigOption): string[] {
-  if (option.type !== "select") return [];
-  return option.options.flatMap((each) => ("options" in each ? each.options : [each])).map(({ value }) => value);
 }

@@ -14,6 +14,7 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
+import { Effort, nearestEffort } from "../contract/effort.ts";
 import { BerthError } from "../contract/errors.ts";
 import { functionServer } from "../contract/functions.ts";
 import type { McpServer } from "../contract/mcp-servers.ts";
@@ -38,23 +39,31 @@ export interface AcpLaunch {
   /** Whether a session is closed before another one is resumed, because each has processes of its own. */
   closesSessions: boolean;
   /**
-   * Switches the runtime to another model from the next turn; null is its own default. Throws a `BerthError` if it
-   * cannot. Called when the model differs from the last turn's, and in a session's first turn: a new one has the runtime's
-   * default, and a resumed one may have the model of then.
+   * Switches the runtime to another model and effort from the next turn; null is its own default. Throws a `BerthError` if
+   * it cannot. Called when one differs from the last turn's, and in a session's first turn: a new one has the runtime's
+   * defaults, and a resumed one may have those of then.
    */
-  chooseModel(acp: AcpConnection, model: string | null): Promise<void>;
+  choose(acp: AcpConnection, choice: Choice): Promise<void>;
   /** The start of a text chunk that is an error and not the model's text. It is reported as an error. */
   errorText: string | null;
   /** Matches an error after which the process is alive but has lost its session; null if there is no such error. */
   sessionLostText: RegExp | null;
 }
 
+/** The model of a turn, and how much it reasons. */
+interface Choice {
+  model: string | null;
+  effort: Effort | null;
+}
+
 /** One session of a running runtime, as a launch's functions use it. */
 export interface AcpConnection {
   readonly agent: ClientContext;
   sessionId: string;
-  /** The choices that the session offered its client when it was opened. */
+  /** The choices that the session offered its client last. */
   readonly options: readonly SessionConfigOption[];
+  /** Chooses the value of an option. */
+  set(option: string, value: string): Promise<void>;
   /** Sends a text in the session. Returns what the runtime sent until it was done. */
   say(text: string): Promise<{ stopReason: string; updates: SessionUpdate[] }>;
   /** Opens a new, empty session in the same process and switches to it. */
@@ -149,6 +158,22 @@ class LastWords {
   }
 }
 
+/** Chooses the session's reasoning level where it offers a choice. */
+export async function chooseEffort(acp: AcpConnection, effort: Effort | null): Promise<void> {
+  const option = acp.options.find(({ category, type }) => category === "thought_level" && type === "select");
+  if (option?.type !== "select") return;
+  const offered = valuesOf(option);
+  const levels = offered.filter((value): value is Effort => Effort.safeParse(value).success);
+  const value = effort === null ? "default" : nearestEffort(effort, levels);
+  if (value !== null && offered.includes(value) && value !== option.currentValue) await acp.set(option.id, value);
+}
+
+/** The values that an option offers. */
+export function valuesOf(option: SessionConfigOption): string[] {
+  if (option.type !== "select") return [];
+  return option.options.flatMap((each) => ("options" in each ? each.options : [each])).map(({ value }) => value);
+}
+
 /** Opens the session with this id if the runtime has it, or a new one. */
 async function openSession(
   agent: ClientContext,
@@ -218,8 +243,8 @@ class AcpSession implements Session, AcpConnection {
   readonly #listeners: Set<(update: SessionUpdate) => void>;
   readonly #launch: AcpLaunch;
   readonly #context: StartContext;
-  /** Undefined if unknown. */
-  #model: string | null | undefined;
+  /** Null if unknown. */
+  #choice: Choice | null;
 
   constructor(
     { session, agent, able, child, ended }: Opened,
@@ -237,7 +262,7 @@ class AcpSession implements Session, AcpConnection {
     this.#listeners = listeners;
     this.#launch = launch;
     this.#context = context;
-    this.#model = launch.session === null ? null : undefined;
+    this.#choice = launch.session === null ? { model: null, effort: null } : null;
   }
 
   async prompt(prompt: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
@@ -249,7 +274,7 @@ class AcpSession implements Session, AcpConnection {
     };
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      if (!signal.aborted) await this.#choose(prompt.model);
+      if (!signal.aborted) await this.#choose({ model: prompt.model, effort: prompt.effort ?? null });
       if (signal.aborted) return { type: "response.cancelled" };
       const images = this.#able.agentCapabilities?.promptCapabilities?.image ? prompt.images : [];
       const stopReason = await this.#ask(asText(prompt.message), (update) => text.take(eventOf(update)), images);
@@ -308,7 +333,7 @@ class AcpSession implements Session, AcpConnection {
   #take({ sessionId, options }: OpenSession): void {
     this.sessionId = sessionId;
     this.options = options;
-    this.#model = undefined;
+    this.#choice = null;
   }
 
   stop(): void {
@@ -320,10 +345,18 @@ class AcpSession implements Session, AcpConnection {
     if (this.#launch.sessionLostText?.test(reasonOf(error))) this.stop();
   }
 
-  async #choose(model: string | null): Promise<void> {
-    if (model === this.#model) return;
-    await this.#launch.chooseModel(this, model);
-    this.#model = model;
+  async #choose(choice: Choice): Promise<void> {
+    const { model, effort } = choice;
+    if (model === this.#choice?.model && effort === this.#choice.effort) return;
+    this.#choice = null;
+    await this.#launch.choose(this, choice);
+    this.#choice = choice;
+  }
+
+  async set(configId: string, value: string): Promise<void> {
+    const { sessionId } = this;
+    const set = await this.agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
+    this.options = set.configOptions;
   }
 
   /** Sends a text with images and returns the runtime's stop reason. */

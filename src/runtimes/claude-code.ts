@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type ContentBlock, methods } from "@agentclientprotocol/sdk";
+import { type Effort, nearestEffort } from "../contract/effort.ts";
 import { BerthError } from "../contract/errors.ts";
 import { functionServer } from "../contract/functions.ts";
 import { processor } from "../core/processor.ts";
@@ -64,7 +65,10 @@ export const claudeCode: Runtime = {
         clear: (acp) => clear(acp, context.home),
         // Each is a process. To resume one takes as long as its start.
         closesSessions: true,
-        chooseModel,
+        async choose(acp, { model, effort }) {
+          await chooseModel(acp, model);
+          await chooseEffort(acp, effort);
+        },
         errorText: "API Error: ",
         // Claude Code is a separate process from its adapter.
         sessionLostText: /^Resource not found|start a new session/i,
@@ -103,6 +107,13 @@ async function chooseModel(acp: AcpConnection, model: string | null): Promise<vo
   if (/^(Set|Kept) model/.test(text)) return;
   throw new BerthError("model_not_available", `Claude Code cannot use the model ${name}: ${text}`);
 }
+
+/** For this session, and all models in it that have levels. Claude Code lowers a level that the model lacks. */
+async function chooseEffort(acp: AcpConnection, effort: Effort | null): Promise<void> {
+  await acp.say(`/effort ${effort === null ? "auto" : nearestEffort(effort, levels)}`);
+}
+
+const levels = ["low", "medium", "high", "xhigh", "max"] as const;
 
 function textOf({ content }: { content: ContentBlock }): string {
   return content.type === "text" ? content.text : "";

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { z } from "zod";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
+import { nearestEffort } from "../contract/effort.ts";
 import type { Approvals } from "./approvals.ts";
 import { commandUse, fileUses, ItemNotification, mcpUse, toolEvent, toolIn } from "./codex-items.ts";
 import type { CodexServer } from "./codex-server.ts";
@@ -62,13 +63,15 @@ export class CodexSession implements Session {
     }
   }
 
-  async #begin({ message, model, images = [] }: Prompt): Promise<string> {
+  async #begin({ message, model, effort, images = [] }: Prompt): Promise<string> {
     const pictures = images.map(({ mediaType, data }) => ({ type: "image", url: `data:${mediaType};base64,${data}` }));
     const { turn } = Started.parse(
       await this.#process.server.request("turn/start", {
         threadId: this.id,
         input: [textInput(message), ...pictures],
         model: nameOf(model),
+        // Null would keep the last turn's.
+        effort: nearestEffort(effort ?? usualEffort, levels),
       }),
     );
     return turn.id;
@@ -105,6 +108,10 @@ export class CodexSession implements Session {
     killTree(this.#process.child);
   }
 }
+
+/** The levels of OpenAI's API. */
+const levels = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
+const usualEffort = "medium";
 
 const Started = z.object({ turn: z.object({ id: z.string() }) });
 

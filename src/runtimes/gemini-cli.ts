@@ -17,6 +17,7 @@ export const geminiCli: Runtime = {
   package: "@google/gemini-cli",
   abilities: {
     ...allAbilities,
+    effort: { supported: false, reason: "gemini-cli sets how much each of its models thinks." },
     steer: { supported: false, reason: "gemini-cli's ACP server takes no messages while a turn runs. They wait." },
   },
   memoryMiB: 1024,
@@ -47,7 +48,7 @@ export const geminiCli: Runtime = {
           return acp.sessionId;
         },
         closesSessions: false,
-        chooseModel,
+        choose: (acp, { model }) => chooseModel(acp, model),
         errorText: null,
         sessionLostText: /^Session not found/,
       },

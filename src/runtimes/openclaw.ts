@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
+import { type Effort, nearestEffort } from "../contract/effort.ts";
 import { BerthError } from "../contract/errors.ts";
 import { processor } from "../core/processor.ts";
 import { asText } from "./message-text.ts";
@@ -82,6 +83,8 @@ class OpenclawSession implements Session {
   readonly #gateway: OpenclawGateway;
   readonly #child: ChildProcess;
   readonly #stateFolder: string;
+  /** The session's level; undefined if unknown. */
+  #effort: Effort | null | undefined;
   id: string;
 
   constructor(gateway: OpenclawGateway, child: ChildProcess, ended: Promise<void>, id: string, stateFolder: string) {
@@ -92,7 +95,11 @@ class OpenclawSession implements Session {
     this.#stateFolder = stateFolder;
   }
 
-  async prompt({ message, model }: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+  async prompt(
+    { message, model, effort }: Prompt,
+    emit: (event: TurnEvent) => void,
+    signal: AbortSignal,
+  ): Promise<LastEvent> {
     if (signal.aborted) return { type: "response.cancelled" };
     const runId = randomUUID();
     const reader = new RunReader(runId, emit);
@@ -108,6 +115,7 @@ class OpenclawSession implements Session {
     try {
       const text = { message: asText(message), idempotencyKey: runId };
       const run = { ...text, ...routeOf(model), sessionKey: this.#sessionKey, deliver: false };
+      await this.#choose(effort ?? null);
       const end = this.#gateway
         .request("agent", run)
         .then((answer) => lastEventOf(RunEnd.parse(answer), reader, signal));
@@ -123,12 +131,23 @@ class OpenclawSession implements Session {
     }
   }
 
+  /** For the session's turns from now on. */
+  async #choose(effort: Effort | null): Promise<void> {
+    if (effort === this.#effort) return;
+    this.#effort = undefined;
+    const level = effort === null ? null : nearestEffort(effort, levels);
+    const thinkingLevel = level === "none" ? "off" : level;
+    await this.#gateway.request("sessions.patch", { key: this.#sessionKey, thinkingLevel });
+    this.#effort = effort;
+  }
+
   async steer(): Promise<boolean> {
     return false;
   }
 
   async enter(id: string | null): Promise<void> {
     this.id = id ?? (await newSession(this.#stateFolder));
+    this.#effort = undefined;
   }
 
   stop(): void {
@@ -156,6 +175,9 @@ class OpenclawSession implements Session {
     }
   }
 }
+
+/** OpenClaw refuses others for models that lack them. */
+const levels = ["none", "minimal", "low", "medium", "high"] as const;
 
 const Aborted = z.object({ aborted: z.literal(true) });
 

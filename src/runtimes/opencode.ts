@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { chown, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { methods } from "@agentclientprotocol/sdk";
+import type { Effort } from "../contract/effort.ts";
 import { processor } from "../core/processor.ts";
-import { type AcpConnection, startAcp } from "./acp.ts";
+import { type AcpConnection, chooseEffort, startAcp } from "./acp.ts";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
 import { allAbilities, latestSession, type Runtime, type RuntimeContext, skillsFolder } from "./runtime.ts";
@@ -55,7 +55,11 @@ export const opencode: Runtime = {
           return acp.sessionId;
         },
         closesSessions: false,
-        chooseModel: (acp, model) => models.choose(acp, model),
+        async choose(acp, { model, effort }) {
+          await models.choose(acp, model);
+          // opencode's own choice would be the lowest level.
+          await chooseEffort(acp, effort ?? usualEfforts[choiceOf(model).wire]);
+        },
         errorText: null,
         sessionLostText: null,
       },
@@ -70,6 +74,9 @@ function earlierSession(file: string): Promise<string | null> {
 
 /** The gateway API for a model, which is also the name of opencode's provider for it. */
 type Wire = "anthropic" | "openai" | "openai-compatible";
+
+/** The defaults of the providers' APIs. */
+const usualEfforts: Record<Wire, Effort | null> = { anthropic: "high", openai: "medium", "openai-compatible": null };
 
 /** A model as opencode knows it. `slot` is set if its name is not in the configuration from the start. */
 interface Choice {
@@ -141,9 +148,6 @@ export function modelEntry(wire: Wire, name: string) {
 /**
  * Limits in tokens. If the context is set too small, opencode summarises early. If it is set too large, opencode
  * handles the model's refusal. `output` is the limit for a reply (opencode requests at most 32,000).
- *
- * Over ACP, opencode uses the first of a model's reasoning levels. The lower ones are removed, so that it is the
- * default of the provider's API: `high` for Anthropic, `medium` for OpenAI.
  */
 function traitsOf(wire: Wire, name: string) {
   switch (wire) {
@@ -152,14 +156,12 @@ function traitsOf(wire: Wire, name: string) {
       return {
         limit: { context: hasLongContext(name) ? 1_000_000 : 200_000, output: old ? 4_096 : 64_000 },
         reasoning: name.startsWith("claude-") && !old,
-        variants: without("low", "medium"),
       };
     }
     case "openai":
       return {
         limit: { context: 400_000, input: 272_000, output: 100_000 },
         reasoning: true,
-        variants: without("none", "minimal", "low"),
       };
     case "openai-compatible":
       return { limit: { context: 128_000, output: 8_192 }, reasoning: false };
@@ -170,10 +172,6 @@ function traitsOf(wire: Wire, name: string) {
 function hasLongContext(name: string): boolean {
   const [, major, minor] = /^claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?(?:-|$)/.exec(name) ?? [];
   return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 6);
-}
-
-function without(...variants: string[]): Record<string, { disabled: true }> {
-  return Object.fromEntries(variants.map((variant) => [variant, { disabled: true }]));
 }
 
 /** Switches a running opencode to another model. */
@@ -190,11 +188,11 @@ class ModelSwitch {
     this.#home = home;
   }
 
-  async choose({ agent, sessionId }: AcpConnection, model: string | null): Promise<void> {
+  async choose(acp: AcpConnection, model: string | null): Promise<void> {
     const { wire, name, slot } = choiceOf(model);
     const value = `${wire}/${slot ?? name}`;
     if (slot !== null && this.#names.get(value) !== name) await this.#fill(value, name);
-    await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: "model", value });
+    await acp.set("model", value);
   }
 
   /** Writes the slots to the file that opencode reads. */

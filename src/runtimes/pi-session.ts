@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { z } from "zod";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
+import type { Effort } from "../contract/effort.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { PermissionKind } from "../contract/permissions.ts";
 import type { ProposedUse } from "./approvals.ts";
@@ -18,8 +19,8 @@ export class PiSession implements Session {
   id: string;
   readonly #pi: PiProcess;
   readonly #fileOf: (id: string) => Promise<string | null>;
-  /** Undefined if unknown: a session has the model that it was left with. */
-  #model: string | null | undefined;
+  /** Null if unknown: a session has the model and level that it was left with. */
+  #choice: Pick<Prompt, "model" | "effort"> | null = null;
   #isRunning = false;
 
   /** `fileOf` returns the file of the session with this id; null: there is none. */
@@ -43,7 +44,7 @@ export class PiSession implements Session {
     };
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      if (!signal.aborted) await this.#choose(prompt.model);
+      if (!signal.aborted) await this.#choose(prompt);
       if (signal.aborted) return { type: "response.cancelled" };
       await this.#begin(prompt);
       if (signal.aborted) void this.#interrupt();
@@ -75,14 +76,17 @@ export class PiSession implements Session {
   }
 
   /** Throws `model_not_available`. */
-  async #choose(model: string | null): Promise<void> {
-    if (model === this.#model) return;
+  async #choose({ model, effort = null }: Prompt): Promise<void> {
+    if (model === this.#choice?.model && effort === this.#choice.effort) return;
+    this.#choice = null;
     const choice = modelOf(model);
     await this.#pi.request({ type: "prompt", message: `/berth-model ${JSON.stringify(choice)}` });
     const chosen = (await stateOf(this.#pi)).model?.id;
     if (chosen !== choice.name)
       throw new BerthError("model_not_available", `pi cannot use the model ${choice.name}. It uses ${chosen}.`);
-    this.#model = model;
+    // It uses the nearest level that the model has.
+    await this.#pi.request({ type: "set_thinking_level", level: levelOf(effort) });
+    this.#choice = { model, effort };
   }
 
   async steer(message: string): Promise<boolean> {
@@ -95,12 +99,18 @@ export class PiSession implements Session {
     const file = id === null ? null : await this.#fileOf(id);
     await this.#pi.request(file === null ? { type: "new_session" } : { type: "switch_session", sessionPath: file });
     this.id = (await stateOf(this.#pi)).sessionId;
-    this.#model = undefined;
+    this.#choice = null;
   }
 
   stop(): void {
     killTree(this.#pi.child);
   }
+}
+
+/** pi's level; without an effort its own default. */
+function levelOf(effort: Effort | null): string {
+  if (effort === null) return "medium";
+  return effort === "none" ? "off" : effort;
 }
 
 const State = z.object({ sessionId: z.string(), model: z.object({ id: z.string() }).nullish() });

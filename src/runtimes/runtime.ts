@@ -66,9 +66,9 @@ export const latestSession = "latest";
 /**
  * A message to the agent, and the model to answer it: `anthropic/NAME`, `openai/NAME`, `google/NAME` or `demo/demo`, whatever the
  * model's provider. The runtime requests NAME from the gateway's API of that name. `demo` answers on any API, to any name. Null is the runtime's
- * own default.
+ * own default, and so is a missing effort.
  */
-export interface Prompt extends Pick<GuestPrompt, "message" | "model"> {
+export interface Prompt extends Pick<GuestPrompt, "message" | "model" | "effort"> {
   /** The message's images, for the model. They are files in the agent's home, too, which the message names. */
   images?: readonly PromptImage[];
 }
@@ -109,6 +109,7 @@ export type Abilities = Record<AbilityName, true | { supported: boolean; reason:
 export const allAbilities: Abilities = {
   instructions: true,
   model: true,
+  effort: true,
   reset: true,
   cancel: true,
   tools: true,

@@ -64,12 +64,15 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
     if (whenBusy !== "steer" || running.ofAgent(agent.id)?.turn.conversation !== conversation) return null;
     const { text, files } = contentIn(body);
     // The runtimes take only text while they work.
-    return files.length === 0 && !body.output ? steering.steer(attempt.resourceId, agent, text, caller) : null;
+    return files.length === 0 && !body.output && !body.effort
+      ? steering.steer(attempt.resourceId, agent, text, caller)
+      : null;
   }
 
   async function send(request: FastifyRequest & { body: ChatRequest }, agent: AgentState): Promise<Sent> {
     const { attempt, body, caller, log } = request;
-    const { conversation, whenBusy, onAsk, output, maxCredits, maxMinutes, maxToolCalls } = body;
+    const { conversation, whenBusy, onAsk, output, effort = null, maxCredits, maxMinutes, maxToolCalls } = body;
+    agents.requireEffort(effort, agent.runtime);
     if (whenBusy === "interrupt" && caller.agentIds !== null) {
       throw new BerthError("forbidden", "An external agent key cannot interrupt turns. It may cancel its own.");
     }
@@ -81,7 +84,7 @@ export function chatRoutes(context: AppContext): FastifyPluginAsync {
     }
     const limits = { maxCredits, maxMinutes, maxToolCalls };
     const outputSchema = output?.schema ?? null;
-    const additions = { conversation, whenBusy, onAsk, limits, outputSchema };
+    const additions = { conversation, whenBusy, onAsk, limits, outputSchema, effort };
     const turn = await beginContent(context, attempt.resourceId, agent, contentIn(body), caller, additions);
     log.info({ turnId: turn.id, agentId: agent.id }, turn.status === "queued" ? "turn queued" : "turn begun");
     return placedTurn(turn);

@@ -165,7 +165,7 @@ async function sourceOf(
   const { id: turnId, conversation, functions } = turn;
   const { signal } = over;
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
-  const { acp, mcpServers, asksAgents } = settings;
+  const { effort, acp, mcpServers, asksAgents } = settings;
   const tools = { functions: functions ?? [], acp, mcpServers, asksAgents };
   const delivered = await deliver(turn, guest, lease, context, signal);
   const read = () =>
@@ -173,7 +173,7 @@ async function sourceOf(
   const [model, skills] = await retryTransient(read, signal, (error) =>
     context.log("an agent's skills cannot be read; trying again", { agentId: turn.agentId, error }),
   );
-  return guest.prompt({ turnId, ...delivered, model, conversation, ...tools, skills }, { signal });
+  return guest.prompt({ turnId, ...delivered, model, effort, conversation, ...tools, skills }, { signal });
 }
 
 function take(running: RunningTurn, { seq, event }: SequencedEvent, metrics: Metrics): void {

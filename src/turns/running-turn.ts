@@ -1,8 +1,9 @@
-import { add, toUsage, type UsageState } from "../billing/usage.ts";
+import { add, type ContextUse, toUsage, type UsageState } from "../billing/usage.ts";
 import type { AcpProgram } from "../contract/acp-program.ts";
 import type { Fault } from "../contract/agents.ts";
 import type { Author } from "../contract/authors.ts";
 import { type LastEvent, type Outcome, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
+import type { Effort } from "../contract/effort.ts";
 import { type EventLog, sizeOf } from "../contract/event-log.ts";
 import type { Limits, Warning } from "../contract/limits.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
@@ -19,6 +20,7 @@ import { TurnWriter } from "./writer.ts";
 /** The agent's model settings when the turn began. */
 export interface TurnSettings {
   model: string | null;
+  effort: Effort | null;
   instructions: string | null;
   acp: AcpProgram | null;
   mcpServers: McpServers;
@@ -329,9 +331,12 @@ export class RunningTurn {
     this.#refusal = null;
   }
 
-  /** A provider has reported these token counts; `microCredits` is their price, null if unknown. */
-  used(tokens: Parameters<typeof add>[1], microCredits: number | null): void {
-    this.usage = add(this.usage, tokens, microCredits);
+  /**
+   * A provider has reported these token counts; `microCredits` is their price, null if unknown. `context` is the call's
+   * use of the model's context so far.
+   */
+  used(tokens: Parameters<typeof add>[1], microCredits: number | null, context: ContextUse): void {
+    this.usage = { ...add(this.usage, tokens, microCredits), ...context };
   }
 
   /**

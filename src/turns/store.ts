@@ -77,6 +77,7 @@ export class TurnStore {
             instructions: turn.instructions,
             functions: turn.functions === null ? null : JSON.stringify(turn.functions),
             model: turn.model,
+            effort: turn.effort,
             status: turn.status,
             usage: JSON.stringify(turn.usage),
             asked_by: turn.asked?.byTurn ?? null,
@@ -133,7 +134,7 @@ export class TurnStore {
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
       .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
-      .select("agents.acp")
+      .select(["agents.acp", "agents.effort as agent_effort"])
       .select(["agents.schedules", "agents.fallback_models", "agents.auto_snapshot", "agents.permissions"])
       .select(["agents.max_credits", "agents.max_minutes", "agents.max_tool_calls"])
       .where("turns.status", "=", "running")
@@ -144,6 +145,7 @@ export class TurnStore {
       turn: toTurnState(row),
       agent: {
         instructions: row.agent_instructions,
+        effort: row.agent_effort,
         acp: row.acp,
         mcpServers: row.mcp_servers,
         agents: row.other_agents,
@@ -287,6 +289,7 @@ export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
     instructions: row.instructions,
     functions: row.functions,
     model: row.model,
+    effort: row.effort,
     status: row.status,
     usage: row.usage,
     onAsk: row.on_ask,

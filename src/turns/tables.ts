@@ -2,6 +2,7 @@ import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { UsageState } from "../billing/usage.ts";
 import type { Decision } from "../contract/approval-fields.ts";
 import type { OnAsk, TurnEvent, TurnStatus } from "../contract/chat.ts";
+import type { Effort } from "../contract/effort.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import type { AskedLimits } from "../contract/limits.ts";
 import type { OutputSchema } from "../contract/output.ts";
@@ -20,6 +21,8 @@ export interface TurnTables {
     instructions: string | null;
     functions: JSONColumnType<ClientFunction[]> | null;
     model: string | null;
+    /** The message's own. */
+    effort: Effort | null;
     status: TurnStatus;
     usage: JSONColumnType<UsageState>;
     asked_by: string | null;

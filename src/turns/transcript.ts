@@ -30,6 +30,7 @@ export async function* toLines(turn: FinishedTurn, events: AsyncIterable<TurnEve
     message,
     attachments,
     model,
+    effort,
     error,
     output,
     changes,
@@ -39,7 +40,7 @@ export async function* toLines(turn: FinishedTurn, events: AsyncIterable<TurnEve
   const { credits: _, ...tokens } = toUsage(usage);
   const times = { createdAt: createdAt.toISOString(), finishedAt: finishedAt.toISOString() };
   const status = turn.status as TurnLine["status"];
-  const said = { message, attachments, model, status, error, output, changes, undone };
+  const said = { message, attachments, model, effort, status, error, output, changes, undone };
   yield { type: "turn", id, conversation, ...times, ...said, usage: tokens };
   const text = new Text();
   const calls = new Map<string, ToolCall>();
@@ -191,7 +192,7 @@ function toTurn(
   line: TurnLine,
   { now, after }: { now: Date; after: number },
 ): Extract<ImportedItem, { turn: object }>["turn"] {
-  const { conversation, message, attachments, model, status, output, changes, undone, usage } = line;
+  const { conversation, message, attachments, model, effort, status, output, changes, undone, usage } = line;
   const past = (time: string) => Math.min(Date.parse(time), now.getTime());
   const createdAt = new Date(Math.max(past(line.createdAt), after + 1));
   const finishedAt = new Date(Math.max(past(line.finishedAt), createdAt.getTime()));
@@ -203,9 +204,11 @@ function toTurn(
     cacheWrite: usage.cacheWriteTokens,
     reasoning: usage.reasoningTokens,
     microCredits: null,
+    contextTokens: usage.contextTokens,
+    contextLimit: usage.contextLimit,
   };
   const unset = { namesConversation: false, limits: null, outputSchema: null, waiting: false, queuedAt: null };
   const none = { ...unset, onAsk: "deny" } as const;
-  const said = { conversation, message, attachments, model, status, error, output, changes, undone };
+  const said = { conversation, message, attachments, model, effort, status, error, output, changes, undone };
   return { ...said, usage: counts, ...none, createdAt, finishedAt };
 }

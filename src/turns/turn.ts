@@ -4,6 +4,7 @@ import type { Fault } from "../contract/agents.ts";
 import type { Author } from "../contract/authors.ts";
 import type { TurnChanges } from "../contract/changes.ts";
 import { type OnAsk, summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
+import type { Effort } from "../contract/effort.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import { isUuid } from "../contract/ids.ts";
@@ -31,6 +32,8 @@ export interface TurnState {
   functions: ClientFunction[] | null;
   /** The model; null: the runtime's default. */
   model: string | null;
+  /** The message's own effort; null: the agent's. */
+  effort: Effort | null;
   status: TurnStatus;
   usage: UsageState;
   /** The treatment of tools that the agent's permissions ask about. */
@@ -77,11 +80,11 @@ export interface PastTurn extends TurnState {
 }
 
 export function toTurnView(past: PastTurn): TurnRecord {
-  const { id, conversation, message, attachments, reply, replyTruncated, output, error, model } = past;
+  const { id, conversation, message, attachments, reply, replyTruncated, output, error, model, effort } = past;
   const { askedBy, createdBy, undone, changes } = past;
   const status = shownStatus(past);
   return {
-    ...{ id, conversation, message, attachments, reply, replyTruncated, output, error, model },
+    ...{ id, conversation, message, attachments, reply, replyTruncated, output, error, model, effort },
     ...{ askedBy, createdBy, undone, changes },
     status,
     reason: status === "waiting" ? "approval" : null,

@@ -40,6 +40,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
           turn,
           agent: {
             instructions: null,
+            effort: null,
             acp: null,
             mcpServers: {},
             agents: [],
@@ -138,6 +139,7 @@ function runningTurn(id: string, agentId: string): TurnState {
     namesConversation: false,
     message: "hi",
     model: null,
+    effort: null,
     status: "running",
     usage: noUsage,
     instructions: null,

@@ -28,6 +28,7 @@ import { AgentChanged, noTurn, type TurnState, turnInProgress } from "./turn.ts"
 export type TurnAgent = Pick<
   AgentState,
   | "instructions"
+  | "effort"
   | "fallbackModels"
   | "acp"
   | "mcpServers"
@@ -41,7 +42,10 @@ export type TurnAgent = Pick<
 /** Optional settings of a turn, from its client or another agent. */
 export interface TurnAdditions
   extends Partial<
-    Pick<TurnState, "attachments" | "instructions" | "functions" | "asked" | "onAsk" | "limits" | "outputSchema">
+    Pick<
+      TurnState,
+      "attachments" | "instructions" | "functions" | "asked" | "onAsk" | "limits" | "outputSchema" | "effort"
+    >
   > {
   /** The turn follows an earlier one: it is refused if the conversation has changed since the agent was read. */
   follows?: boolean;
@@ -106,8 +110,9 @@ export class Turns {
   ): Promise<TurnState> {
     const { instructions = null, functions = null, asked = null, follows = false, whenBusy = "reject" } = additions;
     const { attachments = [], limits = null, onAsk = "deny" } = additions; // Most callers cannot show a question.
-    const { conversation, outputSchema = null } = additions;
-    const given = { conversation, attachments, instructions, functions, asked, onAsk, limits, outputSchema, whenBusy };
+    const { conversation, outputSchema = null, effort = null } = additions;
+    const own = { attachments, instructions, functions, asked, onAsk, limits, outputSchema, effort };
+    const given = { conversation, whenBusy, ...own };
     if (this.#stopped) throw new BerthError("shutting_down", "The service is shutting down.");
     if (outputSchema !== null) await this.#context.outputs.check(caller.accountId, outputSchema, functions ?? []);
     for (let current = agent; ; current = await this.#reread(agent.id)) {
@@ -380,6 +385,7 @@ export class Turns {
       .join("\n\n");
     const settings = {
       model: turn.model,
+      effort: turn.effort ?? agent.effort,
       instructions: instructions || null,
       acp: agent.acp,
       mcpServers: agent.mcpServers,

@@ -67,7 +67,7 @@ test.each([
     "nothing",
     {},
     "request_invalid",
-    /one of runtime, model, instructions, acp, mcpServers, agents, fallbackModels, autoSnapshot/,
+    /one of runtime, model, effort, instructions, acp, mcpServers, agents, fallbackModels, autoSnapshot/,
   ],
   ["its name", { name: "bob" }, "request_invalid", /name/],
   ["its runtime to one that is not there", { runtime: "emacs" }, "runtime_not_available", /claude-code, opencode/],

@@ -58,6 +58,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     model: null,
     usage: noUsage,
     instructions: null,
+    effort: null,
     functions: null,
     onAsk: "deny" as const,
     limits: null,

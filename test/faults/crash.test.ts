@@ -239,6 +239,7 @@ function newAgent(): AgentState {
     runtime: "claude-code",
     model: null,
     instructions: null,
+    effort: null,
     acp: null,
     mcpServers: {},
     agents: [],

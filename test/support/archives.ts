@@ -56,6 +56,7 @@ const manifest: Manifest = {
 const settings: ArchivedSettings = {
   model: null,
   instructions: null,
+  effort: null,
   acp: null,
   mcpServers: {},
   agents: [],

@@ -101,6 +101,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     runtime: "claude-code",
     model: null,
     instructions: null,
+    effort: null,
     acp: null,
     mcpServers: {},
     agents: [],

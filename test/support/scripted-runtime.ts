@@ -31,6 +31,7 @@ import {
  *   deaf           nothing, and ignores a cancel
  *   crash          the runtime dies
  *   model          the name of the turn's model
+ *   effort         how much the turn's model is to reason
  *   skills         the files of each of the agent's skills, with a star after executable ones
  *   recall         all messages of the conversation so far
  *   give [later] JSON | JSON …  gives each as the turn's output, one after the other, and says the answers; with `later`, when it
@@ -130,7 +131,7 @@ class ScriptedSession implements Session {
   }
 
   async prompt(
-    { message, model, images = [] }: Prompt,
+    { message, model, effort, images = [] }: Prompt,
     emit: (event: TurnEvent) => void,
     signal: AbortSignal,
   ): Promise<LastEvent> {
@@ -193,6 +194,9 @@ class ScriptedSession implements Session {
         return { type: "response.failed", error: { code: "runtime_failed", message: "The runtime ended." } };
       case "model":
         say(String(model));
+        break;
+      case "effort":
+        say(String(effort));
         break;
       case "see":
         say(JSON.stringify(images.map(({ mediaType, data }) => [mediaType, Buffer.from(data, "base64").length])));

@@ -1,7 +1,7 @@
 import type { AcpProgram, Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { InstructionsField, ModelField } from "../agents/agent-fields.tsx";
+import { EffortField, InstructionsField, ModelField } from "../agents/agent-fields.tsx";
 import { ProgramFields, programOf, textOf } from "../agents/ProgramFields.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery, agentsQuery, meQuery, modelsQuery } from "../api/queries.ts";
@@ -53,11 +53,13 @@ function Behaviour({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
   const { data: models = [] } = useQuery(modelsQuery);
   const [model, setModel] = useState(agent.model ?? "");
+  const [effort, setEffort] = useState(agent.effort);
   const [instructions, setInstructions] = useState(agent.instructions ?? "");
   const [fallbacks, setFallbacks] = useState(agent.fallbackModels.join("\n"));
   const save = useAction(async () => {
     const changed = await berth.agent(agent.name).update({
       model: model || null,
+      effort,
       fallbackModels: namesIn(fallbacks),
       instructions: instructions || null,
     });
@@ -65,6 +67,7 @@ function Behaviour({ agent }: { agent: Agent }) {
   });
   const isChanged =
     model !== (agent.model ?? "") ||
+    effort !== agent.effort ||
     instructions !== (agent.instructions ?? "") ||
     namesIn(fallbacks).join() !== agent.fallbackModels.join();
   const usable = models.filter(({ runtimes }) => runtimes.includes(agent.runtime));
@@ -77,6 +80,7 @@ function Behaviour({ agent }: { agent: Agent }) {
           hint="Applies from the next turn on. Prices are credits per million tokens."
           onChange={setModel}
         />
+        <EffortField value={effort} onChange={setEffort} />
         <Field
           label="Fallback models"
           hint="One id per line. They answer, in this order, where the model is overloaded or out of reach."

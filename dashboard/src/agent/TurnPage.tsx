@@ -61,17 +61,28 @@ function Whole({ agent: name, turn }: { agent: string; turn: Turn }) {
   );
 }
 
+/** How much of its model's context the conversation takes; null: not known. */
+function contextText({ contextTokens, contextLimit }: Turn["usage"]): string | null {
+  if (contextTokens === null) return null;
+  if (contextLimit === null) return `${number.format(contextTokens)} tokens`;
+  const share = Math.round((100 * contextTokens) / contextLimit);
+  return `${number.format(contextTokens)} of ${number.format(contextLimit)} tokens, ${share} %`;
+}
+
 function Facts({ turn }: { turn: Turn }) {
-  const { id, status, undone, model, conversation, createdAt, finishedAt, usage, error, askedBy, createdBy } = turn;
+  const { id, status, undone, model, effort, conversation, createdAt, finishedAt, usage, error, askedBy, createdBy } =
+    turn;
   const facts: [string, ReactNode][] = [
     ["Status", <TurnBadge key="status" status={status} undone={undone} />],
     ["Model", model ?? "the runtime's default"],
+    ["Effort", effort],
     ["Conversation", conversation],
     ["Began", <Time key="began" at={createdAt} />],
     ["Took", finishedAt && duration(Date.parse(finishedAt) - Date.parse(createdAt))],
     ["Credits", usage.credits !== null && credits(usage.credits)],
     ["Tokens in", `${number.format(usage.inputTokens)}, ${number.format(usage.cacheReadTokens)} of them cached`],
     ["Tokens out", `${number.format(usage.outputTokens)}, ${number.format(usage.reasoningTokens)} of them reasoning`],
+    ["Context", contextText(usage)],
     [
       "Asked by",
       askedBy && (

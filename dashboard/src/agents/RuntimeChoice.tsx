@@ -31,6 +31,7 @@ export function RuntimeChoice({ runtimes, chosen, onChoose }: ChoiceProps) {
 const abilityWords: Readonly<Record<keyof Runtime["abilities"], string>> = {
   instructions: "Takes instructions",
   model: "Any of its models",
+  effort: "Reasons as much as you say",
   reset: "Starts a new conversation",
   cancel: "Can be interrupted",
   tools: "Shows its tools",

@@ -1,4 +1,4 @@
-import type { Model } from "@berth/client";
+import type { Agent, Model } from "@berth/client";
 import { Field, Select, TextArea } from "../ui/Field.tsx";
 import { modelLabel } from "./model-label.ts";
 
@@ -31,6 +31,37 @@ export function ModelField({ models, value, usual = null, hint, onChange }: Mode
     </Field>
   );
 }
+
+/** How much the model reasons. */
+export function EffortField({
+  value,
+  onChange,
+}: {
+  value: Agent["effort"];
+  onChange: (effort: Agent["effort"]) => void;
+}) {
+  return (
+    <Field label="Effort" hint="How much the model reasons before it answers. More takes longer and costs more.">
+      {(props) => (
+        <Select
+          {...props}
+          value={value ?? ""}
+          onChange={({ target }) => onChange((target.value || null) as Agent["effort"])}
+          className="max-w-xl"
+        >
+          <option value="">The model's default</option>
+          {efforts.map((effort) => (
+            <option key={effort} value={effort}>
+              {effort}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+const efforts: NonNullable<Agent["effort"]>[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** The agent's instructions for every turn. */
 export function InstructionsField({ value, onChange }: { value: string; onChange: (text: string) => void }) {

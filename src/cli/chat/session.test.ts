@@ -73,7 +73,10 @@ class Turn {
 
   /** The next message starts over. */
   async complete(): Promise<void> {
-    await this.#end({ type: "response.completed", usage: { ...usage, credits: "0.5" } });
+    await this.#end({
+      type: "response.completed",
+      usage: { ...usage, contextTokens: null, contextLimit: null, credits: "0.5" },
+    });
   }
 
   async cancelled(): Promise<void> {

@@ -11,6 +11,7 @@ import { printable, writeJson } from "../terminal.ts";
 type McpServers = Agent["mcpServers"];
 type Permissions = NonNullable<ChangeAgent["permissions"]>;
 type Schedules = NonNullable<ChangeAgent["schedules"]>;
+type Effort = NonNullable<ChangeAgent["effort"]>;
 type AcpProgram = NonNullable<Agent["acp"]>;
 type Limits = Pick<Agent, "maxCredits" | "maxMinutes" | "maxToolCalls">;
 
@@ -25,6 +26,7 @@ interface SettingOptions extends InstallOptions, LimitOptions {
   runtime?: string;
   acp?: AcpProgram;
   model?: string;
+  effort?: Effort | "default";
   fallbacks?: string[];
   instructions?: string;
   mcpServers?: McpServers;
@@ -56,6 +58,7 @@ export function addCreate(agents: ToolCommand): void {
     .option("-r, --runtime <runtime>", "the agent's runtime (see berth runtimes)")
     .option(...acpOption)
     .option("-m, --model <model>", "the model's id (see berth models); default: the runtime's own")
+    .addOption(agentEffortOption())
     .option(...fallbacksOption)
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .option(...mcpServersOption)
@@ -86,6 +89,7 @@ export function addUpdate(agents: ToolCommand): void {
     .option(...acpOption)
     .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
+    .addOption(agentEffortOption())
     .option(...fallbacksOption)
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .addOption(noInstructions)
@@ -118,7 +122,7 @@ async function updateAgent(name: string, options: UpdateOptions): Promise<void> 
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing to change. Pass at least one of --runtime, --acp, --model, --default-model, --fallbacks, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --schedules, --max-credits, --max-minutes, --max-tool-calls, --private or --no-private.",
+      "Nothing to change. Pass at least one of --runtime, --acp, --model, --default-model, --effort, --fallbacks, --instructions, --no-instructions, --mcp-servers, --agents, --auto-snapshot, --permissions, --schedules, --max-credits, --max-minutes, --max-tool-calls, --private or --no-private.",
       2,
     );
   }
@@ -145,12 +149,14 @@ async function changeOf(options: UpdateOptions): Promise<ChangeAgent> {
 async function settingsOf(options: SettingOptions) {
   const { runtime, acp, model, instructions, mcpServers, agents, autoSnapshot, permissions } = options;
   const fallbackModels = options.fallbacks;
+  const effort = options.effort === "default" ? null : options.effort;
   const schedules = options.schedules === undefined ? undefined : limitOf(options.schedules);
   const text = instructions === undefined ? undefined : await textOf(instructions);
   const all = {
     runtime,
     acp,
     model,
+    effort,
     fallbackModels,
     instructions: text,
     mcpServers,
@@ -167,6 +173,7 @@ function changedText(change: ChangeAgent, agent: Agent): string {
   const texts: { [Field in keyof ChangeAgent]: string } = {
     acp: `the program ${printable(programText(agent.acp))}`,
     model: model === null ? "its runtime's default model" : `the model ${printable(model)}`,
+    effort: agent.effort === null ? "its model's default effort" : `the effort ${agent.effort}`,
     fallbackModels: `the fallback models ${agent.fallbackModels.map(printable).join(", ") || "none"}`,
     instructions: instructions === null ? "no instructions" : "the new instructions",
     mcpServers: `the MCP servers ${Object.keys(mcpServers).join(", ") || "none"}`,
@@ -193,6 +200,21 @@ const agentsOption = [
   'other agents that it may call as tools, separated by commas; "": none',
   (names: string) => names.split(",").flatMap((name) => name.trim() || []),
 ] as const;
+
+const efforts: Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+function agentEffortOption(): Option {
+  const option = new Option(
+    "--effort <level>",
+    "how much the model reasons before it answers; default: the model's own",
+  );
+  return option.choices([...efforts, "default"]);
+}
+
+/** The effort of one message. */
+export function effortOption(): Option {
+  return new Option("--effort <level>", "how much the model reasons; default: the agent's effort").choices(efforts);
+}
 
 const acpOption = [
   "--acp <command>",

@@ -165,6 +165,7 @@ function agentText(agent: Agent): string {
     runtime: agent.runtime,
     ...(agent.acp ? { program: programText(agent.acp) } : {}),
     model: agent.model ?? "default",
+    ...(agent.effort === null ? {} : { effort: agent.effort }),
     ...(agent.fallbackModels.length > 0 ? { fallbacks: agent.fallbackModels.join(", ") } : {}),
     status: statusCell(statusStyles, agent.status),
     ...(agent.queueLength > 0 ? { queue: queueText(agent) } : {}),

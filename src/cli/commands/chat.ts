@@ -13,7 +13,7 @@ import { type CommonOptions, conversationOption, jsonOption } from "../options.t
 import { ReplyView } from "../reply-view.ts";
 import { textOf } from "../streams.ts";
 import { printable, writeText } from "../terminal.ts";
-import { type LimitOptions, limitOptions, limitsOf } from "./agents-settings.ts";
+import { effortOption, type LimitOptions, limitOptions, limitsOf } from "./agents-settings.ts";
 
 interface ChatOptions extends CommonOptions, LimitOptions {
   file?: string[];
@@ -21,6 +21,7 @@ interface ChatOptions extends CommonOptions, LimitOptions {
   conversation?: number;
   whenBusy: WhenBusy;
   onAsk: OnAsk;
+  effort?: Effort;
   usage?: true;
   history: boolean;
 }
@@ -33,13 +34,14 @@ interface Chat {
   conversation: number | undefined;
   whenBusy: WhenBusy;
   onAsk: OnAsk;
-  limits: ReturnType<typeof limitsOf>;
+  limits: ReturnType<typeof limitsOf> & Pick<ChatRequest, "effort">;
   /** The schema of the output; null: the reply is a text. */
   schema: Schema | null;
   json: boolean;
 }
 
 type Schema = NonNullable<ChatRequest["output"]>["schema"];
+type Effort = NonNullable<ChatRequest["effort"]>;
 type WhenBusy = NonNullable<ChatRequest["whenBusy"]>;
 const whenBusy: WhenBusy[] = ["reject", "queue", "steer", "interrupt"];
 type OnAsk = NonNullable<ChatRequest["onAsk"]>;
@@ -67,6 +69,7 @@ export function register(program: ToolCommand): void {
         .choices(onAsk)
         .default("wait" satisfies OnAsk),
     )
+    .addOption(effortOption())
     .option(...limitOptions[0])
     .option(...limitOptions[1])
     .option(...limitOptions[2])
@@ -83,9 +86,10 @@ export function register(program: ToolCommand): void {
       const include: Inclusion[] = ["tools"];
       if (!options.json) include.push("status", "approvals");
       if (options.usage) include.push("usage");
-      const { conversation, whenBusy, onAsk, json = false } = options;
+      const { conversation, whenBusy, onAsk, effort, json = false } = options;
       const schema = options.schema === undefined ? null : await readSchema(options.schema);
-      const chat = { client, agent, include, conversation, whenBusy, onAsk, limits: limitsOf(options), schema, json };
+      const limits = { ...limitsOf(options), ...(effort && { effort }) };
+      const chat = { client, agent, include, conversation, whenBusy, onAsk, limits, schema, json };
       using interrupts = new Interrupts();
       requireCompleted(await say(chat, await contentOf(chat, message, paths), interrupts), interrupts);
     });

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { AgentState } from "../../agents/agent.ts";
 import type { AppContext } from "../../context.ts";
+import type { Effort } from "../../contract/effort.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import { conversationHeader } from "../../contract/openai.ts";
@@ -22,6 +23,8 @@ interface Beginning {
   functions: readonly ClientFunction[];
   /** The schema of the answer; null: it is a text. */
   outputSchema: OutputSchema | null;
+  /** Without effect for a runtime that cannot choose one; null: the agent's. */
+  effort: Effort | null;
   previousId: string | null;
   /** A response that can be continued without being stored. */
   held: HeldResponse | null;
@@ -45,6 +48,7 @@ export async function beginAsked(
     instructions,
     functions,
     outputSchema,
+    effort,
     previousId,
     held,
     conversation,
@@ -85,6 +89,7 @@ export async function beginAsked(
     instructions: all ? storableValue(all) : null,
     functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
     outputSchema: outputSchema && storableValue(outputSchema),
+    effort: agents.takesEffort(agent.runtime) ? effort : null,
     callIds: asked.callIds,
     previousId,
     held,

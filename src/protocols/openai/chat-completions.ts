@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { AgentState } from "../../agents/agent.ts";
 import { findAgent } from "../../agents/find.ts";
 import type { AppContext } from "../../context.ts";
+import { Effort } from "../../contract/effort.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { CreateChatCompletion, ignoredHeaders, schemaOf, toolsOf } from "../../contract/openai.ts";
 import { routes } from "../../contract/routes.ts";
@@ -34,6 +35,9 @@ export function chatCompletionRoutes(context: AppContext): FastifyPluginAsync {
         instructions: [],
         functions: toolsOf(request.body).map((tool) => tool.function),
         outputSchema: format?.type === "json_schema" ? schemaOf(format.json_schema) : null,
+        effort: Effort.nullable()
+          .catch(null)
+          .parse(request.body.reasoning_effort ?? null),
         previousId: null,
         held: null,
         conversation: null,

@@ -34,6 +34,7 @@ export async function createResponse(
     instructions: [...(place?.instructions ?? []), ...(instructions ? [instructions] : [])],
     functions: toolsOf(body),
     outputSchema: format?.type === "json_schema" ? schemaOf(format) : null,
+    effort: echoed(body).reasoning.effort,
     previousId,
     held,
     conversation: place?.number ?? null,

@@ -1,14 +1,15 @@
 import { z } from "zod";
+import { Effort } from "../../contract/effort.ts";
 
 const Name = z.string().max(512).nullable().catch(null);
 const Penalty = z.number().min(-2).max(2).catch(0);
 const Reasoning = z.object({
-  effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullable().catch(null),
+  effort: Effort.nullable().catch(null),
   summary: z.enum(["auto", "concise", "detailed"]).nullable().catch(null),
 });
 
 /**
- * Parameters without effect that a response repeats, with OpenAI's defaults. A value that OpenAI does not allow counts as
+ * Parameters that a response repeats, with OpenAI's defaults. All but `reasoning.effort` have no effect. A value that OpenAI does not allow counts as
  * left out.
  */
 const Echoed = z.object({

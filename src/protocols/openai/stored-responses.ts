@@ -53,7 +53,7 @@ export interface HeldResponse {
 }
 
 /** A start with a message. */
-interface Asked extends Pick<TurnState, "message" | "instructions" | "functions" | "outputSchema"> {
+interface Asked extends Pick<TurnState, "message" | "instructions" | "functions" | "outputSchema" | "effort"> {
   /** The images and files of the message. */
   files: readonly GivenFile[];
   /** The calls of functions in the request. */
@@ -96,10 +96,10 @@ export class Responses {
    * `beginContent`.
    */
   async begin(id: string, agent: AgentState, asked: Asked, caller: Caller): Promise<BegunResponse> {
-    const { message, files, instructions, functions, outputSchema, previousId, conversation: named, kept } = asked;
+    const { message, files, instructions, functions, outputSchema, effort, previousId, kept } = asked;
     const [turns, uploads] = [this.#turns, this.#uploads];
     const conversation =
-      previousId === null ? (named ?? undefined) : await this.#continued(agent, previousId, asked.held);
+      previousId === null ? (asked.conversation ?? undefined) : await this.#continued(agent, previousId, asked.held);
     await this.#giveUpWaiting(agent, caller, {
       conversation: conversation ?? agent.conversation,
       callIds: asked.callIds,
@@ -113,6 +113,7 @@ export class Responses {
           instructions,
           functions,
           outputSchema,
+          effort,
           conversation,
           follows: previousId !== null,
           whenBusy: "queue",

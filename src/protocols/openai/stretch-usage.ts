@@ -29,8 +29,10 @@ export class StretchUsage {
   of(usage: Usage | undefined): Usage | null {
     const before = this.#before;
     if (!usage || !before) return usage ?? null;
-    const since = (name: Exclude<keyof Usage, "credits">) => Math.max(usage[name] - before[name], 0);
+    const since = (name: Exclude<keyof Usage, "credits" | "contextTokens" | "contextLimit">) =>
+      Math.max(usage[name] - before[name], 0);
     return {
+      ...usage,
       inputTokens: since("inputTokens"),
       outputTokens: since("outputTokens"),
       cacheReadTokens: since("cacheReadTokens"),

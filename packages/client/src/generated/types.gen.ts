@@ -778,6 +778,10 @@ export type Agent = {
      * Null: the runtime's default.
      */
     model: string | null;
+    /**
+     * How much the model reasons before it answers. Where a model lacks the level, the nearest lower one that it has counts, else its lowest. Null: the runtime's or the model's default.
+     */
+    effort: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null;
     instructions: string | null;
     acp: AcpProgram | null;
     mcpServers: McpServers;
@@ -1576,6 +1580,10 @@ export type ChangeAgent = {
      */
     model?: string | null;
     /**
+     * How much the model reasons before it answers. Where a model lacks the level, the nearest lower one that it has counts, else its lowest. Null: the runtime's or the model's default.
+     */
+    effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null;
+    /**
      * Instructions for every turn, up to 64 KiB. Null or empty: none.
      */
     instructions?: string | null;
@@ -1896,6 +1904,10 @@ export type ChatRequest = {
      */
     output?: AskedOutput;
     /**
+     * How much the model reasons before it answers this message. Default: the agent's `effort`.
+     */
+    effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+    /**
      * The credits that a turn's model calls may cost. Null: no limit.
      */
     maxCredits?: string | null;
@@ -2193,6 +2205,10 @@ export type CreateAgent = {
      * A model id from `GET /models`. Null: the runtime's default.
      */
     model?: string | null;
+    /**
+     * How much the model reasons before it answers. Where a model lacks the level, the nearest lower one that it has counts, else its lowest. Null: the runtime's or the model's default.
+     */
+    effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null;
     /**
      * Instructions for every turn, up to 64 KiB. Null or empty: none.
      */
@@ -2499,7 +2515,7 @@ export type CreateChatCompletion = {
         [key: string]: unknown;
     } | null;
     /**
-     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     * How much the model reasons, where the agent's runtime can choose.
      */
     reasoning_effort?: unknown;
     /**
@@ -2769,7 +2785,7 @@ export type CreateResponse = {
      */
     truncation?: unknown;
     /**
-     * Accepted, without effect, and named in x-berth-ignored-parameters.
+     * `effort`: how much the model reasons, where the agent's runtime can choose. The rest is accepted, without effect.
      */
     reasoning?: unknown;
     text?: {
@@ -4639,6 +4655,13 @@ export type Runtime = {
              */
             reason: string | null;
         };
+        effort: {
+            supported: boolean;
+            /**
+             * Why it is unsupported, or how it is limited.
+             */
+            reason: string | null;
+        };
         reset: {
             supported: boolean;
             /**
@@ -5386,6 +5409,10 @@ export type Turn = {
      * The requested model; null: the runtime's default.
      */
     model: string | null;
+    /**
+     * The effort that the message asked for; null: the agent's.
+     */
+    effort: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null;
     usage: Usage;
     /**
      * The turn of another agent that started this one; null: a client did.
@@ -5861,6 +5888,14 @@ export type Usage = {
      * Reasoning tokens of the output, where the provider reports them.
      */
     reasoningTokens: number;
+    /**
+     * Input and output tokens of the turn's last model call: what the conversation takes of the model's context. Null: none yet, or not known.
+     */
+    contextTokens: number | null;
+    /**
+     * The most tokens that the model of that call takes in its context. Null: not known.
+     */
+    contextLimit: number | null;
     /**
      * The cost as a decimal number of credits; null where the price is unknown.
      */
