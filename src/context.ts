@@ -278,6 +278,8 @@ export class AppContext extends Foundation {
   /** They stop in the reverse order. */
   #deferStops(): void {
     const parts: [name: string, stop: () => unknown, withinMs?: number][] = [
+      // After the requests that use their tokens.
+      ["sign-ins to MCP servers", () => this.secretLogins.stop()],
       ["egress", () => this.egress.close()],
       ["model calls", () => this.modelAccess.close()],
       ["machines", () => this.machines.close()],
@@ -296,7 +298,6 @@ export class AppContext extends Foundation {
       ["ends of commands", () => this.commandEnds.stop()],
       ["placeholders", () => this.placeholders.stop()],
       ["logins", () => this.providerLogins.stop()],
-      ["sign-ins to MCP servers", () => this.secretLogins.stop()],
     ];
     for (const [name, stop, withinMs] of parts) this.#leading.defer(this.stops.of(name, stop, withinMs));
   }

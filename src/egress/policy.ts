@@ -37,6 +37,11 @@ const mailPort = 25;
 /** Names for this host or its network, by their last label (RFC 6761, 6762, 8375, ICANN). */
 const insideName = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa)$/;
 
+/** Whether a name cannot be on the public internet. */
+export function isInsideName(name: string): boolean {
+  return !name.includes(".") || insideName.test(name);
+}
+
 /** Decides which connections are allowed. The agent's lists are passed with each call. */
 export class Policy {
   readonly #options: PolicyOptions;
@@ -52,7 +57,7 @@ export class Policy {
   refuseAsked(destination: Destination, agent: AgentRules): EgressRefusal | null {
     const { host, port } = destination;
     if (port === mailPort) return "port_refused";
-    const isInside = host.kind === "name" && (!host.text.includes(".") || insideName.test(host.text));
+    const isInside = host.kind === "name" && isInsideName(host.text);
     if (isInside && !this.isException(destination)) return "inside";
     const { operator } = this.#options;
     if (matches(operator.deny, destination)) return "denied_by_operator";

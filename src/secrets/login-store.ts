@@ -221,14 +221,17 @@ export class SecretLoginStore {
 
   /** The view of a secret's login. */
   viewOf(row: ViewedLogin): SecretLogin {
-    const isReadable = this.#tokensOf(row) !== null;
-    const status = isReadable ? "connected" : row.isPending ? "pending" : "failed";
+    const tokens = this.#tokensOf(row);
+    const hasEnded = tokens?.refreshToken === null && tokens.expiresAt !== null && tokens.expiresAt <= Date.now();
+    const isUsable = tokens !== null && !hasEnded;
+    const status = isUsable ? "connected" : row.isPending ? "pending" : "failed";
+    const failure = hasEnded ? noRefresh : row.tokens !== null && tokens === null ? unreadable : null;
     return {
-      ...{ url: row.url, status, scopes: isReadable ? row.scopes : [] },
+      ...{ url: row.url, status, scopes: isUsable ? row.scopes : [] },
       expiresAt: row.expires_at?.toISOString() ?? null,
       connectedAt: row.connected_at?.toISOString() ?? null,
       attemptExpiresAt: row.isPending ? row.attempt_ends_at!.toISOString() : null,
-      reason: row.tokens !== null && !isReadable ? unreadable : (row.reason ?? (status === "failed" ? late : null)),
+      reason: failure ?? row.reason ?? (status === "failed" ? late : null),
     };
   }
 
@@ -278,6 +281,7 @@ export class SecretLoginStore {
 
 type Part = "attempt" | "client" | "tokens";
 
+export const noRefresh = "The sign-in has expired, and the authorization server gave no refresh token.";
 export const unreadable = "The sign-in was encrypted with another secret key.";
 const late = "The sign-in was not finished in time.";
 const noAttempt = { attempt: null, attempt_id: null, state_hash: null, attempt_ends_at: null, code_hash: null };

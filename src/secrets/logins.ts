@@ -6,11 +6,12 @@ import { Budget } from "../core/budget.ts";
 import { FreshTokens, LoginRefused, RefreshFailed } from "../core/fresh-tokens.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { setRecent } from "../core/recent.ts";
+import { isInsideName } from "../egress/policy.ts";
 import { type Secret, SecretUnavailable } from "../egress/secrets.ts";
 import { GuardedFetch } from "../outbound/fetch.ts";
 import { openOutbound } from "../outbound/open.ts";
-import { type BegunLogin, type ReturnedAttempt, type StoredSecretLogin, unreadable } from "./login-store.ts";
-import { type Attempt, type LoginTokens, McpOAuth, type NewLoginTokens, noRefresh, reasonOf } from "./mcp-oauth.ts";
+import { type BegunLogin, noRefresh, type ReturnedAttempt, type StoredSecretLogin, unreadable } from "./login-store.ts";
+import { type Attempt, type LoginTokens, McpOAuth, type NewLoginTokens, reasonOf } from "./mcp-oauth.ts";
 
 /** Without letters and digits that look alike. */
 const codeLetters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
@@ -192,10 +193,7 @@ export class SecretLogins {
     } catch (error) {
       if (!(error instanceof RefreshFailed)) throw error;
       setRecent(this.#failedAt, id, performance.now(), maximumRemembered);
-      this.#context.log("the token of an MCP server was not refreshed", {
-        secret: name,
-        reason: messageOf(error.cause),
-      });
+      this.#notRefreshed(name, error);
       if (isValid) return accessToken;
       throw new SecretUnavailable(`The token of ${name} has expired, and ${error.message}. Try again.`);
     }
@@ -213,12 +211,14 @@ export class SecretLogins {
       if (current?.tokens.accessToken !== token || current.tokens.refreshToken === null) return;
       await this.#fresh.refresh(id, current.version);
     };
-    refresh().catch((error: Error) =>
-      this.#context.log("the token of an MCP server was not refreshed", {
-        secret: name,
-        reason: messageOf(error.cause),
-      }),
-    );
+    refresh().catch((error: unknown) => this.#notRefreshed(name, error));
+  }
+
+  /** Logs nothing that a server sent. */
+  #notRefreshed(secret: string, error: unknown): void {
+    const isOfServer = error instanceof RefreshFailed && error.cause !== undefined;
+    const reason = isOfServer ? messageOf(error.cause) : (error as Error).message;
+    this.#context.log("the token of an MCP server was not refreshed", { secret, reason });
   }
 
   /** Revokes tokens that nothing uses any more, where that is offered. */
@@ -235,7 +235,7 @@ export class SecretLogins {
   /** Authorization servers can read the document at a public address only. */
   get #hasDocument(): boolean {
     const { protocol, hostname } = new URL(this.#context.address.public);
-    return protocol === "https:" && /\.[a-z]/.test(hostname);
+    return protocol === "https:" && /\.[a-z]/.test(hostname) && !isInsideName(hostname);
   }
 
   async #hold(found: ReturnedAttempt, attempt: Attempt, code: string): Promise<string> {

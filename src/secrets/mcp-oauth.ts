@@ -164,13 +164,13 @@ export class McpOAuth {
     return tokensIn(given, { server, client, resource });
   }
 
+  /** The tokens must have a refresh token. */
   async refresh({ server, client, resource, refreshToken }: LoginTokens): Promise<NewLoginTokens> {
-    if (refreshToken === null) throw new LoginRefused(noRefresh);
     const given = await answered("did not refresh the token", () =>
       refreshAuthorization(server.issuer, {
         metadata: { ...server },
         clientInformation: client,
-        refreshToken,
+        refreshToken: refreshToken!,
         resource,
         fetchFn: this.#step(),
       }),
@@ -212,8 +212,6 @@ export class McpOAuth {
     }
   }
 }
-
-export const noRefresh = "The sign-in has expired, and the authorization server gave no refresh token.";
 
 /** The authorization server of an MCP server, the resource indicator, and the scopes to ask for (RFC 9728). */
 async function describe(url: string, fetch: Fetch): Promise<{ issuer: string; resource: string; scopes: string[] }> {

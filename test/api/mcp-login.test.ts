@@ -368,8 +368,11 @@ describe("the token of a sign-in", () => {
     await connect();
     const ada = await machine();
     expect((await ada.ask()).status).toBe(200);
-    await expect.poll(async () => (await ada.ask()).status, { timeout: 30_000, interval: 500 }).toBe(502);
-    expect(await loginOf()).toMatchObject({ status: "failed", reason: expect.stringContaining("no refresh token") });
+    const failed = { status: "failed", scopes: [], reason: expect.stringContaining("no refresh token") };
+    await expect.poll(loginOf, { timeout: 30_000, interval: 500 }).toMatchObject(failed);
+    expect((await ada.ask()).status).toBe(502);
+    expect(await loginOf()).toMatchObject({ ...failed, expiresAt: null });
+    expect(await eventsOf("secret.login_failed")).toContainEqual(expect.objectContaining({ secret: name }));
   }, 60_000);
 
   test("without a lifetime is used as long as it is accepted", async () => {
