@@ -43,6 +43,18 @@ const patches: readonly Patch[] = [
             await this.sendUpdate({ sessionUpdate: "tool_call_update", toolCallId: callId, status: "failed" });
             return errorResponse(`,
   },
+  // The result of a tool that shows nothing to people.
+  {
+    file: "gemini-",
+    from: `status: "completed",
+        title: displayTitle,
+        content: updateContent,`,
+    to: `status: "completed",
+        title: displayTitle,
+        ...(content || typeof toolResult.llmContent !== "string"
+          ? { content: updateContent }
+          : { rawOutput: toolResult.llmContent }),`,
+  },
   // A message is text, also if it begins with a slash or a dollar. Skills may have changed since the last one.
   {
     file: "gemini-",
@@ -106,6 +118,12 @@ const patches: readonly Patch[] = [
     return null;
   }
   validateWorkspaceAccess(`,
+  },
+  // The machine has no resolver of names: its proxy decides about hosts.
+  {
+    file: "chunk-",
+    from: "async function isPrivateIp(url3) {",
+    to: "async function isPrivateIp(url3) {\n  return false;",
   },
   { file: "chunk-", from: "if (detectCommandSubstitution(strippedCommand)) {", to: "if (false) {" },
   {
