@@ -111,13 +111,14 @@ export class SecretLoginStore {
       .execute();
   }
 
-  /** The attempt with this state, once. Null: there is none, or it has ended. */
+  /** The attempt with this state, once. Null: there is none, it has ended, or its beginner may not connect any more. */
   async takeReturned(stateHash: Buffer): Promise<ReturnedAttempt | null> {
     const row = await this.#database
       .updateTable("secret_logins")
       .set({ state_hash: null })
       .where("state_hash", "=", stateHash)
       .where(isPending)
+      .where(mayConnect)
       .returningAll()
       .executeTakeFirst();
     return row ? this.#toAttempt(row) : null;
@@ -287,6 +288,12 @@ const late = "The sign-in was not finished in time.";
 const noAttempt = { attempt: null, attempt_id: null, state_hash: null, attempt_ends_at: null, code_hash: null };
 /** Condition: a person can finish an attempt. */
 export const isPending = sql<boolean>`(attempt is not null and attempt_ends_at > clock_timestamp())`;
+
+/** Condition: the beginner of an attempt is still an owner or admin. A key without a person has no role to lose. */
+const mayConnect = sql<boolean>`(begun_by_person is null or exists (
+  select from memberships membership
+  where membership.person_id = begun_by_person and membership.account_id = secret_logins.account_id
+    and membership.role in ('owner', 'admin')))`;
 
 function later(seconds: number) {
   return sql<Date>`clock_timestamp() + make_interval(secs => ${seconds})`;

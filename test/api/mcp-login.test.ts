@@ -253,6 +253,18 @@ describe("the browser that comes back", () => {
     expect((await owner.call("GET", `/secrets/${name}`)).status).toBe(404);
   });
 
+  test("of a person who is no admin any more finishes nothing", async () => {
+    const former = await people.join(owner, workspace, "admin");
+    const begun = await begin({}, former);
+    const path = `/workspaces/${encodeURIComponent(workspace)}/members`;
+    const { id } = (await former.call("GET", "/me")).body.person;
+    expect((await owner.call("PATCH", `${path}/${id}`, { role: "member" })).status).toBe(200);
+    const browser = new Browser();
+    browser.take(begun);
+    expect((await visit(browser, begun.body.authorizationUrl)).status).toBe(400);
+    expect(await loginOf()).toMatchObject({ status: "pending", connectedAt: null });
+  });
+
   test("with a refusal says so, and repeats nothing of the server's text", async () => {
     servers.provider.consents = false;
     const page = await connect();
