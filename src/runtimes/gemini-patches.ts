@@ -15,7 +15,8 @@ const patches: readonly Patch[] = [
   {
     file: "gemini-",
     from: "const invocation = tool.build(args);",
-    to: `await this.sendUpdate({
+    to: `globalThis.berthHistories.save(this);
+      await this.sendUpdate({
         sessionUpdate: "tool_call",
         toolCallId: callId,
         status: "in_progress",
@@ -60,7 +61,29 @@ const patches: readonly Patch[] = [
     file: "gemini-",
     from: 'if (commandText && (commandText.startsWith("/") || commandText.startsWith("$"))) {',
     to: `await this.context.config.reloadSkills();
+    globalThis.berthHistories.save(this, parts);
     if (false) {`,
+  },
+  // Its own record of a session has the calls of tools twice, and in a wrong order.
+  {
+    file: "gemini-",
+    from: `async prompt(params) {
+    this.pendingPrompt?.abort();`,
+    to: `async prompt(params) {
+    try {
+      return await this.promptUnsaved(params);
+    } finally {
+      globalThis.berthHistories.save(this);
+    }
+  }
+  async promptUnsaved(params) {
+    this.pendingPrompt?.abort();`,
+  },
+  {
+    file: "gemini-",
+    from: "const clientHistory = convertSessionToClientHistory(sessionData.messages);",
+    to: `const clientHistory =
+      globalThis.berthHistories.load(sessionId) ?? convertSessionToClientHistory(sessionData.messages);`,
   },
   // An earlier session has clients of MCP servers. A session that is loaded was first begun again, in the same file if that
   // was in the same minute, and its messages were sent again, some in the next turn.
@@ -136,7 +159,33 @@ const patches: readonly Patch[] = [
 
 /** A module that Node loads before gemini-cli, to change it. */
 export function patchingModule(): string {
-  return `import { registerHooks } from "node:module";
+  return `import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { join } from "node:path";
+const folder = join(process.env.HOME, ".gemini", "berth");
+const fileOf = (id) => join(folder, id.replaceAll(/[^\\w-]/g, "") + ".json");
+// A session's contents, and those of a message that is about to be sent.
+globalThis.berthHistories = {
+  save({ id, context }, parts) {
+    const isContext = ({ content }) => content.parts?.[0]?.text?.startsWith("<session_context>");
+    const turns = context.geminiClient.getChat().agentHistory.get().filter((turn) => !isContext(turn));
+    const next = parts ? [{ id: randomUUID(), content: { role: "user", parts } }] : [];
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(fileOf(id) + ".new", JSON.stringify([...turns, ...next]));
+    renameSync(fileOf(id) + ".new", fileOf(id));
+  },
+  load(id) {
+    try {
+      const turns = JSON.parse(readFileSync(fileOf(id), "utf8"));
+      // A call without a result would be refused by the model's provider.
+      while (turns.at(-1)?.content.parts?.some((part) => part.functionCall)) turns.pop();
+      return turns;
+    } catch {
+      return null;
+    }
+  },
+};
 const patches = ${JSON.stringify(patches, null, 1)};
 registerHooks({
   load(url, context, next) {

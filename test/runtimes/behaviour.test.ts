@@ -260,6 +260,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
   });
 
   test("after a restart the conversation keeps model, instructions and files; a reset starts a new one", async () => {
+    for (const _ of [1, 2]) await client.ask(agent, "run: true");
     const before = await client.ask(agent, "Count.");
     expect((await client.restartAgent(agent)).body).toMatchObject({ status: "ready" });
     proxy.requests.length = 0;
