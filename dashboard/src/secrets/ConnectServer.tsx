@@ -100,22 +100,24 @@ function ServerForm({ of: secret, onBegun, onCancel }: ServerFormProps) {
       <AllOrSome value={agents} onChange={setAgents} />
       <details>
         <summary className="cursor-pointer text-sm text-muted">A client that is registered there</summary>
-        <Field label="Client id" hint="Empty: the service registers itself.">
-          {(props) => (
-            <Input {...props} {...plain} value={clientId} onChange={({ target }) => setClientId(target.value)} />
-          )}
-        </Field>
-        <Field label="Client secret">
-          {(props) => (
-            <Input
-              {...props}
-              type="password"
-              autoComplete="new-password"
-              value={clientSecret}
-              onChange={({ target }) => setClientSecret(target.value)}
-            />
-          )}
-        </Field>
+        <div className="mt-3 grid gap-4">
+          <Field label="Client id" hint="Empty: the service registers itself.">
+            {(props) => (
+              <Input {...props} {...plain} value={clientId} onChange={({ target }) => setClientId(target.value)} />
+            )}
+          </Field>
+          <Field label="Client secret">
+            {(props) => (
+              <Input
+                {...props}
+                type="password"
+                autoComplete="new-password"
+                value={clientSecret}
+                onChange={({ target }) => setClientSecret(target.value)}
+              />
+            )}
+          </Field>
+        </div>
       </details>
       <DialogEnd of={begin} action="Continue" onCancel={onCancel} />
     </Form>

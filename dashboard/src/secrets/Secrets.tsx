@@ -72,13 +72,13 @@ function Row({ of: secret, mayChange }: { of: WorkspaceSecret; mayChange: boolea
       <td className="whitespace-nowrap text-muted">
         <Time at={updatedAt} />
       </td>
-      <td className="text-right whitespace-nowrap">
+      <td>
         {mayChange && (
-          <>
+          <div className="flex flex-wrap justify-end">
             {login && <ConnectServer of={secret} />}
             <SetSecret of={secret} />
             <DeleteSecret of={secret} />
-          </>
+          </div>
         )}
       </td>
     </tr>
