@@ -66,13 +66,15 @@ test("a data folder that is destroyed under load is restored: answers, credits a
     await using service = await ScriptedService.start({ egressInside: servers.inside });
     const { client, config } = service;
     await connectIn(client, "MCP", { url: servers.url, agents: [] });
-    await Promise.all([...names, "eve"].map((name) => client.createAgent(name)));
+    await Promise.all([...names, "eve"].map((name) => client.createAgent(name, { model: "demo/demo" })));
     await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "hush", hosts: ["example.com"] });
     await client.call("PUT", "/secrets/SHARED", {
       value: "hush-of-all-agents",
       hosts: ["example.com"],
       agents: ["eve"],
     });
+    const login = { name: "claude", kind: "claude", apiKey: "sk-ant-oat01-a-login-wxyz" };
+    expect((await client.call("POST", "/providers", login)).status).toBe(201);
     await client.call("POST", "/agents/ada/snapshots", { name: "first" });
     await client.chat("eve", "hello");
     await client.call("POST", "/agents/eve/suspend");
@@ -86,6 +88,8 @@ test("a data folder that is destroyed under load is restored: answers, credits a
     const tool = { BERTH_URL: service.server.url, BERTH_API_KEY: client.key };
     const { stdout } = await berth(["admin", "backup", file, "--json"], tool);
     expect(JSON.parse(stdout)).toMatchObject({ agents: 5, leftOut: [] });
+    const backup = await readFile(file);
+    for (const value of ["a-login-wxyz", "hush-of-all-agents"]) expect(backup.includes(value)).toBe(false);
     over.abort();
     await Promise.all(talking);
     entries = await entriesOf(client);
@@ -132,6 +136,9 @@ test("a data folder that is destroyed under load is restored: answers, credits a
   expect((await client.call("GET", "/agents/ada/secrets")).body.data).toMatchObject([{ name: "TOKEN" }]);
   expect((await client.call("GET", "/secrets/SHARED")).body).toMatchObject({ agents: ["eve"], lastFour: "ents" });
   expect((await client.call("GET", "/secrets/MCP")).body).toMatchObject({ agents: [], login: { status: "connected" } });
+  expect((await client.call("GET", "/providers")).body.data).toMatchObject([
+    { name: "claude", credential: "…wxyz", login: { status: "connected" } },
+  ]);
   expect((await client.call("GET", "/agents/eve/secrets")).body.data).toMatchObject([{ name: "SHARED" }]);
   expect((await client.call("GET", "/skills/pdf-forms")).body).toMatchObject({ agents: ["eve"], files: [{}] });
   await client.call("POST", "/agents/ada/restart?wait=ready");

@@ -1,5 +1,7 @@
+import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newAccount } from "../support/accounts.ts";
+import { importArchive } from "../support/archives.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { ClaudeServer } from "../support/subscription-servers.ts";
@@ -82,6 +84,22 @@ describe("a Claude subscription", () => {
     }
     const { body } = await (await newAccount(service)).call("GET", "/providers");
     expect(body.data).toEqual([]);
+  });
+
+  test("an export and a fork have none of it, and both talk where the subscription is", async () => {
+    const exported = await client.fetch("GET", "/agents/ada/export?disk=true");
+    const archive = Buffer.from(await exported.arrayBuffer());
+    const unpacked = archive[0] === 0x1f ? gunzipSync(archive) : archive;
+    for (const bytes of [archive, unpacked]) expect(bytes.includes("sk-ant")).toBe(false);
+    await client.createAgent("cyd", { from: { agent: "ada" } });
+    expect(await client.ask("cyd", ask)).toContain("demonstration model");
+    // In another workspace, the model's name is of no provider.
+    const other = await newAccount(service);
+    const imported = await importArchive(other, archive, { query: "?name=ada&wait=ready" });
+    expect([imported.status, imported.body.code]).toEqual([400, "model_not_available"]);
+    const answered = await importArchive(other, archive, { query: "?name=ada&wait=ready&model=default" });
+    expect(answered.status).toBe(201);
+    expect((await other.call("GET", "/providers")).body.data).toEqual([]);
   });
 
   test("a token that is revoked ends the turn with how to connect again, once and without the token", async () => {

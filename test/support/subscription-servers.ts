@@ -100,8 +100,9 @@ export class ChatGptServer extends ProviderServer {
     const asked = JSON.parse(text);
     const excess = ["user", "max_output_tokens", "metadata", "safety_identifier"].find((name) => name in asked);
     if (excess) throw new Refused(400, `Unsupported parameter: ${excess}`);
-    if (asked.store !== false || asked.stream !== true || !asked.instructions)
-      throw new Refused(400, "not as Codex asks");
+    // Codex's own instructions were a field of their own, and are a message of a developer since.
+    const isInstructed = asked.instructions || asked.input?.[0]?.role === "developer";
+    if (asked.store !== false || asked.stream !== true || !isInstructed) throw new Refused(400, "not as Codex asks");
     await pass(await this.model(responses, asked, request), response);
   }
 
