@@ -60,3 +60,19 @@ test("a warning is shown in the conversation", async () => {
   const turn = await send("eve", "steps 5 same hang");
   await turn.getByText("5 times in a row with the same input").waitFor();
 });
+
+test("the effort is chosen in the settings, and a turn's page shows its own and its use of the context", async () => {
+  await service.client.createAgent("eva");
+  await goto("/agents/eva/settings");
+  const section = page.getByRole("region", { name: "Behaviour" });
+  const effort = async () => (await service.client.call("GET", "/agents/eva")).body.effort;
+  await section.getByLabel("Effort").selectOption("high");
+  await section.getByRole("button", { name: "Save" }).click();
+  await expect.poll(effort).toBe("high");
+  await section.getByLabel("Effort").selectOption("The model's default");
+  await section.getByRole("button", { name: "Save" }).click();
+  await expect.poll(effort).toBe(null);
+  const { turnId } = await service.client.chat("eva", "ask");
+  await goto(`/agents/eva/turns/${turnId}`);
+  await page.getByText(/of 200,000 tokens, 0 %/).waitFor();
+});
