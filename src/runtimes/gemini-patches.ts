@@ -64,6 +64,17 @@ const patches: readonly Patch[] = [
     globalThis.berthHistories.save(this, parts);
     if (false) {`,
   },
+  // After a cancelled call without its result, the model's provider would refuse the conversation.
+  {
+    file: "gemini-",
+    from: `return { stopReason: "cancelled" };
+      }
+      const toolCallRequests = [];`,
+    to: `if (turnCount > 1) await this.context.geminiClient.addHistory({ role: "user", parts: currentParts });
+        return { stopReason: "cancelled" };
+      }
+      const toolCallRequests = [];`,
+  },
   // Its own record of a session has the calls of tools twice, and in a wrong order.
   {
     file: "gemini-",

@@ -333,7 +333,10 @@ describe("the demonstration model", () => {
     expect(await (await post("countTokens", JSON.stringify(asked))).json()).toEqual({
       totalTokens: expect.any(Number),
     });
-    for (const body of ["nonsense", "[]", "{}"]) {
+    const unanswered = JSON.stringify({
+      contents: [{ role: "model", parts: [{ functionCall: { name: "x" } }] }, ...asked.contents],
+    });
+    for (const body of ["nonsense", "[]", "{}", unanswered]) {
       const answer = await post("generateContent", body);
       expect([answer.status, ((await answer.json()) as { error: { status: string } }).error.status]).toEqual([
         400,

@@ -4,7 +4,7 @@ import { type Dialect, newId, type Part, type Reply, type Tokens, wordsIn } from
 /** Google's Gemini API: https://ai.google.dev/api/generate-content */
 export const geminiDialect: Dialect = {
   read({ contents, tools }) {
-    if (!Array.isArray(contents)) return null;
+    if (!Array.isArray(contents) || !areAnswered(objectsIn(contents))) return null;
     const mine = objectsIn(contents).filter(({ role }) => role !== "model");
     const offered = objectsIn(tools).flatMap(({ functionDeclarations }) => objectsIn(functionDeclarations));
     return {
@@ -26,6 +26,15 @@ export const geminiDialect: Dialect = {
     }
   },
 };
+
+/** Whether the results of each content's calls are in the next one, as Google requires. */
+function areAnswered(contents: JsonObject[]): boolean {
+  const count = (content: JsonObject | undefined, name: string) =>
+    objectsIn(content?.parts).filter((part) => part[name] !== undefined).length;
+  return contents.every((content, index) => {
+    return count(content, "functionCall") === count(contents[index + 1], "functionResponse");
+  });
+}
 
 /** The messages in a content: gemini-cli joins one that was not answered with the next. Each begins with its text. */
 function messagesIn(parts: JsonObject[]): Part[][] {
