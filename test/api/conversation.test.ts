@@ -239,6 +239,8 @@ test("usage comes on the last event when it is asked for, and stands in the hist
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
     reasoningTokens: 0,
+    contextTokens: 1200,
+    contextLimit: 200_000,
     // 1,000 of a million at 300 credits, 200 of a million at 1,500.
     credits: "0.6",
   };
