@@ -131,6 +131,50 @@ test("a tool call is folded, with its input and output; a draft outlives a reloa
   expect(await page.getByLabel("Message to emil").inputValue()).toBe("half a thought");
 });
 
+test("calls of tools are one line that opens, with the terminal's colours, and one that was cut off is stopped", async () => {
+  await dashboard.service.client.createAgent("tom");
+  await open("tom");
+  const bash = (command: string) => ({ name: "Bash", title: command, input: { command } });
+  const calls = [
+    { ...bash("npm test"), output: "\x1b[31m1 failed\x1b[0m\n10 %\r100 %", status: "failed" },
+    {
+      name: "Edit",
+      title: "Edit a.ts",
+      input: { file_path: "a.ts", old_string: "a", new_string: "b" },
+      output: "done",
+    },
+    {
+      name: "Edit",
+      title: "Edit a.ts",
+      input: { file_path: "a.ts", old_string: "b", new_string: "c" },
+      output: "done",
+    },
+    bash("sleep 60"),
+  ];
+  await send("tom", `tools ${JSON.stringify(calls)}`);
+  const turn = page.getByRole("article");
+  const group = turn.locator("summary").filter({ hasText: "Ran 1 command, edited 1 file, 1 failed" });
+  await group.getByLabel("failed").waitFor();
+  const running = turn.locator("summary").filter({ hasText: "sleep 60" });
+  await running.getByLabel("running").waitFor();
+  await running.getByText(/^[1-9] s$/).waitFor();
+  const before = await group.boundingBox();
+  await group.click();
+  const failed = turn.locator("summary").filter({ hasText: "npm test" });
+  await failed.click();
+  const red = turn.locator("pre span").filter({ hasText: /^1 failed$/ });
+  await red.waitFor();
+  expect(await red.getAttribute("class")).toBe("text-bad");
+  expect(await turn.locator("pre").filter({ hasText: "1 failed" }).textContent()).toBe("1 failed\n100 %");
+  expect((await group.boundingBox())!.y).toBe(before!.y);
+  await page.getByRole("button", { name: "Interrupt" }).click();
+  await running.getByLabel("stopped").waitFor();
+  await page.reload();
+  await turn.locator("summary").filter({ hasText: "sleep 60" }).getByLabel("stopped").waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.setViewportSize({ width: 1280, height: 720 });
+});
+
 test("a turn that is over is shown whole where its events break off, and they are read again", async () => {
   await dashboard.service.client.createAgent("fay");
   await open("fay");

@@ -24,6 +24,7 @@ import {
  *   count N [MS]   N deltas, MS milliseconds apart
  *   bulk N B [MS]  N deltas of B characters each
  *   tool [hang]    a tool call and its output; with `hang`, it never completes
+ *   tools JSON     the calls in a list of {name, input, output, status}; one without an output runs until the turn is cancelled
  *   steps N [same] [write] [hang]  N tool calls, each with its number as input, or all with the same; with `write`, each writes a
  *                  file; then nothing with `hang`
  *   listen N       waits for N messages for the running turn, and says them; `claude-code` alone takes some
@@ -160,6 +161,14 @@ class ScriptedSession implements Session {
         }
         emit({ type: "response.tool_call.completed", id: "call-1", output: "null character: \0" });
         say("done");
+        break;
+      case "tools":
+        for (const [at, { output, status, ...call }] of JSON.parse(words.join(" ")).entries()) {
+          const id = `call-${at}`;
+          emit({ type: "response.tool_call.started", id, ...call });
+          if (output === undefined) await untilAborted(signal);
+          else emit({ type: "response.tool_call.completed", id, output, ...(status && { status }) });
+        }
         break;
       case "steps":
         if (words.includes("write")) await this.#ask("/anthropic/v1/messages", message, model, signal);

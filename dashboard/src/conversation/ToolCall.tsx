@@ -1,8 +1,23 @@
-import { ChevronRight, CircleAlert, CircleCheck, LoaderCircle } from "lucide-react";
+import {
+  ChevronRight,
+  CircleAlert,
+  CircleCheck,
+  CircleStop,
+  FilePen,
+  FileText,
+  Globe,
+  LoaderCircle,
+  type LucideIcon,
+  Plug,
+  SquareTerminal,
+  Wrench,
+} from "lucide-react";
 import type { ReactNode } from "react";
-import { duration } from "../ui/Time.tsx";
+import { duration, Elapsed } from "../ui/Time.tsx";
+import { AnsiText } from "./AnsiText.tsx";
 import { Diff } from "./Diff.tsx";
 import { diffOf } from "./diff.ts";
+import { isRunning, kindOf, summaryOf, type ToolKind, timeOf } from "./tool-groups.ts";
 import type { ToolPart } from "./turn-state.ts";
 
 /** More would make the page slow; all of it is in the turn's events. */
@@ -11,19 +26,18 @@ const shownCharacters = 20_000;
 /** A tool's input and output, folded. */
 export function ToolCall({ tool }: { tool: ToolPart }) {
   const { title, status, input, output, startedAt, endedAt } = tool;
-  const isRunning = status === "in_progress" || status === "pending";
-  const Icon = isRunning ? LoaderCircle : status === "failed" ? CircleAlert : CircleCheck;
+  const Kind = kindIcons[kindOf(tool)];
   const diff = diffOf(input, output);
   return (
     <Folded
       icon={
-        <Icon
-          className={`size-4 shrink-0 ${isRunning ? "animate-spin text-accent" : status === "failed" ? "text-bad" : "text-good"}`}
-          aria-label={isRunning ? "running" : status}
-        />
+        <>
+          <StatusIcon status={status} />
+          <Kind className="size-4 shrink-0 text-muted" aria-hidden />
+        </>
       }
       title={title}
-      aside={startedAt !== null && endedAt !== null && duration(endedAt - startedAt)}
+      aside={startedAt !== null && (isRunning(tool) ? <Elapsed since={startedAt} /> : timeBetween(startedAt, endedAt))}
     >
       {diff ? <Diff lines={diff} /> : <Block label="Input" value={input} />}
       {output !== undefined && <Block label="Output" value={output} />}
@@ -31,9 +45,48 @@ export function ToolCall({ tool }: { tool: ToolPart }) {
   );
 }
 
+/** Calls in one line, such as `Ran 12 commands, edited 3 files`. */
+export function ToolCalls({ tools }: { tools: readonly ToolPart[] }) {
+  const time = timeOf(tools);
+  const failed = tools.some(({ status }) => status === "failed");
+  const isStopped = tools.some(({ status }) => status === "stopped");
+  return (
+    <Folded
+      icon={<StatusIcon status={failed ? "failed" : isStopped ? "stopped" : "completed"} />}
+      title={<span className="font-sans text-sm">{summaryOf(tools)}</span>}
+      aside={time !== null && duration(time)}
+    >
+      {tools.map((tool) => (
+        <ToolCall key={tool.id} tool={tool} />
+      ))}
+    </Folded>
+  );
+}
+
+const kindIcons: Record<ToolKind, LucideIcon> = {
+  command: SquareTerminal,
+  edit: FilePen,
+  read: FileText,
+  web: Globe,
+  mcp: Plug,
+  other: Wrench,
+};
+
+function timeBetween(start: number, end: number | null): string | null {
+  return end === null ? null : duration(end - start);
+}
+
+function StatusIcon({ status }: { status: string }) {
+  if (isRunning({ status }))
+    return <LoaderCircle className="size-4 shrink-0 animate-spin text-accent" aria-label="running" />;
+  if (status === "failed") return <CircleAlert className="size-4 shrink-0 text-bad" aria-label="failed" />;
+  if (status === "stopped") return <CircleStop className="size-4 shrink-0 text-muted" aria-label="stopped" />;
+  return <CircleCheck className="size-4 shrink-0 text-good" aria-label={status} />;
+}
+
 interface FoldedProps {
   icon: ReactNode;
-  title: string;
+  title: ReactNode;
   aside: ReactNode;
   children: ReactNode;
 }
@@ -41,10 +94,10 @@ interface FoldedProps {
 /** A call in one line, which opens. */
 export function Folded({ icon, title, aside, children }: FoldedProps) {
   return (
-    <details className="group/tool rounded-lg border bg-surface text-sm open:shadow-xs">
+    <details className="rounded-lg border bg-surface text-sm open:shadow-xs">
       <summary className="flex cursor-pointer list-none items-center gap-2 rounded-lg px-3 py-2">
         <ChevronRight
-          className="size-4 shrink-0 text-muted transition-transform group-open/tool:rotate-90"
+          className="size-4 shrink-0 text-muted transition-transform [details[open]>summary>&]:rotate-90"
           aria-hidden
         />
         {icon}
@@ -66,7 +119,7 @@ export function Block({ label, value }: { label: string; value: unknown }) {
         className="max-h-80 overflow-auto rounded-md bg-sunken p-3 font-mono text-[13px] whitespace-pre-wrap wrap-anywhere"
         tabIndex={0}
       >
-        {text.slice(0, shownCharacters)}
+        <AnsiText text={text.slice(0, shownCharacters)} />
         {text.length > shownCharacters && `\n… ${text.length - shownCharacters} characters more`}
       </pre>
     </div>

@@ -6,7 +6,7 @@ import { Button, buttonClasses } from "../ui/Button.tsx";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Notice } from "../ui/Notice.tsx";
-import { duration, Time } from "../ui/Time.tsx";
+import { duration, Elapsed, Time } from "../ui/Time.tsx";
 import { useAuthor } from "../workspace/use-author.ts";
 import { useMay } from "../workspace/use-may.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
@@ -21,8 +21,9 @@ import { PlainMarkdown } from "./PlainMarkdown.tsx";
 import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { RestoreTurn } from "./RestoreTurn.tsx";
-import { ToolCall } from "./ToolCall.tsx";
+import { ToolCall, ToolCalls } from "./ToolCall.tsx";
 import { TurnButton } from "./TurnButton.tsx";
+import { grouped, type ToolGroup } from "./tool-groups.ts";
 import { isUnderWay } from "./turn-list.ts";
 import { type FunctionPart, failedPhase, isOver, type Part, type Phase } from "./turn-state.ts";
 
@@ -76,9 +77,8 @@ export const TurnView = memo(
           </div>
         )}
         <Message text={draft.text} onEdit={mayUse ? () => onEdit(draft) : null} />
-        {parts.map((part, at) => (
+        {grouped(parts).map(({ at, part }) => (
           <PartView
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
             key={at}
             agent={agent}
             turnId={turn.id}
@@ -88,10 +88,13 @@ export const TurnView = memo(
           />
         ))}
         {isRunning && (
-          <p className="flex items-center gap-2 text-sm text-muted" role="status">
+          <div className="flex items-center gap-2 text-sm text-muted">
             <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
-            {runningText({ isBroken, isAsking, waitsFor }) ?? phaseWords(phase, isAsleep, parts.length > 0)}
-          </p>
+            <p role="status">
+              {runningText({ isBroken, isAsking, waitsFor }) ?? phaseWords(phase, isAsleep, parts.length > 0)}
+            </p>
+            {turn.status === "running" && <Elapsed since={Date.parse(turn.createdAt)} />}
+          </div>
         )}
         {error && (
           <Notice tone="warn" action={<Button onClick={readAgain}>Try again</Button>}>
@@ -175,7 +178,7 @@ function Message({ text, onEdit }: { text: string; onEdit: (() => void) | null }
 interface PartProps {
   agent: string;
   turnId: string;
-  part: Part;
+  part: Part | ToolGroup;
   isPlain: boolean;
   isStreaming: boolean;
 }
@@ -184,6 +187,7 @@ function PartView({ agent, turnId, part, isPlain, isStreaming }: PartProps) {
   if (part.kind === "approval") return <ApprovalCard agent={agent} turnId={turnId} part={part} />;
   if (part.kind === "function") return <FunctionCall agent={agent} call={part} />;
   if (part.kind === "tool") return <ToolCall tool={part} />;
+  if (part.kind === "tools") return <ToolCalls tools={part.tools} />;
   if (part.kind === "message") return <SteeredMessage text={part.text} createdBy={part.createdBy} />;
   if (part.kind === "warning") return <Notice tone="warn">{part.text}</Notice>;
   if (part.kind === "output") return <Output value={part.value} />;

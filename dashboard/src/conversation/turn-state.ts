@@ -1,10 +1,14 @@
 import type { Author, Fault, TurnEvent, Usage } from "@berth/client";
+import { isRunning } from "./tool-groups.ts";
 
 /** A tool call of the runtime. Times are of this page, and only of calls that it has seen happen. */
 export interface ToolPart {
   kind: "tool";
   id: string;
+  /** The runtime's own, such as `Bash`. */
+  name: string;
   title: string;
+  /** `stopped`: the turn ended before it did. */
   status: string;
   input: unknown;
   output: unknown;
@@ -117,7 +121,12 @@ export function failedPhase(error: Fault | null): Phase {
 }
 
 function ended({ parts, usage }: TurnState, phase: Phase, last: Usage | undefined): TurnState {
-  return { phase, parts: resolved(noneWaiting(parts), null, "closed"), usage: last ?? usage };
+  return { phase, parts: stopped(resolved(noneWaiting(parts), null, "closed")), usage: last ?? usage };
+}
+
+/** Calls that a turn's end has cut off. */
+function stopped(parts: readonly Part[]): Part[] {
+  return parts.map((part) => (part.kind === "tool" && isRunning(part) ? { ...part, status: "stopped" } : part));
 }
 
 /** Sets the status of an open approval; `id`: null for all. */
@@ -156,6 +165,7 @@ function withTool(parts: readonly Part[], event: ToolEvent, now: number | null):
   const after: ToolPart = {
     kind: "tool",
     id: event.id,
+    name: event.name ?? before?.name ?? "",
     title: event.title ?? event.name ?? before?.title ?? "tool",
     status: event.status ?? (isEnd ? "completed" : (before?.status ?? "in_progress")),
     input: event.input ?? before?.input,

@@ -30,6 +30,10 @@ export function useTurnScroll({ turns, sending, onOlder }: Scrolled) {
   });
   const [keepsPlace] = useState(placeKeeper);
   virtualizer.shouldAdjustScrollPositionOnItemSizeChange = keepsPlace;
+  const isShown = turns.length > 0 || sending !== null;
+  useEffect(() => {
+    if (isShown) return keepOpened(scroller.current!, virtualizer);
+  }, [isShown, virtualizer]);
   const [first] = virtualizer.getVirtualItems();
   useLayoutEffect(() => virtualizer.scrollToEnd(), [virtualizer]);
   const isAtStart = first !== undefined && first.index < 3;
@@ -43,6 +47,22 @@ export function useTurnScroll({ turns, sending, onOlder }: Scrolled) {
   }, [sending, virtualizer]);
   const isAtEnd = turns.length === 0 || virtualizer.isAtEnd(nearEnd);
   return { scroller, virtualizer, isAtEnd };
+}
+
+/** Keeps what a person opens or closes where it is, also at the end, which otherwise stays in view. Returns how to stop. */
+function keepOpened(scroller: HTMLElement, virtualizer: Virtualizer<HTMLElement, Element>): () => void {
+  const hold = ({ target }: Event) => {
+    if (!(target instanceof Element) || target.closest("summary") === null) return;
+    virtualizer.options.scrollEndThreshold = Number.NEGATIVE_INFINITY;
+    // Its height is measured with the next frame.
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        virtualizer.options.scrollEndThreshold = nearEnd;
+      }),
+    );
+  };
+  scroller.addEventListener("click", hold);
+  return () => scroller.removeEventListener("click", hold);
 }
 
 /**

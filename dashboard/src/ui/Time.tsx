@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400],
@@ -33,6 +33,17 @@ export function duration(ms: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** The time since then, in seconds that count. `since`: milliseconds since 1970. */
+export function Elapsed({ since }: { since: number }) {
+  const [at, setAt] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setAt(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(Math.floor((at - since) / 1000), 0);
+  return <span className="tabular-nums">{seconds < 60 ? `${seconds} s` : duration(seconds * 1000)}</span>;
 }
 
 /** New content is not compared with an older time than this. */
