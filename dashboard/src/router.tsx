@@ -12,6 +12,7 @@ import { Failed } from "./shell/Failed.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
 import { Shell } from "./shell/Shell.tsx";
 import { SignedOut } from "./shell/SignedOut.tsx";
+import { filtersIn } from "./ui/filters.ts";
 import { Loading } from "./ui/Notice.tsx";
 
 // Each view is a file of its own, fetched when it is gone to.
@@ -53,6 +54,7 @@ const home = createRoute({
 const agents = createRoute({
   getParentRoute: () => shell,
   path: "/agents",
+  validateSearch: filtersIn("search", "status", "order"),
   component: lazyRouteComponent(() => import("./agents/AgentList.tsx"), "AgentList"),
 });
 
@@ -116,6 +118,7 @@ const logs = createRoute({
 const network = createRoute({
   getParentRoute: () => agent,
   path: "/network",
+  validateSearch: filtersIn("verdict"),
   component: lazyRouteComponent(() => import("./agent/Network.tsx"), "Network"),
 });
 
@@ -188,13 +191,14 @@ const keys = createRoute({
 const credits = createRoute({
   getParentRoute: () => shell,
   path: "/credits",
+  validateSearch: filtersIn("days", "agent", "kind", "since", "until"),
   component: lazyRouteComponent(() => import("./credits/Credits.tsx"), "Credits"),
 });
 
 const audit = createRoute({
   getParentRoute: () => shell,
   path: "/audit",
-  validateSearch: ({ agent }): { agent?: string } => (typeof agent === "string" ? { agent } : {}),
+  validateSearch: filtersIn("agent", "outcome", "search"),
   component: lazyRouteComponent(() => import("./audit/Audit.tsx"), "Audit"),
 });
 

@@ -6,10 +6,12 @@ import { berth } from "../api/client.ts";
 import { agentsQuery } from "../api/queries.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
-import { Input, Select } from "../ui/Field.tsx";
+import { Select } from "../ui/Field.tsx";
+import { nameIn, useFilters } from "../ui/filters.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Empty, Notice } from "../ui/Notice.tsx";
+import { SearchInput } from "../ui/SearchInput.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { View } from "../ui/View.tsx";
@@ -56,25 +58,32 @@ function CreateLink() {
 
 interface Filter {
   search: string;
-  status: Status | "";
+  status: Status | undefined;
   order: Order;
 }
 
+/** The filter in the page's address. A value that is none of the choices is not applied. */
+function useFilter(): Filter {
+  const [{ search = "", status, order }] = useFilters<keyof Filter>();
+  return { search, status: nameIn(statuses, status), order: nameIn(orders, order) ?? "active" };
+}
+
 function matching(agents: readonly Agent[], { search, status, order }: Filter): Agent[] {
+  const text = search.toLowerCase().trim();
   return agents
-    .filter(({ name, runtime }) => name.includes(search.toLowerCase().trim()) || runtime.includes(search.trim()))
-    .filter((agent) => status === "" || agent.status === status)
+    .filter(({ name, runtime }) => name.includes(text) || runtime.includes(text))
+    .filter((agent) => status === undefined || agent.status === status)
     .toSorted(orders[order].compare);
 }
 
 function Found({ agents }: { agents: readonly Agent[] }) {
-  const [filter, setFilter] = useState<Filter>({ search: "", status: "", order: "active" });
+  const filter = useFilter();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const shown = matching(agents, filter);
   const selected = shown.filter(({ name }) => chosen.has(name));
   return (
     <div className="grid gap-3">
-      <Filters filter={filter} onChange={setFilter} />
+      <Filters filter={filter} />
       {selected.length > 0 && <Selected agents={selected} onDone={() => setChosen(new Set())} />}
       {shown.length === 0 ? (
         <Empty title="No matching agents">Change the search or the status.</Empty>
@@ -85,22 +94,16 @@ function Found({ agents }: { agents: readonly Agent[] }) {
   );
 }
 
-function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
+function Filters({ filter }: { filter: Filter }) {
+  const [, change] = useFilters<keyof Filter>();
   return (
     <div className="flex flex-wrap gap-2">
-      <Input
-        type="search"
-        aria-label="Search agents"
-        placeholder="Search"
-        className="basis-full sm:max-w-64"
-        value={filter.search}
-        onChange={({ target }) => onChange({ ...filter, search: target.value })}
-      />
+      <SearchInput label="Search agents" value={filter.search} onChange={(search) => change({ search })} />
       <Select
         aria-label="Status"
         className="!w-auto grow sm:grow-0"
-        value={filter.status}
-        onChange={({ target }) => onChange({ ...filter, status: target.value as Status | "" })}
+        value={filter.status ?? ""}
+        onChange={({ target }) => change({ status: target.value })}
       >
         <option value="">Any status</option>
         {Object.entries(statuses).map(([value, { word }]) => (
@@ -113,7 +116,7 @@ function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filt
         aria-label="Order"
         className="!w-auto grow sm:grow-0"
         value={filter.order}
-        onChange={({ target }) => onChange({ ...filter, order: target.value as Order })}
+        onChange={({ target }) => change({ order: target.value })}
       >
         {Object.entries(orders).map(([value, { name }]) => (
           <option key={value} value={value}>
@@ -254,9 +257,10 @@ function Selected({ agents, onDone }: { agents: readonly Agent[]; onDone: () => 
           )}
           title={`Delete ${count}?`}
           action={`Delete ${count}`}
+          word={names.length === 1 ? names[0]! : String(names.length)}
           onConfirm={() => doToAll((name) => berth.agent(name).delete())}
         >
-          Their machines and all their files are deleted. This cannot be undone.
+          The machines and all files of {names.join(", ")} are deleted. This cannot be undone.
         </Confirm>
       </div>
       {failures.length > 0 && <Notice tone="bad">{failures.join("\n")}</Notice>}

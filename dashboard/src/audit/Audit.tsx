@@ -1,28 +1,31 @@
 import { type AuditEntry, authorText } from "@berth/client";
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Fragment, useState } from "react";
+import { Fragment } from "react";
 import { type AuditFilter, agentsQuery, auditQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
-import { Input, Select } from "../ui/Field.tsx";
+import { Select } from "../ui/Field.tsx";
+import { nameIn, useFilters } from "../ui/filters.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Older } from "../ui/Older.tsx";
+import { SearchInput } from "../ui/SearchInput.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useSettled } from "../ui/use-settled.ts";
 import { View } from "../ui/View.tsx";
 
 type Outcome = NonNullable<AuditFilter["outcome"]>;
+type FilterName = "agent" | "outcome" | "search";
+
+const outcomes: Readonly<Record<Outcome, string>> = { done: "Done", refused: "Refused" };
 
 /** How long a search waits for its next letter. */
 const typingMs = 300;
 
 /** The audit log: author, operation, address and outcome. */
 export function Audit() {
-  const { agent } = useSearch({ from: "/shell/audit" });
-  const [search, setSearch] = useState("");
-  const [outcome, setOutcome] = useState<Outcome | "">("");
+  const [{ agent, search = "", ...others }, change] = useFilters<FilterName>();
+  const outcome = nameIn(outcomes, others.outcome);
   const text = useSettled(search.trim(), typingMs);
   const query = useInfiniteQuery({
     ...auditQuery({ ...(agent && { agent }), ...(outcome && { outcome }), ...(text && { search: text }) }),
@@ -31,17 +34,9 @@ export function Audit() {
   return (
     <View title="Audit">
       <div className="flex flex-wrap gap-2">
-        <AgentFilter agent={agent} />
-        <OutcomeFilter value={outcome} onChange={setOutcome} />
-        <Input
-          type="search"
-          aria-label="Search the log"
-          maxLength={200}
-          placeholder="Search"
-          className="basis-full sm:max-w-64"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-        />
+        <AgentFilter value={agent} onChange={(chosen) => change({ agent: chosen })} />
+        <OutcomeFilter value={outcome} onChange={(chosen) => change({ outcome: chosen })} />
+        <SearchInput label="Search the log" value={search} onChange={(next) => change({ search: next })} />
       </div>
       <Loaded query={query}>
         {({ pages }) => <Entries entries={pages.flatMap(({ data }) => data)} hasMore={query.hasNextPage} />}
@@ -51,18 +46,19 @@ export function Audit() {
   );
 }
 
-/** The chosen agent is in the page's address. */
-function AgentFilter({ agent = "" }: { agent?: string | undefined }) {
-  const navigate = useNavigate();
+interface FilterProps {
+  value: string | undefined;
+  onChange: (value: string) => void;
+}
+
+function AgentFilter({ value = "", onChange }: FilterProps) {
   const { data: agents = [] } = useQuery(agentsQuery);
   return (
     <Select
       aria-label="Agent"
       className="!w-auto grow sm:grow-0"
-      value={agent}
-      onChange={({ target: { value } }) =>
-        void navigate({ to: "/audit", search: value === "" ? {} : { agent: value } })
-      }
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
     >
       <option value="">Any agent</option>
       {agents.map(({ name }) => (
@@ -72,17 +68,20 @@ function AgentFilter({ agent = "" }: { agent?: string | undefined }) {
   );
 }
 
-function OutcomeFilter({ value, onChange }: { value: Outcome | ""; onChange: (outcome: Outcome | "") => void }) {
+function OutcomeFilter({ value = "", onChange }: FilterProps) {
   return (
     <Select
       aria-label="Outcome"
       className="!w-auto grow sm:grow-0"
       value={value}
-      onChange={({ target }) => onChange(target.value as Outcome | "")}
+      onChange={({ target }) => onChange(target.value)}
     >
       <option value="">Any outcome</option>
-      <option value="done">Done</option>
-      <option value="refused">Refused</option>
+      {Object.entries(outcomes).map(([outcome, word]) => (
+        <option key={outcome} value={outcome}>
+          {word}
+        </option>
+      ))}
     </Select>
   );
 }

@@ -9,6 +9,7 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
+import { nameIn, useFilters } from "../ui/filters.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Empty, Notice } from "../ui/Notice.tsx";
@@ -124,7 +125,8 @@ function TopUp() {
 const periods = { 7: "7 days", 30: "30 days", 90: "90 days" };
 
 function Spending() {
-  const [days, setDays] = useState(30);
+  const [filters, change] = useFilters<"days">();
+  const days = Number(nameIn(periods, filters.days) ?? 30);
   const [today] = useState(() => new Date().toISOString().slice(0, 10));
   const since = new Date(Date.parse(today) - (days - 1) * 86_400_000).toISOString();
   return (
@@ -135,7 +137,7 @@ function Spending() {
           aria-label="Period"
           className="!w-auto"
           value={days}
-          onChange={(event) => setDays(Number(event.target.value))}
+          onChange={({ target }) => change({ days: target.value })}
         >
           {Object.entries(periods).map(([value, label]) => (
             <option key={value} value={value}>

@@ -1,6 +1,5 @@
 import type { CreditEntry } from "@berth/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { saveAs } from "../agent/save-as.ts";
 import { berth } from "../api/client.ts";
 import { agentsQuery, type EntryFilter, entriesQuery } from "../api/queries.ts";
@@ -8,6 +7,7 @@ import { Button } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
 import { Failure } from "../ui/Failure.tsx";
 import { Input, Select } from "../ui/Field.tsx";
+import { nameIn, useFilters } from "../ui/filters.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Older } from "../ui/Older.tsx";
@@ -27,9 +27,29 @@ const kindWords: Readonly<Record<Kind, string>> = {
   machine: "machine",
 };
 
+type FilterName = "agent" | "kind" | "since" | "until";
+
+/** The filter in the page's address, whose ends are days: their first moment in UTC. */
+function filterOf({ agent, kind, since, until }: Partial<Record<FilterName, string>>): EntryFilter {
+  const known = nameIn(kindWords, kind);
+  const [from, to] = [momentOf(since), momentOf(until)];
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(known !== undefined && { kind: known }),
+    ...(from !== undefined && { since: from }),
+    ...(to !== undefined && { until: to }),
+  };
+}
+
+function momentOf(day = ""): string | undefined {
+  const ms = Date.parse(day);
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
+
 /** Everything that was given and taken. */
 export function Ledger() {
-  const [filter, setFilter] = useState<EntryFilter>({});
+  const [chosen] = useFilters<FilterName>();
+  const filter = filterOf(chosen);
   const query = useInfiniteQuery(entriesQuery(filter));
   const download = useAction(async () => {
     const headers = { accept: "text/csv" };
@@ -45,7 +65,7 @@ export function Ledger() {
         </Button>
       }
     >
-      <Filters filter={filter} onChange={setFilter} />
+      <Filters />
       <Failure of={download.error} />
       <Loaded query={query}>
         {({ pages }) => {
@@ -69,21 +89,28 @@ export function Ledger() {
   );
 }
 
-function Filters({ filter, onChange }: { filter: EntryFilter; onChange: (filter: EntryFilter) => void }) {
+function Filters() {
   const { data: agents = [] } = useQuery(agentsQuery);
-  const change = (name: "agent" | "kind" | "since" | "until", value: string) => {
-    const { [name]: _, ...others } = filter;
-    onChange(value === "" ? others : ({ ...others, [name]: value } as EntryFilter));
-  };
+  const [chosen, change] = useFilters<FilterName>();
   return (
     <div className="flex flex-wrap gap-2">
-      <Select aria-label="Agent" className="!w-auto" onChange={(event) => change("agent", event.target.value)}>
+      <Select
+        aria-label="Agent"
+        className="!w-auto"
+        value={chosen.agent ?? ""}
+        onChange={({ target }) => change({ agent: target.value })}
+      >
         <option value="">Any agent</option>
         {agents.map(({ name }) => (
           <option key={name}>{name}</option>
         ))}
       </Select>
-      <Select aria-label="Kind" className="!w-auto" onChange={(event) => change("kind", event.target.value)}>
+      <Select
+        aria-label="Kind"
+        className="!w-auto"
+        value={nameIn(kindWords, chosen.kind) ?? ""}
+        onChange={({ target }) => change({ kind: target.value })}
+      >
         <option value="">Any kind</option>
         {Object.entries(kindWords).map(([kind, words]) => (
           <option key={kind} value={kind}>
@@ -98,7 +125,8 @@ function Filters({ filter, onChange }: { filter: EntryFilter; onChange: (filter:
             type="date"
             aria-label={edge}
             className="!w-auto"
-            onChange={({ target }) => change(edge, target.value === "" ? "" : new Date(target.value).toISOString())}
+            defaultValue={chosen[edge] ?? ""}
+            onChange={({ target }) => change({ [edge]: target.value })}
           />
         </div>
       ))}
