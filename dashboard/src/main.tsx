@@ -6,15 +6,18 @@ import { createRoot } from "react-dom/client";
 import { queries } from "./api/queries.ts";
 import { router } from "./router.tsx";
 import { applyTheme } from "./shell/theme.ts";
+import { CopyFallback, installClipboard } from "./ui/ManualCopy.tsx";
 import "./styles.css";
 
 applyTheme();
+installClipboard();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     {/* The server's policy allows no style elements; what they would hold is in styles.css. */}
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
+        <CopyFallback />
       </QueryClientProvider>
     </CSPProvider>
   </StrictMode>,

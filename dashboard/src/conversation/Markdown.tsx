@@ -5,7 +5,11 @@ import { htmlAsText } from "./html-as-text.ts";
 
 const plugins = { code: createCodePlugin({ themes: ["github-light", "github-dark"] }) };
 const remarkPlugins = [...Object.values(defaultRemarkPlugins), htmlAsText];
-const controls = { code: { copy: true, download: false }, table: { copy: true, download: false, fullscreen: false } };
+const controls = {
+  code: { copy: true, download: false },
+  // A table is copied as HTML, too. Pages over plain HTTP cannot.
+  table: { copy: "ClipboardItem" in window, download: false, fullscreen: false },
+};
 /** Pictures would be requests to other hosts; the browser's policy refuses them. A link says where it leads. */
 const components = {
   img: ({ alt, src }: { alt?: string | undefined; src?: unknown }) => (

@@ -1,8 +1,9 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { Button } from "./Button.tsx";
+import { ManualCopy } from "./ManualCopy.tsx";
 
-/** Copies a text, and says so. */
+/** Copies a text, and says so. Where the page may not copy, it shows the text for the person to copy. */
 export function CopyButton({
   text,
   label = "Copy",
@@ -13,17 +14,29 @@ export function CopyButton({
   isSmall?: boolean;
 }) {
   const [isCopied, setCopied] = useState(false);
+  const [isManual, setManual] = useState(false);
+  const end = (hasCopied: boolean) => {
+    setManual(false);
+    setCopied(hasCopied);
+    if (hasCopied) setTimeout(() => setCopied(false), 2_000);
+  };
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2_000);
+    try {
+      await navigator.clipboard.writeText(text);
+      end(true);
+    } catch {
+      setManual(true);
+    }
   };
   const Icon = isCopied ? Check : Copy;
   return (
-    <Button kind={isSmall ? "quiet" : "plain"} onClick={() => void copy()} aria-label={isCopied ? "Copied" : label}>
-      <Icon className="size-4" aria-hidden />
-      {!isSmall && (isCopied ? "Copied" : label)}
-    </Button>
+    <>
+      <Button kind={isSmall ? "quiet" : "plain"} onClick={() => void copy()} aria-label={isCopied ? "Copied" : label}>
+        <Icon className="size-4" aria-hidden />
+        {!isSmall && (isCopied ? "Copied" : label)}
+      </Button>
+      {isManual && <ManualCopy text={text} onEnd={end} />}
+    </>
   );
 }
 
