@@ -96,6 +96,7 @@ function CreateAutomation() {
         isOpen={isOpen}
         onClose={() => (made ? show(made.name) : setOpen(false))}
         title={made ? "Copy the secret now" : "Create an automation"}
+        isKept={made !== null}
         isWide
       >
         {made ? (

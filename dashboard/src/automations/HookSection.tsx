@@ -97,7 +97,12 @@ function Rotate({ of: { name }, trigger }: { of: Automation; trigger: HookTrigge
   return (
     <>
       <Button onClick={() => setOpen(true)}>Replace the secret</Button>
-      <Dialog isOpen={isOpen} onClose={close} title={made ? "Copy the secret now" : "Replace the secret"}>
+      <Dialog
+        isOpen={isOpen}
+        onClose={close}
+        title={made ? "Copy the secret now" : "Replace the secret"}
+        isKept={made !== null}
+      >
         {made ? (
           <HookSecret of={made} onDone={close} />
         ) : (

@@ -24,11 +24,11 @@ export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; o
   const [role, setRole] = useState<Role>(own);
   const [agents, setAgents] = useState<readonly string[]>([]);
   const [limit, setLimit] = useState("");
-  const [days, setDays] = useState("");
+  const [days, setDays] = useState("90");
   const isForAgents = kind === "agent";
   const make = useAction(async () => {
     const { key } = await berth.keys.create({
-      name: name.trim() || null,
+      name: name.trim(),
       kind,
       // A key for everything has no limit: it could make another without one.
       ...(isForAgents ? { agents: [...agents], creditLimit: limit.trim() || null } : { role }),
@@ -41,7 +41,14 @@ export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; o
     <Form onSubmit={() => make.run()}>
       <Field label="Name" hint="Its purpose.">
         {(props) => (
-          <Input {...props} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" />
+          <Input
+            {...props}
+            required
+            maxLength={100}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            autoComplete="off"
+          />
         )}
       </Field>
       <KindField value={kind} onChange={setKind} />

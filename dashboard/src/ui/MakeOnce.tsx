@@ -27,7 +27,12 @@ export function MakeOnce({ action, title, what, note, form }: Props) {
       <Button kind="primary" onClick={() => setOpen(true)}>
         {action}
       </Button>
-      <Dialog isOpen={isOpen} onClose={close} title={secret === null ? title : `Copy the ${what} now`}>
+      <Dialog
+        isOpen={isOpen}
+        onClose={close}
+        title={secret === null ? title : `Copy the ${what} now`}
+        isKept={secret !== null}
+      >
         {secret === null ? (
           form(setSecret, close)
         ) : (

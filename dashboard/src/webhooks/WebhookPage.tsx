@@ -147,7 +147,7 @@ function Rotate({ id }: { id: string }) {
       >
         For 24 hours, deliveries have the signatures of both.
       </Confirm>
-      <Dialog isOpen={secret !== null} onClose={() => setSecret(null)} title="Copy the secret now">
+      <Dialog isOpen={secret !== null} onClose={() => setSecret(null)} title="Copy the secret now" isKept>
         {secret !== null && <WebhookSecret secret={secret} onDone={() => setSecret(null)} />}
       </Dialog>
     </>
