@@ -1,18 +1,20 @@
 import type { NetworkLogEntry } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { berth } from "../api/client.ts";
 import { connectionsQuery, networkQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Failure } from "../ui/Failure.tsx";
 import { Select } from "../ui/Field.tsx";
+import { nameIn, useFilters } from "../ui/filters.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
+import { isAllowable, ruleFor } from "./allowable.ts";
 import { bytes } from "./bytes.ts";
 import { refusalWords } from "./refusal-words.ts";
 
@@ -20,14 +22,19 @@ import { refusalWords } from "./refusal-words.ts";
 const logEveryMs = 3_000;
 
 type Verdict = "allowed" | "refused";
+const verdicts: Readonly<Record<Verdict, string>> = { allowed: "Allowed", refused: "Refused" };
 
 /** The log of the agent's connections. A refused host can be allowed from it. */
 export function Connections({ name }: { name: string }) {
-  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [filters, change] = useFilters<"verdict">();
+  const verdict = nameIn(verdicts, filters.verdict) ?? null;
   const query = useQuery({ ...connectionsQuery(name, verdict), refetchInterval: logEveryMs });
-  const { isReady, allow } = useAllow(name);
+  const { policy, allow } = useAllow(name);
   return (
-    <Section title="Connections" actions={<VerdictChoice value={verdict} onChange={setVerdict} />}>
+    <Section
+      title="Connections"
+      actions={<VerdictChoice value={verdict} onChange={(chosen) => change({ verdict: chosen })} />}
+    >
       <Failure of={allow.error} />
       <Loaded query={query}>
         {(entries) =>
@@ -41,12 +48,11 @@ export function Connections({ name }: { name: string }) {
             >
               {entries.map((entry) => (
                 <Row key={entry.id} entry={entry}>
-                  {isReady &&
-                    (entry.reason === "not_allowed" || entry.reason === "asked" || entry.reason === "denied") && (
-                      <Button isBusy={allow.isBusy} onClick={() => allow.run(entry.host, entry.port)}>
-                        Allow this host
-                      </Button>
-                    )}
+                  {policy && isAllowable(entry, policy) && (
+                    <Button isBusy={allow.isBusy} onClick={() => allow.run(entry)}>
+                      Allow this host
+                    </Button>
+                  )}
                 </Row>
               ))}
             </Table>
@@ -57,33 +63,36 @@ export function Connections({ name }: { name: string }) {
   );
 }
 
-/** Adds a host to the agent's rules, once these are loaded. */
+/** The agent's rules, once they are loaded, and how a host is added to them. */
 function useAllow(name: string) {
   const queries = useQueryClient();
   const { data: policy } = useQuery(networkQuery(name));
-  const allow = useAction(async (host: string, port: number | null) => {
-    const rule = port === null ? host : `${host}:${port}`;
+  const allow = useAction(async (entry: NetworkLogEntry) => {
+    const rule = ruleFor(entry);
     const { allow: allowed, deny } = policy!;
     const next = await berth.agent(name).network.set({
-      allow: allowed.includes(rule) ? allowed : [...allowed, rule],
-      deny: deny.filter((each) => each !== host && each !== rule),
+      allow: [...allowed, rule],
+      deny: deny.filter((each) => each !== entry.host && each !== rule),
     });
     queries.setQueryData(networkQuery(name).queryKey, next);
   });
-  return { isReady: policy !== undefined, allow };
+  return { policy, allow };
 }
 
-function VerdictChoice({ value, onChange }: { value: Verdict | null; onChange: (verdict: Verdict | null) => void }) {
+function VerdictChoice({ value, onChange }: { value: Verdict | null; onChange: (verdict: string) => void }) {
   return (
     <Select
       aria-label="Verdict"
       className="!w-auto"
       value={value ?? ""}
-      onChange={({ target }) => onChange(target.value === "" ? null : (target.value as Verdict))}
+      onChange={({ target }) => onChange(target.value)}
     >
       <option value="">All</option>
-      <option value="allowed">Allowed</option>
-      <option value="refused">Refused</option>
+      {Object.entries(verdicts).map(([verdict, word]) => (
+        <option key={verdict} value={verdict}>
+          {word}
+        </option>
+      ))}
     </Select>
   );
 }

@@ -26,7 +26,7 @@ export function DeleteAgent({ name }: { name: string }) {
             word={name}
             onConfirm={async () => {
               await berth.agent(name).delete();
-              await navigate({ to: "/agents" });
+              await navigate({ to: "/agents", ignoreBlocker: true });
               queries.removeQueries({ queryKey: agentQuery(name).queryKey });
               await queries.invalidateQueries({ queryKey: agentsQuery.queryKey, exact: true });
             }}

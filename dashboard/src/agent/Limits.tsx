@@ -1,12 +1,12 @@
 import type { Agent } from "@berth/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useEdits } from "../ui/use-edits.ts";
 import { Section } from "../ui/View.tsx";
 
 type Given = Record<"maxCredits" | "maxMinutes" | "maxToolCalls", string>;
@@ -20,7 +20,8 @@ const fields: Readonly<Record<keyof Given, { label: string; pattern: string; tit
 /** The limits of each of the agent's turns. */
 export function Limits({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
-  const [given, setGiven] = useState(shownOf(agent));
+  const edits = useEdits(shownOf(agent));
+  const given = edits.fields;
   const save = useAction(async () => {
     const { maxCredits, maxMinutes, maxToolCalls } = given;
     const changed = await berth.agent(agent.name).update({
@@ -28,8 +29,8 @@ export function Limits({ agent }: { agent: Agent }) {
       maxMinutes: maxMinutes ? Number(maxMinutes) : null,
       maxToolCalls: maxToolCalls ? Number(maxToolCalls) : null,
     });
-    setGiven(shownOf(changed));
     queries.setQueryData(agentQuery(agent.name).queryKey, changed);
+    edits.settle(shownOf(changed));
   });
   return (
     <Section title="Limits of a turn">
@@ -48,13 +49,13 @@ export function Limits({ agent }: { agent: Agent }) {
                   pattern={fields[name].pattern}
                   title={fields[name].title}
                   placeholder="No limit"
-                  onChange={(event) => setGiven({ ...given, [name]: event.target.value.trim() })}
+                  onChange={(event) => edits.change({ [name]: event.target.value.trim() })}
                 />
               )}
             </Field>
           ))}
         </div>
-        <Submit of={save} kind="primary" disabled={JSON.stringify(given) === JSON.stringify(shownOf(agent))}>
+        <Submit of={save} kind="primary" isChanged={edits.isChanged}>
           Save
         </Submit>
       </Form>

@@ -1,12 +1,12 @@
 import type { Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { AgentChoice } from "../agents/AgentChoice.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery, agentsQuery } from "../api/queries.ts";
 import { Form } from "../ui/Form.tsx";
 import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useEdits } from "../ui/use-edits.ts";
 import { Section } from "../ui/View.tsx";
 
 /** Private agents are called by private ones of the same maker. */
@@ -19,13 +19,14 @@ export function OtherAgents({ agent }: { agent: Agent }) {
   const { name, agents } = agent;
   const queries = useQueryClient();
   const { data: all = [] } = useQuery(agentsQuery);
-  const [chosen, setChosen] = useState<readonly string[]>(agents);
+  const edits = useEdits<{ chosen: readonly string[] }>({ chosen: agents });
+  const { chosen } = edits.fields;
   const save = useAction(async () => {
     // One that is gone cannot be named again.
     const named = chosen.filter((each) => all.some((other) => other.name === each));
     const changed = await berth.agent(name).update({ agents: named });
     queries.setQueryData(agentQuery(name).queryKey, changed);
-    setChosen(changed.agents);
+    edits.settle({ chosen: changed.agents });
   });
   const isChanged = chosen.toSorted().join() !== agents.toSorted().join();
   return (
@@ -39,9 +40,9 @@ export function OtherAgents({ agent }: { agent: Agent }) {
           legend="May ask"
           names={all.filter((other) => other.name !== name && mayCall(agent, other)).map((other) => other.name)}
           chosen={chosen}
-          onChange={setChosen}
+          onChange={(names) => edits.change({ chosen: names })}
         />
-        <Submit of={save} kind="primary" disabled={!isChanged}>
+        <Submit of={save} kind="primary" isChanged={isChanged}>
           Save
         </Submit>
       </Form>

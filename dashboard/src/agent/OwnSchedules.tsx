@@ -1,6 +1,5 @@
 import type { Agent } from "@berth/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
 import { CountField } from "../ui/CountField.tsx";
@@ -8,6 +7,7 @@ import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useEdits } from "../ui/use-edits.ts";
 import { Section } from "../ui/View.tsx";
 
 interface Given {
@@ -20,14 +20,15 @@ interface Given {
 /** Whether the agent may schedule messages to itself, and how many. */
 export function OwnSchedules({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
-  const [given, setGiven] = useState(shownOf(agent));
-  const change = (fields: Partial<Given>) => setGiven((all) => ({ ...all, ...fields }));
+  const edits = useEdits(shownOf(agent));
+  const given = edits.fields;
+  const { change } = edits;
   const save = useAction(async () => {
     const { isOn, max, everyMinutes, maxCredits } = given;
     const schedules = isOn ? { max: Number(max), everyMinutes: Number(everyMinutes), maxCredits } : null;
     const changed = await berth.agent(agent.name).update({ schedules });
-    setGiven(shownOf(changed));
     queries.setQueryData(agentQuery(agent.name).queryKey, changed);
+    edits.settle(shownOf(changed));
   });
   return (
     <Section title="Own schedules">
@@ -65,7 +66,7 @@ export function OwnSchedules({ agent }: { agent: Agent }) {
             </Field>
           </div>
         )}
-        <Submit of={save} kind="primary" disabled={JSON.stringify(given) === JSON.stringify(shownOf(agent))}>
+        <Submit of={save} kind="primary" isChanged={edits.isChanged}>
           Save
         </Submit>
       </Form>

@@ -1,7 +1,6 @@
 import type { Agent } from "@berth/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Plus, Trash2 } from "lucide-react";
-import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
@@ -9,6 +8,7 @@ import { Field, Input, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useEdits } from "../ui/use-edits.ts";
 import { Section } from "../ui/View.tsx";
 
 type Given = Agent["permissions"];
@@ -29,14 +29,15 @@ const decisions: Readonly<Record<Decision, string>> = { allow: "Allow", ask: "As
 /** The tools that the agent may use, must ask about, and may not use. */
 export function Permissions({ agent: { name, permissions } }: { agent: Agent }) {
   const queries = useQueryClient();
-  const [given, setGiven] = useState(permissions);
+  const edits = useEdits(permissions);
+  const given = edits.fields;
   const save = useAction(async () => {
     const changed = await berth.agent(name).update({ permissions: given });
-    setGiven(changed.permissions);
     queries.setQueryData(agentQuery(name).queryKey, changed);
+    edits.settle(changed.permissions);
   });
   const setRule = (at: number, change: Partial<Rule>) =>
-    setGiven({ ...given, rules: given.rules.with(at, { ...given.rules[at]!, ...change }) });
+    edits.change({ rules: given.rules.with(at, { ...given.rules[at]!, ...change }) });
   return (
     <Section title="Permissions">
       <p className="text-sm text-muted">
@@ -47,11 +48,7 @@ export function Permissions({ agent: { name, permissions } }: { agent: Agent }) 
           {(Object.keys(kinds) as Kind[]).map((kind) => (
             <Field key={kind} label={kinds[kind]}>
               {(props) => (
-                <Choice
-                  {...props}
-                  value={given[kind]}
-                  onChoose={(decision) => setGiven({ ...given, [kind]: decision })}
-                />
+                <Choice {...props} value={given[kind]} onChoose={(decision) => edits.change({ [kind]: decision })} />
               )}
             </Field>
           ))}
@@ -86,24 +83,21 @@ export function Permissions({ agent: { name, permissions } }: { agent: Agent }) 
             <Button
               kind="quiet"
               aria-label={`Remove rule ${at + 1}`}
-              onClick={() => setGiven({ ...given, rules: given.rules.toSpliced(at, 1) })}
+              onClick={() => edits.change({ rules: given.rules.toSpliced(at, 1) })}
             >
               <Trash2 className="size-4" aria-hidden />
             </Button>
           </div>
         ))}
-        <div className="flex flex-wrap gap-2">
-          <Button
-            onClick={() =>
-              setGiven({ ...given, rules: [...given.rules, { kind: "execute", pattern: "", decision: "allow" }] })
-            }
-          >
-            <Plus className="size-4" aria-hidden /> Add a rule
-          </Button>
-          <Submit of={save} kind="primary" disabled={JSON.stringify(given) === JSON.stringify(permissions)}>
-            Save
-          </Submit>
-        </div>
+        <Button
+          className="justify-self-start"
+          onClick={() => edits.change({ rules: [...given.rules, { kind: "execute", pattern: "", decision: "allow" }] })}
+        >
+          <Plus className="size-4" aria-hidden /> Add a rule
+        </Button>
+        <Submit of={save} kind="primary" isChanged={edits.isChanged}>
+          Save
+        </Submit>
       </Form>
     </Section>
   );

@@ -1,7 +1,7 @@
 import type { AcpProgram, Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { EffortField, InstructionsField, ModelField } from "../agents/agent-fields.tsx";
+import { useInstructionsDraft } from "../agents/instructions-draft.ts";
 import { ProgramFields, programOf, textOf } from "../agents/ProgramFields.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery, agentsQuery, meQuery, modelsQuery } from "../api/queries.ts";
@@ -12,6 +12,7 @@ import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useEdits } from "../ui/use-edits.ts";
 import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { DeleteAgent } from "./DeleteAgent.tsx";
@@ -48,28 +49,28 @@ export function Settings() {
   );
 }
 
+function behaviourOf({ model, effort, fallbackModels }: Agent) {
+  return { model: model ?? "", effort, fallbacks: fallbackModels.join("\n") };
+}
+
 /** Settings that apply from the next turn on. */
 function Behaviour({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
   const { data: models = [] } = useQuery(modelsQuery);
-  const [model, setModel] = useState(agent.model ?? "");
-  const [effort, setEffort] = useState(agent.effort);
-  const [instructions, setInstructions] = useState(agent.instructions ?? "");
-  const [fallbacks, setFallbacks] = useState(agent.fallbackModels.join("\n"));
+  const edits = useEdits(behaviourOf(agent));
+  const { model, effort, fallbacks } = edits.fields;
+  const draft = useInstructionsDraft(agent.name, agent.instructions ?? "");
   const save = useAction(async () => {
     const changed = await berth.agent(agent.name).update({
       model: model || null,
       effort,
       fallbackModels: namesIn(fallbacks),
-      instructions: instructions || null,
+      instructions: draft.text || null,
     });
     queries.setQueryData(agentQuery(agent.name).queryKey, changed);
+    edits.settle(behaviourOf(changed));
+    draft.settle();
   });
-  const isChanged =
-    model !== (agent.model ?? "") ||
-    effort !== agent.effort ||
-    instructions !== (agent.instructions ?? "") ||
-    namesIn(fallbacks).join() !== agent.fallbackModels.join();
   const usable = models.filter(({ runtimes }) => runtimes.includes(agent.runtime));
   return (
     <Section title="Behaviour">
@@ -78,9 +79,9 @@ function Behaviour({ agent }: { agent: Agent }) {
           models={usable}
           value={model}
           hint="Applies from the next turn on. Prices are credits per million tokens."
-          onChange={setModel}
+          onChange={(chosen) => edits.change({ model: chosen })}
         />
-        <EffortField value={effort} onChange={setEffort} />
+        <EffortField value={effort} onChange={(chosen) => edits.change({ effort: chosen })} />
         <Field
           label="Fallback models"
           hint="One id per line. They answer, in this order, where the model is overloaded or out of reach."
@@ -91,13 +92,13 @@ function Behaviour({ agent }: { agent: Agent }) {
               rows={2}
               value={fallbacks}
               placeholder={usable.at(-1)?.id}
-              onChange={({ target }) => setFallbacks(target.value)}
+              onChange={({ target }) => edits.change({ fallbacks: target.value })}
               className="max-w-xl"
             />
           )}
         </Field>
-        <InstructionsField value={instructions} onChange={setInstructions} />
-        <Submit of={save} kind="primary" disabled={!isChanged}>
+        <InstructionsField draft={draft} />
+        <Submit of={save} kind="primary" isChanged={edits.isChanged || draft.isChanged}>
           Save
         </Submit>
       </Form>
@@ -108,16 +109,17 @@ function Behaviour({ agent }: { agent: Agent }) {
 /** The program of an agent on the runtime `acp`. */
 function Program({ agent, acp }: { agent: Agent; acp: AcpProgram }) {
   const queries = useQueryClient();
-  const [program, setProgram] = useState(textOf(acp));
+  const edits = useEdits(textOf(acp));
   const save = useAction(async () => {
-    const changed = await berth.agent(agent.name).update({ acp: programOf(program) });
+    const changed = await berth.agent(agent.name).update({ acp: programOf(edits.fields) });
     queries.setQueryData(agentQuery(agent.name).queryKey, changed);
+    edits.settle(textOf(changed.acp!));
   });
   return (
     <Section title="Program">
       <Form onSubmit={() => save.run()}>
-        <ProgramFields value={program} onChange={setProgram} />
-        <Submit of={save} kind="primary" disabled={JSON.stringify(programOf(program)) === JSON.stringify(acp)}>
+        <ProgramFields value={edits.fields} onChange={edits.change} />
+        <Submit of={save} kind="primary" isChanged={edits.isChanged}>
           Save
         </Submit>
       </Form>

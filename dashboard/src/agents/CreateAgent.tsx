@@ -10,8 +10,10 @@ import { Field, Input } from "../ui/Field.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
+import { useUnsaved } from "../ui/unsaved.ts";
 import { View } from "../ui/View.tsx";
 import { InstructionsField, ModelField } from "./agent-fields.tsx";
+import { useInstructionsDraft } from "./instructions-draft.ts";
 import { PrivateField } from "./Private.tsx";
 import { noProgram, ProgramFields, programOf } from "./ProgramFields.tsx";
 import { RuntimeChoice } from "./RuntimeChoice.tsx";
@@ -39,7 +41,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
   const [name, setName] = useState("");
   const [runtime, setRuntime] = useState(runtimes[0]?.name ?? "");
   const [model, setModel] = useState("");
-  const [instructions, setInstructions] = useState("");
+  const draft = useInstructionsDraft(null, "");
   const [servers, setServers] = useState<McpServers>({});
   const [size, setSize] = useState<Size>({});
   const [program, setProgram] = useState(noProgram);
@@ -48,7 +50,8 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
   const chosen = runtimes.find((each) => each.name === runtime);
   const usable = models.filter((each) => each.runtimes.includes(runtime));
   const usableModel = usable.some(({ id }) => id === model) ? model : "";
-  const create = useCreation();
+  const create = useCreation(draft.settle);
+  useUnsaved(name !== "" || draft.isChanged || Object.keys(servers).length > 0);
   const isNameGood = namePattern.test(name);
   const ofName = create.error instanceof ApiError && /^agent_(exists|name)/.test(create.error.code ?? "");
   const nameError = ofName ? messageOf(create.error) : isNameLeft && name !== "" && !isNameGood ? nameRule : null;
@@ -60,7 +63,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         setNameLeft(true);
         const acp = chosen?.needsProgram ? programOf(program) : null;
         if (isNameGood)
-          create.mutate({ name, runtime, model: usableModel, instructions, acp, servers, size, isPrivate });
+          create.mutate({ name, runtime, model: usableModel, instructions: draft.text, acp, servers, size, isPrivate });
       }}
     >
       <NameField
@@ -81,7 +84,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         hint="Prices are credits per million tokens, input and output. You can change the model later."
         onChange={setModel}
       />
-      <InstructionsField value={instructions} onChange={setInstructions} />
+      <InstructionsField draft={draft} />
       <ServerFields servers={servers} onChange={setServers} />
       <PrivateField value={isPrivate} onChange={setPrivate} />
       <SizeFields size={size} onChange={setSize} />
@@ -107,8 +110,8 @@ interface NewAgent {
   isPrivate: boolean;
 }
 
-/** Creates an agent, and shows it. */
-function useCreation() {
+/** Creates an agent, and shows it. `onCreated` is called before. */
+function useCreation(onCreated: () => void) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   return useMutation({
@@ -125,7 +128,8 @@ function useCreation() {
       }),
     onSuccess: async (agent) => {
       queries.setQueryData(["agents", agent.name], agent);
-      await navigate({ to: "/agents/$name", params: { name: agent.name } });
+      onCreated();
+      await navigate({ to: "/agents/$name", params: { name: agent.name }, ignoreBlocker: true });
     },
   });
 }

@@ -1,5 +1,6 @@
 import type { Agent, Model } from "@berth/client";
 import { Field, Select, TextArea } from "../ui/Field.tsx";
+import type { InstructionsDraft } from "./instructions-draft.ts";
 import { modelLabel } from "./model-label.ts";
 
 interface ModelFieldProps {
@@ -64,18 +65,29 @@ export function EffortField({
 const efforts: NonNullable<Agent["effort"]>[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** The agent's instructions for every turn. */
-export function InstructionsField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+export function InstructionsField({ draft: { text, isChanged, write, discard } }: { draft: InstructionsDraft }) {
   return (
-    <Field label="Instructions" hint="Instructions for every turn: its role, its tasks, its style. Optional.">
-      {(props) => (
-        <TextArea
-          {...props}
-          rows={12}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-          className="font-mono text-[13px]"
-        />
+    <div className="grid gap-1.5">
+      <Field label="Instructions" hint="Instructions for every turn: its role, its tasks, its style. Optional.">
+        {(props) => (
+          <TextArea
+            {...props}
+            rows={12}
+            value={text}
+            onChange={(event) => write(event.target.value)}
+            className="font-mono text-[13px]"
+          />
+        )}
+      </Field>
+      {isChanged && (
+        <p className="text-sm text-muted">
+          This is a draft. It stays in this tab until you save or{" "}
+          <button type="button" className="rounded text-accent hover:underline" onClick={discard}>
+            discard the draft
+          </button>
+          .
+        </p>
       )}
-    </Field>
+    </div>
   );
 }

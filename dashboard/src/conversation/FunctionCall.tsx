@@ -70,7 +70,9 @@ function Answer({ agent, call: { callId, name } }: { agent: string; call: Functi
           />
         )}
       </Field>
-      <Submit of={give}>Give the result</Submit>
+      <Submit of={give} isChanged={output !== ""} isRepeatable done="Sent">
+        Give the result
+      </Submit>
     </Form>
   );
 }

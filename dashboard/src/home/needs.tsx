@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CalendarX2, CircleAlert, CircleCheck, Coins, Hand, Hourglass, KeyRound, ShieldX, Unplug } from "lucide-react";
 import type { ReactNode } from "react";
+import { isPrivateAddress, ruleFor } from "../agent/allowable.ts";
 import { berth } from "../api/client.ts";
 import { networkQuery } from "../api/queries.ts";
 import { ApprovalButtons, ApprovalDiff, approvalVerbs, visible } from "../conversation/ApprovalCard.tsx";
@@ -65,7 +66,7 @@ export function ApprovalNeed({ approval }: { approval: Approval }) {
 export function HostNeed({ asked: { agent, host, port, finishedAt } }: { asked: AccountConnection }) {
   const queries = useQueryClient();
   const { data: policy } = useQuery(networkQuery(agent));
-  const rule = port === null ? host : `${host}:${port}`;
+  const rule = ruleFor({ host, port });
   const decide = useAction(async (list: "allow" | "deny") => {
     const { allow, deny } = policy!;
     const added = list === "allow" ? { allow: [...allow, rule], deny } : { allow, deny: [...deny, rule] };
@@ -79,13 +80,16 @@ export function HostNeed({ asked: { agent, host, port, finishedAt } }: { asked: 
         <AgentLink name={agent} /> wants to connect to <code className="text-[13px]">{rule}</code>
       </p>
       <div className="mt-2 flex flex-wrap gap-2">
-        <Button isBusy={decide.isBusy} onClick={() => decide.run("allow")}>
-          Allow
-        </Button>
+        {!isPrivateAddress(host) && (
+          <Button isBusy={decide.isBusy} onClick={() => decide.run("allow")}>
+            Allow
+          </Button>
+        )}
         <Button isBusy={decide.isBusy} onClick={() => decide.run("deny")}>
           Deny
         </Button>
       </div>
+      {isPrivateAddress(host) && <p className="mt-2 text-muted">Private addresses are always refused.</p>}
       <Failure of={decide.error} />
     </Need>
   );

@@ -5,9 +5,9 @@ import { berth } from "../api/client.ts";
 import { agentsQuery, meQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
-import { Failure } from "../ui/Failure.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
+import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 import { openWorkspace } from "../workspace/choice.ts";
@@ -17,7 +17,7 @@ import { may } from "../workspace/roles.ts";
 export function WorkspaceSettings({ workspace }: { workspace: Workspace }) {
   return (
     <Section title="Workspace">
-      <Rename key={workspace.name} workspace={workspace} />
+      <Rename key={workspace.id} workspace={workspace} />
       {may(workspace.role, "own") && !workspace.personal && <Delete workspace={workspace} />}
     </Section>
   );
@@ -45,11 +45,10 @@ function Rename({ workspace }: { workspace: Workspace }) {
             />
           )}
         </Field>
-        <Button type="submit" isBusy={rename.isBusy} disabled={isSame}>
+        <Submit of={rename} isChanged={!isSame} done="Renamed">
           Rename
-        </Button>
+        </Submit>
       </div>
-      <Failure of={rename.error} />
     </Form>
   );
 }

@@ -1,19 +1,24 @@
 import type { Profile } from "@berth/client";
-import { useState } from "react";
 import { Failure } from "../ui/Failure.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { Submit } from "../ui/Submit.tsx";
+import { useEdits } from "../ui/use-edits.ts";
 import { Section } from "../ui/View.tsx";
 import { ChannelNotice } from "./channels.tsx";
 import { useProfileChange } from "./use-profile-change.ts";
 
+function addressOf({ email, pendingEmail }: Profile) {
+  return { address: pendingEmail ?? email ?? "" };
+}
+
 /** The person's address, and whether notifications are mailed to it. */
 export function Mail({ profile }: { profile: Profile }) {
-  const { email, pendingEmail, emailNotifications } = profile;
-  const [address, setAddress] = useState(pendingEmail ?? email ?? "");
-  const save = useProfileChange();
+  const { pendingEmail, emailNotifications } = profile;
+  const edits = useEdits(addressOf(profile));
+  const { address } = edits.fields;
+  const save = useProfileChange((saved) => edits.settle(addressOf(saved)));
   const toggle = useProfileChange();
   return (
     <Section title="E-mail">
@@ -39,11 +44,13 @@ export function Mail({ profile }: { profile: Profile }) {
               maxLength={254}
               autoComplete="email"
               value={address}
-              onChange={({ target }) => setAddress(target.value)}
+              onChange={({ target }) => edits.change({ address: target.value })}
             />
           )}
         </Field>
-        <Submit of={save}>{pendingEmail === null ? "Change the address" : "Send the link again"}</Submit>
+        <Submit of={save} isChanged={edits.isChanged} isRepeatable>
+          {pendingEmail === null ? "Change the address" : "Send the link again"}
+        </Submit>
       </Form>
     </Section>
   );

@@ -25,10 +25,10 @@ export function Notifications() {
         {(shown) => (
           <div className="grid max-w-2xl gap-8">
             <Wanted profile={shown} />
-            <QuietTimes key={JSON.stringify([shown.quietHours, shown.timeZone])} profile={shown} />
+            <QuietTimes profile={shown} />
             <Browsers profile={shown} />
-            <Mail key={shown.pendingEmail ?? shown.email} profile={shown} />
-            <Ntfy key={shown.ntfy?.url} profile={shown} />
+            <Mail profile={shown} />
+            <Ntfy profile={shown} />
             <Test />
           </div>
         )}

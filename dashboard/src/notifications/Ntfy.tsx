@@ -1,20 +1,27 @@
 import type { Profile } from "@berth/client";
-import { useState } from "react";
-import { Actions } from "../ui/Actions.tsx";
 import { Button } from "../ui/Button.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
+import { Submit } from "../ui/Submit.tsx";
+import { useEdits } from "../ui/use-edits.ts";
 import { Section } from "../ui/View.tsx";
 import { ChannelNotice } from "./channels.tsx";
 import { useProfileChange } from "./use-profile-change.ts";
 
+/** A stored token is not shown. */
+function topicOf({ ntfy }: Profile) {
+  return { url: ntfy?.url ?? "", token: "" };
+}
+
 /** A topic of an ntfy server. */
 export function Ntfy({ profile }: { profile: Profile }) {
   const { ntfy } = profile;
-  const [url, setUrl] = useState(ntfy?.url ?? "");
-  const [token, setToken] = useState("");
-  const save = useProfileChange();
-  const remove = useProfileChange();
+  const edits = useEdits(topicOf(profile));
+  const { url, token } = edits.fields;
+  const settle = (saved: Profile) => edits.settle(topicOf(saved));
+  const save = useProfileChange(settle);
+  const remove = useProfileChange(settle);
   const asked = () => ({ url: url.trim(), ...(token === "" ? {} : { token: token.trim() }) });
   return (
     <Section title="ntfy">
@@ -31,7 +38,7 @@ export function Ntfy({ profile }: { profile: Profile }) {
                 autoComplete="off"
                 placeholder="https://ntfy.sh/my-secret-topic"
                 value={url}
-                onChange={({ target }) => setUrl(target.value)}
+                onChange={({ target }) => edits.change({ url: target.value })}
               />
             )}
           </Field>
@@ -46,21 +53,25 @@ export function Ntfy({ profile }: { profile: Profile }) {
                 maxLength={200}
                 autoComplete="off"
                 value={token}
-                onChange={({ target }) => setToken(target.value)}
+                onChange={({ target }) => edits.change({ token: target.value })}
               />
             )}
           </Field>
         </div>
-        <Actions errors={[save.error, remove.error]}>
-          <Button type="submit" isBusy={save.isBusy}>
-            Save the topic
-          </Button>
-          {ntfy && (
-            <Button isBusy={remove.isBusy} onClick={() => remove.run({ ntfy: null })}>
-              Remove the topic
-            </Button>
-          )}
-        </Actions>
+        <Failure of={remove.error} />
+        <Submit
+          of={save}
+          isChanged={edits.isChanged}
+          more={
+            ntfy && (
+              <Button isBusy={remove.isBusy} onClick={() => remove.run({ ntfy: null })}>
+                Remove the topic
+              </Button>
+            )
+          }
+        >
+          Save the topic
+        </Submit>
       </Form>
     </Section>
   );

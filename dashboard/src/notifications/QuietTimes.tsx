@@ -1,20 +1,25 @@
 import type { Profile } from "@berth/client";
-import { useState } from "react";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Submit } from "../ui/Submit.tsx";
+import { useEdits } from "../ui/use-edits.ts";
 import { Section } from "../ui/View.tsx";
 import { ZoneField } from "../ui/ZoneField.tsx";
 import { useProfileChange } from "./use-profile-change.ts";
 
 const usual = { from: "22:00", to: "07:00" };
 
+function hoursOf({ quietHours, timeZone }: Profile) {
+  return { hours: quietHours, zone: timeZone ?? "" };
+}
+
 /** The hours in which notifications wait. */
 export function QuietTimes({ profile }: { profile: Profile }) {
-  const { quietHours, timeZone, effectiveTimeZone } = profile;
-  const [hours, setHours] = useState(quietHours);
-  const [zone, setZone] = useState(timeZone ?? "");
-  const save = useProfileChange();
+  const { effectiveTimeZone } = profile;
+  const edits = useEdits(hoursOf(profile));
+  const { hours, zone } = edits.fields;
+  const setHours = (next: typeof hours) => edits.change({ hours: next });
+  const save = useProfileChange((saved) => edits.settle(hoursOf(saved)));
   return (
     <Section title="Quiet hours">
       <Form onSubmit={() => save.run({ quietHours: hours, timeZone: zone.trim() || null })}>
@@ -41,9 +46,11 @@ export function QuietTimes({ profile }: { profile: Profile }) {
                 )}
               </Field>
             ))}
-          <ZoneField value={zone} onChange={setZone} placeholder={effectiveTimeZone} />
+          <ZoneField value={zone} onChange={(next) => edits.change({ zone: next })} placeholder={effectiveTimeZone} />
         </div>
-        <Submit of={save}>Save the quiet hours</Submit>
+        <Submit of={save} isChanged={edits.isChanged}>
+          Save the quiet hours
+        </Submit>
       </Form>
     </Section>
   );

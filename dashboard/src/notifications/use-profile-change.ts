@@ -4,8 +4,8 @@ import { berth } from "../api/client.ts";
 import { profileQuery } from "../api/queries.ts";
 import { useAction } from "../ui/use-action.ts";
 
-/** Changes the profile. Choices are shown at once, and as they were if the change fails. */
-export function useProfileChange() {
+/** Changes the profile. Choices are shown at once, and as they were if the change fails. `onSaved` gets the new profile. */
+export function useProfileChange(onSaved: (profile: Profile) => void = () => {}) {
   const queries = useQueryClient();
   const show = (profile: Profile | undefined) => queries.setQueryData(profileQuery.queryKey, profile);
   return useAction(async (change: ChangeProfile) => {
@@ -19,7 +19,9 @@ export function useProfileChange() {
       });
     }
     try {
-      show(await berth.profile.change(change));
+      const changed = await berth.profile.change(change);
+      show(changed);
+      onSaved(changed);
     } catch (error) {
       show(before);
       throw error;

@@ -12,6 +12,7 @@ import { may } from "../workspace/roles.ts";
 import { WorkspaceMenu } from "../workspace/WorkspaceMenu.tsx";
 import { AccountMenu } from "./AccountMenu.tsx";
 import { BottomBar } from "./BottomBar.tsx";
+import { LeaveGuard } from "./LeaveGuard.tsx";
 import { needOfView, type Place, placesOf } from "./places.ts";
 import { useShortcuts } from "./shortcuts.ts";
 
@@ -45,6 +46,7 @@ export function Shell() {
           <AllowedOutlet needOf={needOfView} />
         </main>
       </div>
+      <LeaveGuard />
       {!isAgent && <BottomBar places={places} />}
       {isPaletteOpen && (
         <Suspense>

@@ -20,19 +20,33 @@ interface ButtonProps extends ComponentProps<"button"> {
 export function buttonClasses(kind: Kind = "plain", more?: string): string {
   return classes(
     "inline-flex min-h-9 items-center justify-center gap-2 rounded-lg px-3 py-1.5 text-sm font-medium whitespace-nowrap",
-    "transition-[background-color,filter] disabled:opacity-50",
+    "transition-[background-color,filter] aria-disabled:opacity-50",
     kinds[kind],
     more,
   );
 }
 
-export function Button({ kind = "plain", isBusy = false, className, disabled, children, ...rest }: ButtonProps) {
+/** Keeps its focus while it is busy or disabled: a keyboard stays where it was. */
+export function Button({
+  kind = "plain",
+  isBusy = false,
+  className,
+  disabled = false,
+  onClick,
+  children,
+  ...rest
+}: ButtonProps) {
+  const isOff = disabled || isBusy;
   return (
     <button
       type="button"
       className={buttonClasses(kind, className)}
-      disabled={disabled || isBusy}
+      aria-disabled={isOff || undefined}
       aria-busy={isBusy}
+      onClick={(event) => {
+        if (isOff) event.preventDefault();
+        else onClick?.(event);
+      }}
       {...rest}
     >
       {isBusy && <span className="size-3.5 animate-spin rounded-full border-2 border-current border-t-transparent" />}

@@ -1,0 +1,29 @@
+import { useBlocker } from "@tanstack/react-router";
+import { Button } from "../ui/Button.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { isUnsaved } from "../ui/unsaved.ts";
+
+/** Asks before the page is left with unsaved changes; the browser asks before its tab is closed. */
+export function LeaveGuard() {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isUnsaved(),
+    enableBeforeUnload: isUnsaved,
+    withResolver: true,
+  });
+  if (blocker.status !== "blocked") return null;
+  return (
+    <Dialog
+      isOpen
+      onClose={blocker.reset}
+      title="Leave without saving?"
+      description="This page has unsaved changes. Leaving discards them; only a draft of instructions stays."
+    >
+      <div className="flex justify-end gap-2">
+        <Button onClick={blocker.reset}>Stay</Button>
+        <Button kind="danger" onClick={blocker.proceed}>
+          Leave
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
