@@ -1,6 +1,5 @@
 import type { Workspace } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { agentsQuery, meQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
@@ -9,6 +8,7 @@ import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
+import { useEdits } from "../ui/use-edits.ts";
 import { Section } from "../ui/View.tsx";
 import { openWorkspace } from "../workspace/choice.ts";
 import { may } from "../workspace/roles.ts";
@@ -25,30 +25,30 @@ export function WorkspaceSettings({ workspace }: { workspace: Workspace }) {
 
 function Rename({ workspace }: { workspace: Workspace }) {
   const queries = useQueryClient();
-  const [name, setName] = useState(workspace.name);
+  const edits = useEdits({ name: workspace.name });
+  const { name } = edits.fields;
   const rename = useAction(async () => {
     await berth.workspaces.rename(workspace.id, { name: name.trim() });
     await queries.invalidateQueries({ queryKey: meQuery.queryKey });
+    edits.settle({ name: name.trim() });
   });
   const isSame = ["", workspace.name].includes(name.trim());
   return (
     <Form onSubmit={() => rename.run()}>
-      <div className="flex flex-wrap items-end gap-2">
-        <Field label="Name" className="min-w-0 flex-1 sm:max-w-80">
-          {(props) => (
-            <Input
-              {...props}
-              value={name}
-              maxLength={64}
-              autoComplete="off"
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <Submit of={rename} isChanged={!isSame} done="Renamed">
-          Rename
-        </Submit>
-      </div>
+      <Field label="Name" className="max-w-80">
+        {(props) => (
+          <Input
+            {...props}
+            value={name}
+            maxLength={64}
+            autoComplete="off"
+            onChange={(event) => edits.change({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      <Submit of={rename} isChanged={!isSame} done="Renamed">
+        Rename
+      </Submit>
     </Form>
   );
 }
