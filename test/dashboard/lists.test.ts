@@ -20,7 +20,7 @@ test("the search, the status and the order of agents are kept on Back and by a r
   await goto("/agents");
   await page.getByLabel("Search agents").fill("ada");
   await page.getByLabel("Order").selectOption("Name");
-  const rows = page.getByRole("table", { name: "Agents" }).getByRole("row").filter({ hasText: "-" });
+  const rows = page.getByRole("region", { name: "Agents", exact: true }).getByRole("row").filter({ hasText: "-" });
   await expect.poll(() => rows.count()).toBe(2);
   await page.getByRole("link", { name: "ada-one" }).click();
   await page.getByLabel("Message to ada-one").waitFor();
