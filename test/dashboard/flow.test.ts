@@ -66,8 +66,8 @@ test("an agent is created, shows its steps, is asked and answers; the cost is sh
   await page.getByRole("radio", { name: /opencode/ }).check();
   await page.getByLabel("Model", { exact: true }).selectOption("anthropic/claude-3-5-sonnet-20241022");
   await page.getByLabel("Instructions", { exact: true }).fill("You are kind.");
-  await page.getByText("Size of its machine").click();
-  await page.getByLabel("Disk").selectOption({ label: "20 GiB at most" });
+  await page.getByText("Machine size").click();
+  await page.getByLabel("Disk").selectOption({ label: "up to 20 GiB" });
   await page.getByText("MCP servers", { exact: true }).click();
   await page.getByRole("button", { name: "Add a server" }).click();
   const dialog = page.getByRole("dialog");

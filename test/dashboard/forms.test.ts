@@ -18,6 +18,7 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const goto = (path: string) => page.goto(`${dashboard.url}/-${path}`);
 const region = (name: string) => page.getByRole("region", { name });
+const focusedField = () => page.evaluate("document.activeElement.labels?.[0]?.textContent");
 const focused = () => page.evaluate("document.activeElement.textContent");
 
 test("each form of the settings says that it has saved, and keeps the focus", async () => {
@@ -115,7 +116,7 @@ test("a key has a name and an end, and its dialog is closed by a button only", a
   expect(await dialog.getByLabel("Expires").inputValue()).toBe("90");
   const make = dialog.getByRole("button", { name: "Make the key" });
   await make.click();
-  expect(await dialog.getByLabel("Name").evaluate("(field) => field.validity.valueMissing")).toBe(true);
+  expect(await page.evaluate("document.activeElement.validity.valueMissing")).toBe(true);
   await dialog.getByLabel("Name").fill("for the build");
   await make.click();
   await page.getByTestId("once").waitFor();
@@ -176,4 +177,40 @@ test("a host is allowed beside unsaved rules, unless it is always refused", asyn
   await region("Rules").getByText("Saved").waitFor();
   const saved = (await client.call("GET", "/agents/ada/network")).body.allow;
   expect(saved).toEqual(["kept.example.com", "mine.example.com", "new.example.com:443"]);
+});
+
+test("a new agent's name is checked as it is typed, in lower case, and the focus goes to what is wrong", async () => {
+  await goto("/create-agent");
+  const name = page.getByLabel("Name", { exact: true });
+  await name.pressSequentially("Ada!");
+  expect(await name.inputValue()).toBe("ada!");
+  await page.getByRole("alert").getByText("“!” is not allowed").waitFor();
+  await name.fill("a".repeat(31));
+  await page.getByRole("alert").getByText("up to 30 characters; this has 31").waitFor();
+  await page.getByRole("button", { name: "Create agent" }).click();
+  expect(await focusedField()).toBe("Name");
+  await name.fill("ada");
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page.getByRole("alert").getByText("ada").waitFor();
+  await expect.poll(focusedField).toBe("Name");
+});
+
+test("an MCP server's name and address are checked in its dialog, and sizes that the host lacks are not offered", async () => {
+  await goto("/create-agent");
+  await page.getByText("MCP servers", { exact: true }).click();
+  await page.getByRole("button", { name: "Add a server" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("bad name!");
+  await dialog.getByRole("alert").getByText("1–32 lowercase letters").waitFor();
+  await dialog.getByLabel("Name").fill("good");
+  await dialog.getByLabel("Address").fill("notaurl");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  expect(await focusedField()).toBe("Address");
+  await page.keyboard.press("Escape");
+  await page.getByText("Machine size").click();
+  const { limit } = (await dashboard.service.client.call("GET", "/admin/capacity")).body.memoryMiB;
+  await page.getByText(`share ${(limit / 1024).toFixed(1)} GiB`).waitFor();
+  const sizes = (await page.getByLabel("Memory").locator("option").allTextContents()).slice(1);
+  for (const size of sizes) expect(Number.parseInt(size, 10) * 1024).toBeLessThanOrEqual(limit);
+  expect(sizes.length).toBeGreaterThan(0);
 });

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { NameField } from "../agents/NameField.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
-import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { useAction } from "../ui/use-action.ts";
 
@@ -46,20 +46,7 @@ function ForkForm({ source, snapshot, onCancel }: Props & { onCancel: () => void
   });
   return (
     <Form onSubmit={() => fork.run()}>
-      <Field label="Name of the new agent" hint="3 to 30 lowercase letters, digits and hyphens.">
-        {(props) => (
-          <Input
-            {...props}
-            required
-            value={name}
-            maxLength={30}
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <NameField label="Name of the new agent" value={name} onChange={setName} />
       <label className="flex items-center gap-2 text-sm">
         <input type="checkbox" checked={secrets} onChange={(event) => setSecrets(event.target.checked)} />
         Copy the secrets of {source} too

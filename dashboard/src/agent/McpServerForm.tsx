@@ -10,6 +10,11 @@ import type { McpForm } from "./mcp-form.ts";
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write
 const reference = "${GITHUB_TOKEN}";
 
+/** As the API says. */
+const namePattern = "[a-z][a-z0-9\\-]{0,31}";
+const wholeName = new RegExp(`^${namePattern}$`);
+const nameRule = "1–32 lowercase letters, digits or hyphens; must start with a letter.";
+
 /** The properties of the control for a field of the form. */
 type TextProps = (field: keyof McpForm) => {
   value: string;
@@ -39,8 +44,21 @@ export function McpServerForm({ initial, onSave, onCancel }: FormProps) {
   return (
     <Form onSubmit={() => save.run()}>
       {initial.name === "" && (
-        <Field label="Name" hint="Lowercase letters, digits and hyphens: github">
-          {(props) => <Input {...props} {...text("name")} required />}
+        <Field
+          label="Name"
+          hint="Lowercase letters, digits and hyphens: github"
+          error={form.name === "" || wholeName.test(form.name) ? null : nameRule}
+        >
+          {(props) => (
+            <Input
+              {...props}
+              {...text("name")}
+              onChange={({ target }) => setForm({ ...form, name: target.value.toLowerCase().trim() })}
+              required
+              pattern={namePattern}
+              title={nameRule}
+            />
+          )}
         </Field>
       )}
       <Field label="Where it is">
@@ -97,7 +115,17 @@ function RemoteFields({ text }: { text: TextProps }) {
   return (
     <>
       <Field label="Address" hint="The agent's egress policy must allow its host.">
-        {(props) => <Input {...props} {...text("url")} required inputMode="url" placeholder="https://" />}
+        {(props) => (
+          <Input
+            {...props}
+            {...text("url")}
+            required
+            type="url"
+            pattern="https?://.+"
+            title="An address: https://mcp.example.com/"
+            placeholder="https://"
+          />
+        )}
       </Field>
       <Field
         label="Headers"

@@ -36,7 +36,7 @@ export function AgentList() {
         {(agents) =>
           agents.length === 0 ? (
             <Empty title="No agents yet" action={<CreateLink />}>
-              An agent is a program with a model, in its own machine. Creating one takes a second.
+              An agent is a model and its tools, running in its own virtual machine. Ready in about a second.
             </Empty>
           ) : (
             <Found agents={agents} />
@@ -206,9 +206,9 @@ function Row({ agent, isChosen, onChoose }: RowProps) {
       </td>
       <td className="text-muted">
         {runtime}
-        {image?.upgradeAvailable && <span className="ml-2 whitespace-nowrap text-xs">upgrade waits</span>}
+        {image?.upgradeAvailable && <span className="ml-2 whitespace-nowrap text-xs">Update available</span>}
       </td>
-      <td className="text-muted">{model ?? "its default"}</td>
+      <td className="text-muted">{model ?? "default"}</td>
       <td className="whitespace-nowrap text-muted">
         <Time at={lastActiveAt} />
       </td>

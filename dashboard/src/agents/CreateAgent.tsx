@@ -6,7 +6,6 @@ import { McpServerList } from "../agent/McpServerList.tsx";
 import { berth } from "../api/client.ts";
 import { modelsQuery, runtimesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
-import { Field, Input } from "../ui/Field.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
@@ -14,14 +13,11 @@ import { useUnsaved } from "../ui/unsaved.ts";
 import { View } from "../ui/View.tsx";
 import { InstructionsField, ModelField } from "./agent-fields.tsx";
 import { useInstructionsDraft } from "./instructions-draft.ts";
+import { NameField } from "./NameField.tsx";
 import { PrivateField } from "./Private.tsx";
 import { noProgram, ProgramFields, programOf } from "./ProgramFields.tsx";
 import { RuntimeChoice } from "./RuntimeChoice.tsx";
 import { type Size, SizeFields } from "./SizeFields.tsx";
-
-/** As the API says. */
-const namePattern = /^[a-z][a-z0-9-]{1,28}[a-z0-9]$/;
-const nameRule = "3 to 30 lowercase letters, digits and hyphens. Starts with a letter, does not end with a hyphen.";
 
 export function CreateAgent() {
   const runtimes = useQuery(runtimesQuery);
@@ -46,34 +42,28 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
   const [size, setSize] = useState<Size>({});
   const [program, setProgram] = useState(noProgram);
   const [isPrivate, setPrivate] = useState(false);
-  const [isNameLeft, setNameLeft] = useState(false);
   const chosen = runtimes.find((each) => each.name === runtime);
   const usable = models.filter((each) => each.runtimes.includes(runtime));
   const usableModel = usable.some(({ id }) => id === model) ? model : "";
   const create = useCreation(draft.settle);
   useUnsaved(name !== "" || draft.isChanged || Object.keys(servers).length > 0);
-  const isNameGood = namePattern.test(name);
   const ofName = create.error instanceof ApiError && /^agent_(exists|name)/.test(create.error.code ?? "");
-  const nameError = ofName ? messageOf(create.error) : isNameLeft && name !== "" && !isNameGood ? nameRule : null;
   return (
     <form
       className="grid gap-6"
       onSubmit={(event) => {
         event.preventDefault();
-        setNameLeft(true);
         const acp = chosen?.needsProgram ? programOf(program) : null;
-        if (isNameGood)
-          create.mutate({ name, runtime, model: usableModel, instructions: draft.text, acp, servers, size, isPrivate });
+        create.mutate({ name, runtime, model: usableModel, instructions: draft.text, acp, servers, size, isPrivate });
       }}
     >
       <NameField
         value={name}
-        error={nameError}
+        error={ofName ? messageOf(create.error) : null}
         onChange={(value) => {
           setName(value);
           create.reset();
         }}
-        onLeave={() => setNameLeft(true)}
       />
       <RuntimeChoice runtimes={runtimes} chosen={runtime} onChoose={setRuntime} />
       {chosen?.needsProgram && <ProgramFields value={program} onChange={setProgram} />}
@@ -132,34 +122,6 @@ function useCreation(onCreated: () => void) {
       await navigate({ to: "/agents/$name", params: { name: agent.name }, ignoreBlocker: true });
     },
   });
-}
-
-interface NameProps {
-  value: string;
-  error: string | null;
-  onChange: (value: string) => void;
-  onLeave: () => void;
-}
-
-function NameField({ value, error, onChange, onLeave }: NameProps) {
-  return (
-    <Field label="Name" hint={nameRule} error={error}>
-      {(props) => (
-        <Input
-          {...props}
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-          onBlur={onLeave}
-          required
-          maxLength={30}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          className="max-w-sm"
-        />
-      )}
-    </Field>
-  );
 }
 
 /** The agent's MCP servers, folded: many agents need none. */

@@ -20,7 +20,7 @@ export function ModelField({ models, value, usual = null, hint, onChange }: Mode
     <Field label="Model" hint={hint}>
       {(props) => (
         <Select {...props} value={value} onChange={(event) => onChange(event.target.value)} className="max-w-xl">
-          <option value="">The runtime's default{usual && `: ${usual}`}</option>
+          <option value="">Default{usual && ` (${usual})`}</option>
           {value !== "" && !models.some(({ id }) => id === value) && <option value={value}>{value}</option>}
           {models.map((each) => (
             <option key={each.id} value={each.id}>

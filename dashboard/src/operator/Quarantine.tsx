@@ -3,13 +3,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { bytes } from "../agent/bytes.ts";
+import { NameField } from "../agents/NameField.tsx";
 import { berth } from "../api/client.ts";
 import { orphansQuery, usersQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
-import { Field, Input, Select } from "../ui/Field.tsx";
+import { Field, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Table } from "../ui/Table.tsx";
@@ -99,9 +100,9 @@ function GiveBack({ orphan: { id, agent } }: { orphan: Orphan }) {
   // Operators share one account: yours.
   const others = (users.data ?? []).filter(({ operator }) => !operator);
   const give = useAction(async () => {
-    await berth.admin.giveBackOrphan(id, { name: name.trim(), ...(user === "" ? {} : { user }) });
+    await berth.admin.giveBackOrphan(id, { name, ...(user === "" ? {} : { user }) });
     await queries.invalidateQueries({ queryKey: orphansQuery.queryKey });
-    if (user === "") await navigate({ to: "/agents/$name", params: { name: name.trim() } });
+    if (user === "") await navigate({ to: "/agents/$name", params: { name } });
     else setOpen(false);
   });
   return (
@@ -111,22 +112,11 @@ function GiveBack({ orphan: { id, agent } }: { orphan: Orphan }) {
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Make an agent of these files">
         <Form onSubmit={() => give.run()}>
-          <Field
-            label="Name"
+          <NameField
             hint="The agent sleeps until its first message. It is private to its owner, who can share it. Its settings and secrets are not restored."
-          >
-            {(props) => (
-              <Input
-                {...props}
-                required
-                value={name}
-                autoComplete="off"
-                autoCapitalize="none"
-                spellCheck={false}
-                onChange={(event) => setName(event.target.value)}
-              />
-            )}
-          </Field>
+            value={name}
+            onChange={setName}
+          />
           <Field label="Owner">
             {(props) => (
               <Select {...props} value={user} onChange={(event) => setUser(event.target.value)}>
