@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Dashboard } from "../support/dashboard.ts";
 
-// What all forms do: say that they have saved, keep the focus, ask before edits are lost.
+// Forms say that they have saved, keep the focus, and ask before edits are lost.
 
 let dashboard: Dashboard;
 let page: Page;
@@ -98,7 +98,7 @@ test("a new agent's instructions stay a draft until it is created", async () => 
   expect(await page.getByLabel("Instructions").inputValue()).toBe("");
 });
 
-test("a click beside a dialog does not lose what was typed in it", async () => {
+test("a click outside a dialog keeps what was typed in it", async () => {
   await goto("/keys");
   await page.getByRole("button", { name: "Make a key" }).click();
   const dialog = page.getByRole("dialog");
@@ -154,7 +154,7 @@ test("where the page may not copy, the text is selected for the person to copy",
   await context.close();
 });
 
-test("a host is allowed beside unsaved rules, unless it is always refused", async () => {
+test("a host is added to unsaved rules, unless it is always refused", async () => {
   const { client, driver } = dashboard.service;
   await client.call("PUT", "/agents/ada/network", { allow: ["kept.example.com"], deny: ["*.denied.example.com"] });
   const proxy = driver.proxyOf(driver.running[0]!);

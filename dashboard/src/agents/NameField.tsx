@@ -16,7 +16,7 @@ interface NameFieldProps {
   onChange: (value: string) => void;
 }
 
-/** The name of a new agent, in lower case. What is wrong with it is shown as it is typed. */
+/** The name of a new agent, in lower case. Errors are shown as it is typed. */
 export function NameField({ label = "Name", hint = rule, value, error = null, onChange }: NameFieldProps) {
   const [isLeft, setLeft] = useState(false);
   const input = useRef<HTMLInputElement>(null);
@@ -46,7 +46,7 @@ export function NameField({ label = "Name", hint = rule, value, error = null, on
   );
 }
 
-/** What is wrong with a name; null if nothing is. Until `isWhole`, only what more letters cannot mend. */
+/** The error of a name, or null. Until `isWhole`, only those that more letters cannot mend. */
 function problemOf(name: string, isWhole: boolean): string | null {
   const [wrong] = /[^a-z0-9-]/u.exec(name) ?? [];
   if (wrong !== undefined) return `“${wrong}” is not allowed: a name has lowercase letters, digits and hyphens.`;

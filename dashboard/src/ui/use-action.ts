@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 /** How long a success is shown. */
 const doneMs = 5_000;
 
-/** What a button or a form shows of its action. */
+/** The state of an action, for its button or form. */
 export interface ActionState {
   isBusy: boolean;
   error: unknown;
