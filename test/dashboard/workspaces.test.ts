@@ -194,7 +194,7 @@ test("a key is made with a role, and a workspace is deleted with its agents and 
     "member",
     "viewer",
   ]);
-  await dialog.getByLabel("Name").fill("of a member");
+  await dialog.getByLabel("Name").fill("for a script");
   await dialog.getByLabel("Role").selectOption("member");
   await dialog.getByRole("button", { name: "Make the key" }).click();
   const key = (await page.getByTestId("once").textContent())!;
