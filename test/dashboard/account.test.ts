@@ -58,10 +58,10 @@ test("a user is added, sets a password by the link, sees nothing of the operator
   await his.getByLabel("Password", { exact: true }).fill(password);
   await his.getByLabel("Once more").fill(password);
   await his.getByRole("button", { name: "Set the password" }).click();
-  await his.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+  await his.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
   expect(await his.getByRole("link", { name: "Operator" }).count()).toBe(0);
   await his.goto(`${dashboard.url}/-/operator`);
-  await his.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+  await his.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
 
   await page.reload();
   const row = page.getByRole("row").filter({ hasText: "simon" }).first();
@@ -73,7 +73,7 @@ test("a user is added, sets a password by the link, sees nothing of the operator
   await row.getByRole("button", { name: "Enable" }).click();
   await row.getByText("active").waitFor();
   await signIn(his, "simon");
-  await his.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+  await his.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
   await simon.close();
 });
 
@@ -139,7 +139,7 @@ test("the palette has groups, filters by the typed text, and reports when nothin
   await page.getByRole("heading", { name: "Danger zone" }).waitFor();
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog", { name: "Go to" }).getByRole("combobox").fill("qqqq");
-  await page.getByText("No matches.").waitFor();
+  await page.getByText("No results.").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog", { name: "Go to" }).waitFor({ state: "detached" });
 });

@@ -51,7 +51,7 @@ test("from a phone, with the machine asleep, on the page of what needs you", asy
   await page.setViewportSize(phone);
   await goto("/");
   const need = page
-    .getByRole("list", { name: "What needs you" })
+    .getByRole("list", { name: "Needs attention" })
     .getByRole("listitem")
     .filter({ hasText: "eve wants to" });
   await need.getByText("eve wants to execute git push").waitFor();

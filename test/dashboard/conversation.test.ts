@@ -45,7 +45,7 @@ test("a server that is restarted in mid-stream costs nothing: the answer is whol
   await dashboard.service.restart();
   await expect.poll(() => answerOf(turn)).toBe(deltasOf("count 80").join("").trim());
   expect(await page.getByRole("article").count()).toBe(1);
-  await page.getByText("The service is not responding").waitFor({ state: "detached" });
+  await page.getByText("Can't reach the server").waitFor({ state: "detached" });
 });
 
 test("a message that reaches the running turn is shown in it", async () => {
@@ -244,7 +244,7 @@ test("hundreds of turns: only those in view are in the page, and older ones come
       { timeout: 60_000 },
     )
     .toBeGreaterThan(0);
-  await page.getByRole("button", { name: "To the newest" }).click();
+  await page.getByRole("button", { name: "Jump to latest" }).click();
   await turnOf("message 90").waitFor();
 });
 

@@ -50,7 +50,7 @@ test("the sign-in is a cookie that only the service sees, and outlives a reload"
     await page.evaluate("document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)"),
   ).not.toMatch(/berth_dashboard|eyJ/);
   await page.reload();
-  await heading("What needs you").waitFor();
+  await heading("Needs attention").waitFor();
 });
 
 test("an agent is created, shows its steps, is asked and answers; the cost is shown", async () => {
@@ -143,7 +143,7 @@ test("a terminal runs a command, and is found again", async () => {
 
 test("the palette goes anywhere by the keyboard", async () => {
   await goTo("Home");
-  await heading("What needs you").waitFor();
+  await heading("Needs attention").waitFor();
   await page.getByRole("link", { name: "ada" }).first().waitFor();
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox").fill("ada");

@@ -100,7 +100,7 @@ test("a public link shows a port's pages to anybody, until it is ended", async (
   const link = (await page.getByTestId("once").textContent())!;
   expect(await statusAt(link)).toBeLessThan(400);
   const shared = page.getByRole("region", { name: "Public links" }).last().getByRole("row");
-  await shared.getByRole("button", { name: "End it" }).click();
+  await shared.getByRole("button", { name: "Revoke link" }).click();
   await page.getByText("None. Share a port").waitFor();
   expect(await statusAt(link)).toBeGreaterThanOrEqual(400);
 });
@@ -136,7 +136,7 @@ test("a host that was refused is allowed from its line", async () => {
     .toEqual(["hosted.example:443"]);
   expect(await page.getByLabel("Allowed hosts").inputValue()).toBe("hosted.example:443");
   await page.goto(`${dashboard.url}/-/`);
-  await page.getByText("was refused a connection to").waitFor();
+  await page.getByText("tried to reach").waitFor();
 });
 
 test("a secret is set, shown without its value, and removed", async () => {

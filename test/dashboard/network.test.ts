@@ -22,7 +22,7 @@ test("a host on neither list is asked about on the home page, and allowed from t
     asked.destroy();
   }
   await page.goto(`${dashboard.url}/-/`);
-  const needs = page.getByRole("list", { name: "What needs you" }).getByRole("listitem");
+  const needs = page.getByRole("list", { name: "Needs attention" }).getByRole("listitem");
   const one = needs.filter({ hasText: "ada wants to connect to one.example.com:443" });
   const two = needs.filter({ hasText: "ada wants to connect to two.example.com:443" });
   await one.getByRole("button", { name: "Allow" }).click();

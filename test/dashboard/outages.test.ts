@@ -39,14 +39,14 @@ test("a server that is killed in mid-stream costs nothing: the answer is whole a
   const turn = await send(page, "ada", "count 200 40");
   await turn.getByText("1 2 3 4 5").waitFor();
   await service.killServer();
-  await page.getByText("The service is not responding").waitFor({ timeout: waitMs });
+  await page.getByText("Can't reach the server").waitFor({ timeout: waitMs });
   await send(page, "ada", "and then");
   await page.getByRole("list", { name: "Queued messages" }).getByText("and then").waitFor();
   await service.startServer();
   await expect.poll(() => answerOf(turn)).toBe(deltasOf("count 200").join("").trim());
   await expect.poll(() => answerOf(page.getByRole("article", { name: "Turn: and then" }))).toBe("and then");
   expect(await page.getByRole("article").count()).toBe(2);
-  await page.getByText("The service is not responding").waitFor({ state: "detached", timeout: waitMs });
+  await page.getByText("Can't reach the server").waitFor({ state: "detached", timeout: waitMs });
 });
 
 test("over a slow line that loses things, everything works, what is typed shows at once, and a cut costs nothing", {
@@ -75,5 +75,5 @@ test("over a slow line that loses things, everything works, what is typed shows 
   await page.getByText("42-is-it").first().waitFor();
   await page.reload();
   await page.getByText("42-is-it").first().waitFor();
-  await page.getByText("The service is not responding").waitFor({ state: "detached" });
+  await page.getByText("Can't reach the server").waitFor({ state: "detached" });
 });

@@ -45,7 +45,7 @@ test("another person's private agent can be suspended and deleted, and shows not
   await page.getByText("Only mia sees its conversation, files and settings.").waitFor();
   expect(await page.getByRole("link", { name: "Files" }).count()).toBe(0);
   await page.getByRole("button", { name: "Suspend" }).click();
-  await page.getByText("asleep").waitFor();
+  await page.getByText("suspended", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("textbox").fill("hers");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
@@ -60,7 +60,7 @@ test("another person's private agent is offered for nothing that its maker alone
     expect((await member.createAgent(name, fields)).body.status).toBe("failed");
   }
   await page.goto(`${dashboard.url}/-/`);
-  const needs = page.getByRole("list", { name: "What needs you" });
+  const needs = page.getByRole("list", { name: "Needs attention" });
   await needs.getByText("shared has failed").waitFor();
   expect(await needs.getByText("hidden").count()).toBe(0);
 

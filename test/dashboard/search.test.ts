@@ -25,7 +25,7 @@ const found = async () => (await service.client.call("GET", "/search?q=harbour")
 
 async function open(): Promise<void> {
   await page.goto(`${dashboard.url}/-/`);
-  await page.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
   await page.keyboard.press("Control+k");
   await input().waitFor();
 }
@@ -73,5 +73,5 @@ test("an earlier search that is answered late shows nothing, and a lost service 
   await input().fill("meetin");
   await marks().filter({ hasText: "meeting" }).first().waitFor();
   await input().fill("?!");
-  await page.getByText("No matches.").waitFor();
+  await page.getByText("No results.").waitFor();
 });

@@ -26,7 +26,7 @@ test("a snapshot is taken, also a second of the same name is refused in place", 
   for (const expected of ["taken", "refused"]) {
     await page.getByRole("button", { name: "Take a snapshot" }).click();
     await page.getByRole("dialog").getByLabel("Name").fill("vor dem Umbau 🚧");
-    await page.getByRole("dialog").getByRole("button", { name: "Take it" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Take snapshot" }).click();
     if (expected === "taken") await row("vor dem Umbau 🚧").waitFor();
     else await page.getByRole("dialog").getByText("has a snapshot vor dem Umbau 🚧 already").waitFor();
   }
@@ -67,7 +67,7 @@ test("another agent is made of it, and a snapshot is removed", async () => {
     .getByRole("button", { name: "Fork" })
     .click();
   await page.getByRole("dialog").getByLabel("Name of the new agent").fill("eve");
-  await page.getByRole("dialog").getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create fork" }).click();
   await page.getByRole("heading", { level: 1, name: "eve" }).waitFor();
   expect(await client.ask("eve", "recall")).toBe("one\nrecall\n");
 });
@@ -75,14 +75,14 @@ test("another agent is made of it, and a snapshot is removed", async () => {
 test("a newer image is reported, and the agent can be upgraded to it", async () => {
   await page.goto(`${dashboard.url}/-/agents`);
   await row("eve").getByText("claude-code").waitFor();
-  expect(await page.getByText("upgrade waits").count()).toBe(0);
+  expect(await page.getByText("upgrade available").count()).toBe(0);
   dashboard.service.driver.imageId = "newer";
   await page.reload();
-  await row("ada").getByText("upgrade waits").waitFor();
+  await row("ada").getByText("upgrade available").waitFor();
   await page.getByLabel("Select eve").check();
   await page.getByRole("button", { name: "Upgrade" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Upgrade" }).click();
-  await row("eve").getByText("upgrade waits").waitFor({ state: "detached" });
+  await row("eve").getByText("upgrade available").waitFor({ state: "detached" });
   await page.goto(`${dashboard.url}/-/agents/ada/settings`);
   await page.getByRole("button", { name: "Upgrade" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Upgrade" }).click();
@@ -98,7 +98,7 @@ test("another runtime continues with the agent", async () => {
   await page.getByText("claude-code runs it.").waitFor();
   await page.getByRole("button", { name: "Change", exact: true }).click();
   await page.getByRole("dialog").getByLabel("Runtime").selectOption({ index: 1 });
-  await page.getByRole("dialog").getByRole("button", { name: "Change it" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Switch runtime" }).click();
   await page.getByText("openclaw runs it.").waitFor();
   await expect.poll(async () => (await client.call("GET", "/agents/eve")).body.status).toBe("ready");
 });

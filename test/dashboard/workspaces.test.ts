@@ -21,7 +21,7 @@ beforeAll(async () => {
   await other.getByLabel("Password", { exact: true }).fill(password);
   await other.getByLabel("Once more").fill(password);
   await other.getByRole("button", { name: "Set the password" }).click();
-  await other.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+  await other.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
   await other.getByRole("button", { name: /^Account of/ }).click();
   await other.getByRole("menuitem", { name: "Sign out", exact: true }).click();
   await other.getByRole("heading", { name: "You are signed out" }).waitFor();

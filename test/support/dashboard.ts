@@ -65,7 +65,7 @@ async function useFirstLink(page: Page, link: string): Promise<void> {
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByLabel("Once more").fill(password);
   await page.getByRole("button", { name: "Set the password" }).click();
-  await page.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
 }
 
 async function signIn(page: Page, url: string): Promise<void> {
@@ -73,7 +73,7 @@ async function signIn(page: Page, url: string): Promise<void> {
   await page.getByLabel("Name").fill("Ulla");
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
 }
 
 /** The paths of all views, those of an agent among them. */

@@ -1,6 +1,6 @@
 import type { Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useLocation } from "@tanstack/react-router";
+import { Link, useChildMatches, useLocation } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { Installing } from "../agents/Installing.tsx";
@@ -8,24 +8,42 @@ import { PrivateMark, useIsClosed } from "../agents/Private.tsx";
 import { AgentBadge } from "../agents/status.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
+import { useIsMissing } from "../api/use-missing.ts";
 import { Button } from "../ui/Button.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
+import { useTitle } from "../ui/title.ts";
 import { useAction } from "../ui/use-action.ts";
-import { useTitle } from "../ui/View.tsx";
+import { EmptyView } from "../ui/View.tsx";
 import { AllowedOutlet } from "../workspace/AllowedOutlet.tsx";
 import { useMay } from "../workspace/use-may.ts";
+import { AgentMenu } from "./AgentMenu.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { ClosedAgent } from "./ClosedAgent.tsx";
-import { needOfTab, useAgentTabs } from "./tabs.ts";
+import { nameOfTab, needOfTab, useAgentTabs } from "./tabs.ts";
 
-/** One agent: its name and status over its tabs. */
 export function AgentPage() {
   const name = useAgentName();
+  const isGone = useIsMissing(useQuery(agentQuery(name)), name);
+  return isGone ? <NoAgent name={name} /> : <Tabs name={name} />;
+}
+
+function NoAgent({ name }: { name: string }) {
+  return (
+    <EmptyView title={`There is no agent ${name}`} to="/agents" label="All agents">
+      It was deleted, or it is in another workspace.
+    </EmptyView>
+  );
+}
+
+/** One agent: its name and status over its tabs. */
+function Tabs({ name }: { name: string }) {
   const query = useQuery(agentQuery(name));
   const isClosed = useIsClosed()(query.data);
-  useTitle(name);
+  const [child] = useChildMatches();
+  const tab = nameOfTab(child?.fullPath ?? "");
+  useTitle(isClosed ? name : `${name}: ${tab}`);
   const tabs = useAgentTabs();
   const tabBar = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
@@ -38,21 +56,26 @@ export function AgentPage() {
     <>
       <header className="border-b bg-surface px-3 pt-2 md:px-6 md:pt-4">
         <div className="flex min-w-0 items-center gap-2">
-          <Link to="/agents" aria-label="All agents" className="-ml-1 rounded-lg p-1 text-muted hover:bg-sunken">
+          <Link to="/agents" aria-label="All agents" className="tap -ml-1 rounded-lg p-1 text-muted hover:bg-sunken">
             <ChevronLeft className="size-5" aria-hidden />
           </Link>
           <h1 className="truncate text-lg font-semibold">{name}</h1>
-          {query.data && <AgentBadge status={query.data.status} />}
+          {query.data && <AgentBadge agent={query.data} />}
           {query.data && <PrivateMark agent={query.data} />}
           <span className="ml-auto hidden truncate text-sm text-muted sm:inline">
             {query.data && [query.data.runtime, query.data.model].filter(Boolean).join(", ")}
           </span>
+          {query.data && (
+            <span className="max-sm:ml-auto">
+              <AgentMenu agent={query.data} />
+            </span>
+          )}
         </div>
         <nav
           ref={tabBar}
           hidden={isClosed}
           aria-label={`Views of ${name}`}
-          className="-mx-3 mt-1 flex overflow-x-auto px-3 md:-mx-6 md:px-6"
+          className="scrolls-sideways -mx-3 mt-1 flex overflow-x-auto px-3 md:-mx-6 md:px-6"
         >
           {tabs.map(({ to, name: label }) => (
             <Link

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { NameField } from "../agents/NameField.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
-import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Form } from "../ui/Form.tsx";
@@ -13,35 +12,35 @@ import { useAction } from "../ui/use-action.ts";
 interface Props {
   /** The name of the agent that the fork begins as. */
   source: string;
-  snapshot: { id: string; label: string };
+  /** Null: its current state. */
+  snapshot: { id: string; label: string } | null;
+  onClose: () => void;
 }
 
-/** Makes an agent of a snapshot, and leads to it. */
-export function ForkDialog({ source, snapshot }: Props) {
-  const [isOpen, setOpen] = useState(false);
+/** Makes an agent of another one, and leads to it. */
+export function ForkDialog({ source, snapshot, onClose }: Props) {
   return (
-    <>
-      <Button onClick={() => setOpen(true)}>Fork</Button>
-      <Dialog
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        title={`A new agent from “${snapshot.label}”`}
-        description={`It starts with ${source}'s files, running programs and conversation at that time, and is independent afterwards.`}
-      >
-        <ForkForm source={source} snapshot={snapshot} onCancel={() => setOpen(false)} />
-      </Dialog>
-    </>
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={`A new agent from ${snapshot === null ? source : `“${snapshot.label}”`}`}
+      description={`It starts with ${source}'s files, running programs and conversation ${snapshot === null ? "of now" : "at that time"}, and is independent afterwards.`}
+    >
+      <ForkForm source={source} snapshot={snapshot} onClose={onClose} />
+    </Dialog>
   );
 }
 
-function ForkForm({ source, snapshot, onCancel }: Props & { onCancel: () => void }) {
+function ForkForm({ source, snapshot, onClose }: Props) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [name, setName] = useState("");
   const [secrets, setSecrets] = useState(false);
   const fork = useAction(async () => {
-    const made = await berth.agents.create({ name, from: { agent: source, snapshot: snapshot.id, secrets } });
+    const from = { agent: source, secrets, ...(snapshot && { snapshot: snapshot.id }) };
+    const made = await berth.agents.create({ name, from });
     queries.setQueryData(agentQuery(made.name).queryKey, made);
+    onClose();
     await navigate({ to: "/agents/$name", params: { name: made.name } });
   });
   return (
@@ -51,7 +50,7 @@ function ForkForm({ source, snapshot, onCancel }: Props & { onCancel: () => void
         <input type="checkbox" checked={secrets} onChange={(event) => setSecrets(event.target.checked)} />
         Copy the secrets of {source} too
       </label>
-      <DialogEnd of={fork} action="Make it" onCancel={onCancel} />
+      <DialogEnd of={fork} action="Create fork" onCancel={onClose} />
     </Form>
   );
 }

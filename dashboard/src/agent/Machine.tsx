@@ -8,6 +8,7 @@ import { Confirm } from "../ui/Confirm.tsx";
 import { Failure } from "../ui/Failure.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
+import { useAct } from "./AgentActions.tsx";
 import { RuntimeChange } from "./RuntimeChange.tsx";
 import { SettingRow } from "./SettingRow.tsx";
 import { Upgrade } from "./Upgrade.tsx";
@@ -16,6 +17,7 @@ import { Upgrade } from "./Upgrade.tsx";
 export function Machine({ agent }: { agent: Agent }) {
   const { name, status, resources, runtime } = agent;
   const queries = useQueryClient();
+  const doAction = useAct();
   const refresh = () => queries.invalidateQueries({ queryKey: agentQuery(name).queryKey });
   const act = useAction(async (what: "suspend" | "resume") => {
     await berth.agent(name)[what]();
@@ -31,7 +33,7 @@ export function Machine({ agent }: { agent: Agent }) {
         <SettingRow title="Sleep" text="It is suspended when idle, and wakes with the next message.">
           {status === "suspended" ? (
             <Button onClick={() => act.run("resume")} isBusy={act.isBusy}>
-              Wake
+              Resume
             </Button>
           ) : (
             <Button onClick={() => act.run("suspend")} isBusy={act.isBusy} disabled={!statuses[status].maySuspend}>
@@ -40,7 +42,7 @@ export function Machine({ agent }: { agent: Agent }) {
           )}
         </SettingRow>
         <SettingRow title="Restart" text="Reboots from the disk. A running turn fails.">
-          <Restart name={name} onDone={refresh} />
+          <Button onClick={() => doAction("restart", name)}>Restart</Button>
         </SettingRow>
         {agent.image?.upgradeAvailable && (
           <SettingRow
@@ -59,22 +61,6 @@ export function Machine({ agent }: { agent: Agent }) {
       </div>
       <Failure of={act.error} />
     </Section>
-  );
-}
-
-function Restart({ name, onDone }: { name: string; onDone: () => Promise<unknown> }) {
-  return (
-    <Confirm
-      trigger={(open) => <Button onClick={open}>Restart</Button>}
-      title={`Restart ${name}?`}
-      action="Restart"
-      onConfirm={async () => {
-        await berth.agent(name).restart();
-        await onDone();
-      }}
-    >
-      Programs running in its machine and a running turn end. Its files are kept.
-    </Confirm>
   );
 }
 

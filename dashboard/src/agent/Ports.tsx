@@ -181,7 +181,7 @@ function Shares({ name }: { name: string }) {
                   <td className="text-muted">{expiresAt ? <Time at={expiresAt} /> : "never"}</td>
                   <td className="text-right">
                     <Button kind="quiet" onClick={() => end.run(id)}>
-                      End it
+                      Revoke link
                     </Button>
                   </td>
                 </tr>

@@ -63,7 +63,7 @@ function RuntimeForm({ agent, onClose }: { agent: Agent; onClose: () => void }) 
         )}
       </Field>
       {needsProgram && <ProgramFields value={program} onChange={setProgram} />}
-      <DialogEnd of={change} action="Change it" onCancel={onClose} />
+      <DialogEnd of={change} action="Switch runtime" onCancel={onClose} />
     </Form>
   );
 }

@@ -108,6 +108,7 @@ function Actions({ agent, snapshot, onChanged }: RowProps) {
   const { id } = snapshot;
   const label = labelOf(snapshot);
   const queries = useQueryClient();
+  const [isForking, setForking] = useState(false);
   const { snapshots } = berth.agent(agent);
   const rollBack = async () => {
     const changed = await snapshots.rollBack(id);
@@ -126,7 +127,8 @@ function Actions({ agent, snapshot, onChanged }: RowProps) {
         {!snapshot.hasMemory && "Programs that run now end. "}Its current state is saved as a snapshot first. Credits
         are not refunded. <Undone agent={agent} since={snapshot.createdAt} />
       </Confirm>
-      <ForkDialog source={agent} snapshot={{ id, label }} />
+      <Button onClick={() => setForking(true)}>Fork</Button>
+      {isForking && <ForkDialog source={agent} snapshot={{ id, label }} onClose={() => setForking(false)} />}
       <Confirm
         trigger={(open) => (
           <Button kind="quiet" onClick={open}>
@@ -198,7 +200,7 @@ function SnapshotForm({ name, onDone, onCancel }: FormProps) {
         <input type="checkbox" checked={memory} onChange={(event) => setMemory(event.target.checked)} />
         Include the running programs
       </label>
-      <DialogEnd of={take} action="Take it" onCancel={onCancel} />
+      <DialogEnd of={take} action="Take snapshot" onCancel={onCancel} />
     </Form>
   );
 }

@@ -9,6 +9,7 @@ import { useStoredState } from "../conversation/stored-state.ts";
 import { TurnView } from "../conversation/TurnView.tsx";
 import { credits } from "../ui/credits.ts";
 import { Loaded } from "../ui/Loaded.tsx";
+import { Empty } from "../ui/Notice.tsx";
 import { duration, Time } from "../ui/Time.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { Tab } from "./Tab.tsx";
@@ -27,11 +28,17 @@ export function TurnPage() {
         <Link
           to="/agents/$name/turns"
           params={{ name }}
-          className="-ml-1 flex w-fit items-center gap-1 rounded text-sm text-muted hover:text-ink"
+          className="tap -ml-1 flex w-fit items-center gap-1 rounded text-sm text-muted hover:text-ink"
         >
           <ChevronLeft className="size-4" aria-hidden /> All turns
         </Link>
-        <Loaded query={query}>{(turn) => <Whole agent={name} turn={turn} />}</Loaded>
+        <Loaded
+          key={turnId}
+          query={query}
+          missing={<Empty title="There is no such turn">Choose one of the others.</Empty>}
+        >
+          {(turn) => <Whole agent={name} turn={turn} />}
+        </Loaded>
       </div>
     </Tab>
   );

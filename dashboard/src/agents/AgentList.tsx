@@ -2,6 +2,7 @@ import type { Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { AgentMenu } from "../agent/AgentMenu.tsx";
 import { berth } from "../api/client.ts";
 import { agentsQuery } from "../api/queries.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
@@ -151,13 +152,14 @@ function AgentTable({ agents, chosen, onChoose }: TableProps) {
       head={[
         ...(mayChoose
           ? [
-              <input
-                key="all"
-                type="checkbox"
-                aria-label="Select all"
-                checked={areAllChosen}
-                onChange={() => onChoose(areAllChosen ? new Set() : new Set(agents.map(({ name }) => name)))}
-              />,
+              <label key="all" className="tap">
+                <input
+                  type="checkbox"
+                  aria-label="Select all"
+                  checked={areAllChosen}
+                  onChange={() => onChoose(areAllChosen ? new Set() : new Set(agents.map(({ name }) => name)))}
+                />
+              </label>,
             ]
           : []),
         "Name",
@@ -165,6 +167,9 @@ function AgentTable({ agents, chosen, onChoose }: TableProps) {
         "Runtime",
         "Model",
         "Last active",
+        <span key="actions" className="sr-only">
+          Actions
+        </span>,
       ]}
     >
       {agents.map((agent) => (
@@ -182,17 +187,19 @@ interface RowProps {
 }
 
 function Row({ agent, isChosen, onChoose }: RowProps) {
-  const { name, status, runtime, model, lastActiveAt, image } = agent;
+  const { name, runtime, model, lastActiveAt, image } = agent;
   return (
     <tr className="hover:bg-sunken">
       {onChoose && (
         <td className="w-8">
-          <input
-            type="checkbox"
-            aria-label={`Select ${name}`}
-            checked={isChosen}
-            onChange={(event) => onChoose(name, event.target.checked)}
-          />
+          <label className="tap">
+            <input
+              type="checkbox"
+              aria-label={`Select ${name}`}
+              checked={isChosen}
+              onChange={(event) => onChoose(name, event.target.checked)}
+            />
+          </label>
         </td>
       )}
       <td>
@@ -202,7 +209,7 @@ function Row({ agent, isChosen, onChoose }: RowProps) {
         <PrivateMark agent={agent} />
       </td>
       <td className="whitespace-nowrap">
-        <AgentBadge status={status} />
+        <AgentBadge agent={agent} />
       </td>
       <td className="text-muted">
         {runtime}
@@ -211,6 +218,9 @@ function Row({ agent, isChosen, onChoose }: RowProps) {
       <td className="text-muted">{model ?? "default"}</td>
       <td className="whitespace-nowrap text-muted">
         <Time at={lastActiveAt} />
+      </td>
+      <td className="w-8 !py-1 text-right">
+        <AgentMenu agent={agent} />
       </td>
     </tr>
   );

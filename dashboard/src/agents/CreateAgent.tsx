@@ -58,6 +58,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
       }}
     >
       <NameField
+        autoFocus
         value={name}
         error={ofName ? messageOf(create.error) : null}
         onChange={(value) => {

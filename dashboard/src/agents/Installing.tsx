@@ -11,8 +11,8 @@ import { duration } from "../ui/Time.tsx";
 type Step = InstallStatus["steps"][number];
 
 const stepWords: Readonly<Record<Step["name"], string>> = {
-  template: "Template of the runtime",
-  disk: "Disk of its own",
+  template: "Preparing runtime image",
+  disk: "Creating disk",
   machine: "Machine",
   runtime: "Runtime",
 };

@@ -13,11 +13,20 @@ interface NameFieldProps {
   value: string;
   /** Why the service refused the name. */
   error?: string | null;
+  /** Whether it is the view's first field. */
+  autoFocus?: boolean;
   onChange: (value: string) => void;
 }
 
 /** The name of a new agent, in lower case. Errors are shown as it is typed. */
-export function NameField({ label = "Name", hint = rule, value, error = null, onChange }: NameFieldProps) {
+export function NameField({
+  label = "Name",
+  hint = rule,
+  value,
+  error = null,
+  autoFocus = false,
+  onChange,
+}: NameFieldProps) {
   const [isLeft, setLeft] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -30,6 +39,7 @@ export function NameField({ label = "Name", hint = rule, value, error = null, on
           {...props}
           ref={input}
           required
+          autoFocus={autoFocus}
           pattern={pattern}
           title={rule}
           value={value}

@@ -53,6 +53,11 @@ async function send(request: Request): Promise<Response> {
   }
 }
 
+/** Whether the service has no such thing, or none that the person may see. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.statusCode === 404;
+}
+
 /** Whether the service refused with this code. */
 export function isRefusal(error: unknown, code: string): boolean {
   return error instanceof ApiError && error.code === code;

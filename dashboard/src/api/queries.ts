@@ -289,6 +289,20 @@ export function recentTurnsQuery(since: string | null) {
   });
 }
 
+/** Later than any turn has ended: those that have not are left. */
+const farFuture = "9999-12-31T00:00:00.000Z";
+const mostRunning = 100;
+
+/** The turns of all agents that run now, or wait in the middle. */
+export const runningQuery = queryOptions({
+  queryKey: ["recent turns", "running"],
+  queryFn: async () => {
+    const query = { since: farFuture, limit: mostRunning };
+    const { data } = await berth.connection.call("listAccountTurns", { query });
+    return data.filter(({ status }) => status === "running" || status === "waiting");
+  },
+});
+
 /** The newest messages and replies that match a search. */
 export function foundQuery(q: string) {
   return queryOptions({

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { automationQuery, automationsKey, runsQuery } from "../api/queries.ts";
+import { useIsMissing } from "../api/use-missing.ts";
 import { Actions } from "../ui/Actions.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
@@ -12,7 +13,7 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
-import { Section, View } from "../ui/View.tsx";
+import { EmptyView, Section, View } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { AutomationForm } from "./AutomationForm.tsx";
 import { Deliveries } from "./Deliveries.tsx";
@@ -25,7 +26,15 @@ import { scheduleWords } from "./schedule.ts";
 export function AutomationPage() {
   const { name } = useParams({ from: "/shell/automations/$name" });
   const query = useQuery(automationQuery(name));
+  const isGone = useIsMissing(query, name);
   const mayUse = useMay("use");
+  if (isGone) {
+    return (
+      <EmptyView title={`There is no automation ${name}`} to="/automations" label="All automations">
+        It was deleted, or it is in another workspace.
+      </EmptyView>
+    );
+  }
   return (
     <View title={name} actions={query.data && mayUse && <AutomationActions of={query.data} />}>
       <Loaded query={query}>

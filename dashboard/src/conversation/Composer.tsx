@@ -125,6 +125,8 @@ interface FieldProps extends FilesProps {
   onSteer: () => void;
 }
 
+const hasTouch = matchMedia("(pointer: coarse)").matches;
+
 /** A text of several lines, which Enter sends, and Ctrl-Enter to the running turn. */
 function MessageField({ label, placeholder, text, onText, onFiles, onSend, onSteer }: FieldProps) {
   const field = useRef<HTMLTextAreaElement>(null);
@@ -139,10 +141,10 @@ function MessageField({ label, placeholder, text, onText, onFiles, onSend, onSte
     event.preventDefault();
     onFiles([...event.clipboardData.files]);
   };
-  // Resume editing the restored draft.
+  // Resume editing the restored draft. On a phone the keyboard would cover half of a conversation that was only opened.
   // biome-ignore lint/correctness/useExhaustiveDependencies: at each edit, not at each key
   useEffect(() => {
-    if (document.activeElement === document.body || document.activeElement?.closest("article, ol"))
+    if ((document.activeElement === document.body && !hasTouch) || document.activeElement?.closest("article, ol"))
       field.current?.focus();
   }, [text]);
   return (

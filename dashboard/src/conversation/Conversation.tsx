@@ -1,17 +1,21 @@
 import type { Turn } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { ArrowDown } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery, runtimesQuery } from "../api/queries.ts";
+import { useIsMissing } from "../api/use-missing.ts";
+import { buttonClasses } from "../ui/Button.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
+import { Empty } from "../ui/Notice.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { Attachments } from "./Attachments.tsx";
 import { Composer } from "./Composer.tsx";
 import { ConversationBar } from "./ConversationBar.tsx";
 import { type Draft, emptyDraft } from "./draft.ts";
+import { Spoken } from "./Spoken.tsx";
 import { useStoredState } from "./stored-state.ts";
 import { TurnView } from "./TurnView.tsx";
 import { isUnderWay, useTurns } from "./turn-list.ts";
@@ -29,6 +33,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
   const { data: agent } = useQuery(agentQuery(name));
   const { query, turns, begun, ended } = useTurns(name, conversation);
   const [draft, setDraft] = useStoredState(`message ${name} ${conversation}`, emptyDraft);
+  const isGone = useIsMissing(query, String(conversation));
   const mayUse = useMay("use");
   const running = turns.findLast(isUnderWay);
   const takesMessages = useTakesMessages(agent?.runtime);
@@ -50,7 +55,22 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <ConversationBar agent={name} shown={conversation} />
-      <Loaded query={query}>
+      <Spoken agent={name} running={running?.id} />
+      <Loaded
+        query={query}
+        missing={
+          <div className="grid min-h-0 flex-1 place-content-center p-6">
+            <Empty
+              title="There is no such conversation"
+              action={
+                <Link to="/agents/$name" params={{ name }} className={buttonClasses("primary")}>
+                  Current conversation
+                </Link>
+              }
+            />
+          </div>
+        }
+      >
         {() => (
           <Turns
             agent={name}
@@ -63,7 +83,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
           />
         )}
       </Loaded>
-      {mayUse ? (
+      {isGone ? null : mayUse ? (
         <Composer
           agent={name}
           draft={draft}
@@ -153,7 +173,7 @@ function ToNewest({ onClick }: { onClick: () => void }) {
   return (
     <button
       type="button"
-      aria-label="To the newest"
+      aria-label="Jump to latest"
       onClick={onClick}
       className="absolute right-4 bottom-3 rounded-full border bg-raised p-2 shadow-md hover:bg-sunken"
     >

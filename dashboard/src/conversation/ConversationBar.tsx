@@ -9,6 +9,7 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
+import { useAction } from "../ui/use-action.ts";
 import { useMay } from "../workspace/use-may.ts";
 import { ConversationRow } from "./ConversationRow.tsx";
 import { useCreate, useOpen } from "./use-conversations.ts";
@@ -23,9 +24,9 @@ interface BarProps {
 export function ConversationBar({ agent, shown }: BarProps) {
   const query = useQuery(conversationsQuery(agent));
   const [isOpen, setOpen] = useState(false);
-  const open = useOpen(agent);
+  const open = useOpen();
   const mayUse = useMay("use");
-  const create = useCreate(agent);
+  const create = useAction(useCreate());
   const { title = null, forkedFrom = null } = query.data?.find(({ id }) => id === shown) ?? {};
   return (
     <div className="border-b bg-surface px-3 py-1 md:px-4">
@@ -47,7 +48,7 @@ export function ConversationBar({ agent, shown }: BarProps) {
             aria-label="New conversation"
             title="New conversation"
             isBusy={create.isBusy}
-            onClick={() => create.run(null)}
+            onClick={() => create.run(agent, null)}
           >
             <Plus className="size-4" aria-hidden />
             <span className="max-sm:hidden">New</span>
@@ -68,9 +69,9 @@ export function ConversationBar({ agent, shown }: BarProps) {
                   isShown={conversation.id === shown}
                   onOpen={() => {
                     setOpen(false);
-                    open(conversation.id);
+                    open(agent, conversation.id);
                   }}
-                  onDeleted={() => conversation.id === shown && open(null)}
+                  onDeleted={() => conversation.id === shown && open(agent, null)}
                 />
               ))}
             </ul>

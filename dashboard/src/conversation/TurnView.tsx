@@ -101,7 +101,7 @@ export const TurnView = memo(
             {error}
           </Notice>
         )}
-        {turn.undone && <p className="text-sm text-muted">Undone: the agent was rolled back to a time before it.</p>}
+        {turn.undone && <p className="text-sm text-muted">Undone by a rollback.</p>}
         {turn.changes && <FileChanges agent={agent} turnId={turn.id} changes={turn.changes} />}
         <Outcome phase={phase} onSend={mayUse ? onSendAgain : null} draft={draft} />
         {!isRunning && (

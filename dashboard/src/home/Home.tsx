@@ -49,7 +49,7 @@ const lookedStored = inWorkspace("berth looked at");
 export function Home() {
   const agents = useQuery(agentsQuery);
   return (
-    <View title="What needs you">
+    <View title="Needs attention">
       <Loaded query={agents}>{(all) => (all.length === 0 ? <Welcome /> : <Overview agents={all} />)}</Loaded>
     </View>
   );
@@ -68,7 +68,7 @@ function Welcome() {
         )
       }
     >
-      An agent works in its own machine. {mayUse && "Create one, give it a task, and see the result here."}
+      An agent works in its own machine. {mayUse && "Create one and give it a task; the result shows up here."}
     </Empty>
   );
 }
@@ -126,17 +126,17 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
       <Failure query={billing} />
       <Failure query={keys} />
       {needs.length === 0 && isKnown && (
-        <Empty title="Nothing needs you">Ended turns, failed agents and expiring keys show up here.</Empty>
+        <Empty title="You're all caught up">Ended turns, failed agents and expiring keys show up here.</Empty>
       )}
       {needs.length > 0 && (
         <div className="grid gap-3">
-          <ul aria-label="What needs you" className="grid gap-2">
+          <ul aria-label="Needs attention" className="grid gap-2">
             {needs}
           </ul>
           <Older query={turns} />
           {(ended.length > 0 || refusals.length > 0 || asked.length > 0) && (
             <Button className="justify-self-start" onClick={look}>
-              Mark as seen
+              Mark all as read
             </Button>
           )}
         </div>

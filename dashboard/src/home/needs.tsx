@@ -7,6 +7,7 @@ import { isPrivateAddress, ruleFor } from "../agent/allowable.ts";
 import { berth } from "../api/client.ts";
 import { networkQuery } from "../api/queries.ts";
 import { ApprovalButtons, ApprovalDiff, approvalVerbs, visible } from "../conversation/ApprovalCard.tsx";
+import { plainOf } from "../conversation/plain.ts";
 import { Button } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
 import { Failure } from "../ui/Failure.tsx";
@@ -165,13 +166,13 @@ export function refusedNeed({ key, newest: { agent, host, finishedAt }, count }:
       <Link to="/agents/$name/network" params={{ name: agent }} className="font-medium hover:underline">
         {agent}
       </Link>{" "}
-      was refused a connection to <span className="wrap-anywhere">{host === "*" ? "many hosts" : host}</span>
-      {count > 1 && `, ${count} times`}.
+      tried to reach <span className="wrap-anywhere">{host === "*" ? "many hosts" : host}</span>
+      {count > 1 && `, ${count} times`} (blocked).
     </Need>
   );
 }
 
-const endedWords = { completed: "answered", failed: "failed at", cancelled: "was interrupted at" };
+const endedWords = { completed: "answered", failed: "failed at", cancelled: "was stopped" };
 
 export function endedNeed({ key, newest, count }: Group<TurnSummary>): ReactNode {
   const { id, agent: name, status, message, reply, error, finishedAt } = newest;
@@ -193,20 +194,12 @@ export function endedNeed({ key, newest, count }: Group<TurnSummary>): ReactNode
       {count > 1 && (
         <p className="text-muted">
           <Link to="/agents/$name/turns" params={{ name }} className="hover:underline">
-            and {count - 1} before
+            {count - 1} more
           </Link>
         </p>
       )}
     </Need>
   );
-}
-
-/** The words of a reply, without Markdown's syntax. */
-function plainOf(reply: string): string {
-  return reply
-    .replaceAll(/^```.*$|^[#>|\s-]+|[*`|]/gm, " ")
-    .replaceAll(/\s+/g, " ")
-    .trim();
 }
 
 export function AgentLink({ name }: { name: string }) {

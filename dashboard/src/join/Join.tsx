@@ -7,8 +7,8 @@ import { Button, buttonClasses } from "../ui/Button.tsx";
 import { Failure } from "../ui/Failure.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Notice } from "../ui/Notice.tsx";
+import { useTitle } from "../ui/title.ts";
 import { useAction } from "../ui/use-action.ts";
-import { useTitle } from "../ui/View.tsx";
 import { openWorkspace } from "../workspace/choice.ts";
 
 /** Where an invitation's link leads. Nothing is accepted before the person says so. */

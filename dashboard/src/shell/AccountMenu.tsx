@@ -12,7 +12,7 @@ import { signOut } from "./sign-out.ts";
 import { type Theme, useTheme } from "./theme.ts";
 
 const themes: readonly { value: Theme; name: string }[] = [
-  { value: "system", name: "As the system" },
+  { value: "system", name: "Use system theme" },
   { value: "light", name: "Light" },
   { value: "dark", name: "Dark" },
 ];

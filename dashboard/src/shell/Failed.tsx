@@ -5,10 +5,12 @@ import { reachability } from "../api/client.ts";
 import { Button } from "../ui/Button.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
+import { useTitle } from "../ui/title.ts";
 
 /** Replaces a failed view. It retries automatically when the service responds again. */
 export function Failed({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
+  useTitle("Couldn't load this page");
   const again = () => {
     reset();
     void router.invalidate();
@@ -17,7 +19,7 @@ export function Failed({ error, reset }: ErrorComponentProps) {
   useEffect(() => reachability.onReturn(again), []);
   return (
     <div className="p-6">
-      <Notice tone="bad" title="This view cannot be shown" action={<Button onClick={again}>Try again</Button>}>
+      <Notice tone="bad" title="Couldn't load this page" action={<Button onClick={again}>Try again</Button>}>
         {messageOf(error)}
       </Notice>
     </div>

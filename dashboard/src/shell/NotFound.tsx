@@ -1,19 +1,9 @@
-import { Link } from "@tanstack/react-router";
-import { buttonClasses } from "../ui/Button.tsx";
-import { Empty } from "../ui/Notice.tsx";
+import { EmptyView } from "../ui/View.tsx";
 
 export function NotFound() {
   return (
-    <div className="mx-auto grid w-full max-w-5xl gap-4 px-4 py-6 md:px-8">
-      <h1 className="sr-only">Not found</h1>
-      <Empty
-        title="Page not found"
-        action={
-          <Link to="/" className={buttonClasses("primary")}>
-            Home
-          </Link>
-        }
-      />
-    </div>
+    <EmptyView title="Page not found" to="/" label="Home">
+      There is nothing at this address.
+    </EmptyView>
   );
 }

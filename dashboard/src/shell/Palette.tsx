@@ -1,41 +1,31 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import type { SearchMatch } from "@berth/client";
-import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { type AgentTab, useAgentTabs } from "../agent/tabs.ts";
-import { useIsClosed } from "../agents/Private.tsx";
-import { statuses } from "../agents/status.tsx";
-import { agentsQuery } from "../api/queries.ts";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
-import { useMay } from "../workspace/use-may.ts";
+import { type Command, type Group, useCommands } from "./commands.ts";
 import { Excerpt } from "./Excerpt.tsx";
 import type { Place } from "./places.ts";
-import { signOut } from "./sign-out.ts";
-import { useTheme } from "./theme.ts";
 import { useFound } from "./use-found.ts";
 
-interface Command {
-  label: string;
-  hint: string;
-  go: () => void;
-  /** A message or reply that was found, which the label only names. */
+/** A command, or a message or reply that was found, which the label only names. */
+interface Item extends Command {
   match?: SearchMatch;
 }
 
-interface Group {
-  value: string;
-  items: Command[];
+interface Props {
+  places: readonly Place[];
+  openShortcuts: () => void;
+  onClose: () => void;
 }
 
 /** Goes anywhere, does what needs no more than a name, and finds messages and replies. */
-export function Palette({ places, onClose }: { places: readonly Place[]; onClose: () => void }) {
+export function Palette({ places, openShortcuts, onClose }: Props) {
   const [typed, setTyped] = useState("");
   const { matches, isSearching, error } = useFound(typed);
-  const groups = [...useGroups(places), ...useFoundGroup(matches)];
-  const { contains } = Autocomplete.useFilter({ sensitivity: "base" });
+  const groups: Group<Item>[] = [...useCommands(places, openShortcuts, typed), ...useFoundGroup(matches)];
   return (
     <Dialog.Root open onOpenChange={(open) => open || onClose()}>
       <Dialog.Portal>
@@ -48,31 +38,31 @@ export function Palette({ places, onClose }: { places: readonly Place[]; onClose
             items={groups}
             value={typed}
             onValueChange={setTyped}
-            filter={(command: Command, text: string) => command.match !== undefined || contains(command.label, text)}
-            itemToStringValue={({ label }: Command) => label}
+            filteredItems={groups}
+            itemToStringValue={({ label }: Item) => label}
             inline
             open
             autoHighlight="always"
             keepHighlight
           >
             <Autocomplete.Input
-              aria-label="Go to a view or an agent, do something, or search messages"
-              placeholder="Go to a view or agent, do, or search…"
+              aria-label="Search views, agents and messages, or run a command"
+              placeholder="Search or run a command…"
               className="w-full border-b bg-transparent px-4 py-3 outline-none placeholder:text-muted"
             />
             <Autocomplete.Empty>
               {!isSearching && error === null && (
-                <p className="px-4 py-6 text-center text-sm text-muted">No matches.</p>
+                <p className="px-4 py-6 text-center text-sm text-muted">No results.</p>
               )}
             </Autocomplete.Empty>
             <Autocomplete.List className="max-h-[50vh] overflow-y-auto p-1.5 empty:hidden">
-              {(group: Group) => (
+              {(group: Group<Item>) => (
                 <Autocomplete.Group key={group.value} items={group.items} className="pb-1">
                   <Autocomplete.GroupLabel className="px-3 pt-2 pb-1 text-xs font-medium text-muted">
                     {group.value}
                   </Autocomplete.GroupLabel>
                   <Autocomplete.Collection>
-                    {(command: Command) => (
+                    {(command: Item) => (
                       <Autocomplete.Item
                         key={command.match ? `${command.match.turnId} ${command.match.kind}` : command.label}
                         value={command}
@@ -113,57 +103,14 @@ export function Palette({ places, onClose }: { places: readonly Place[]; onClose
   );
 }
 
-/** All that can be gone to and done, in groups. That of an agent comes first where one is shown. */
-function useGroups(places: readonly Place[]): Group[] {
-  const navigate = useNavigate();
-  const { data: agents = [] } = useQuery(agentsQuery);
-  const { name: shown } = useParams({ strict: false });
-  const [, setTheme] = useTheme();
-  const mayUse = useMay("use");
-  const tabs = useAgentTabs();
-  const isClosed = useIsClosed()(agents.find(({ name }) => name === shown));
-  const ofAgent =
-    shown === undefined || isClosed ? [] : [{ value: shown, items: agentCommands(shown, tabs, navigate) }];
-  const themes = (["light", "dark", "system"] as const).map((theme) => ({
-    label: theme === "system" ? "Theme as the system" : `${theme === "light" ? "Light" : "Dark"} theme`,
-    hint: "",
-    go: () => setTheme(theme),
-  }));
-  return [
-    ...ofAgent,
-    {
-      value: "Go to",
-      items: [
-        ...places.map(({ name, key, to }) => ({ label: name, hint: `g ${key}`, go: () => void navigate({ to }) })),
-        { label: "Notifications", hint: "", go: () => void navigate({ to: "/notifications" }) },
-      ],
-    },
-    {
-      value: "Do",
-      items: [
-        ...(mayUse ? [{ label: "Create an agent", hint: "c", go: () => void navigate({ to: "/create-agent" }) }] : []),
-        ...themes,
-        { label: "Sign out", hint: "", go: () => void signOut(false) },
-      ],
-    },
-    {
-      value: "Agents",
-      items: agents.map(({ name, status }) => ({
-        label: name,
-        hint: statuses[status].word,
-        go: () => void navigate({ to: "/agents/$name", params: { name } }),
-      })),
-    },
-  ].filter(({ items }) => items.length > 0);
-}
-
 /** Found messages and replies. Each opens its turn. */
-function useFoundGroup(matches: readonly SearchMatch[]): Group[] {
+function useFoundGroup(matches: readonly SearchMatch[]): Group<Item>[] {
   const navigate = useNavigate();
   if (matches.length === 0) return [];
   const items = matches.map((match) => ({
     label: `${match.kind} of ${match.agent}`,
     hint: "",
+    words: "",
     go: () => {
       const { agent: name, turnId } = match;
       void navigate({ to: "/agents/$name/turns/$turnId", params: { name, turnId } });
@@ -171,12 +118,4 @@ function useFoundGroup(matches: readonly SearchMatch[]): Group[] {
     match,
   }));
   return [{ value: "Messages", items }];
-}
-
-function agentCommands(name: string, tabs: readonly AgentTab[], navigate: ReturnType<typeof useNavigate>): Command[] {
-  return tabs.map(({ to, name: tab }) => ({
-    label: `${name}: ${tab}`,
-    hint: "",
-    go: () => void navigate({ to, params: { name } }),
-  }));
 }

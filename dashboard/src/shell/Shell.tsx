@@ -3,6 +3,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useMatchRoute } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { AgentActions } from "../agent/AgentActions.tsx";
 import { accountQuery, meQuery } from "../api/queries.ts";
 import { useIsReachable, useLiveQueries } from "../api/use-live.ts";
 import { classes } from "../ui/classes.ts";
@@ -15,7 +16,10 @@ import { BottomBar } from "./BottomBar.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
 import { needOfView, type Place, placesOf } from "./places.ts";
 import { useShortcuts } from "./shortcuts.ts";
+import { useUnseenTurns } from "./unseen.ts";
+import { useViewFocus } from "./use-view-focus.ts";
 
+const Shortcuts = lazy(async () => ({ default: (await import("./Shortcuts.tsx")).Shortcuts }));
 const Palette = lazy(async () => ({ default: (await import("./Palette.tsx")).Palette }));
 
 /** The frame around each view. */
@@ -23,37 +27,44 @@ export function Shell() {
   const { data: account } = useSuspenseQuery(accountQuery);
   const { data: me } = useSuspenseQuery(meQuery);
   const places = placesOf(me.workspace.role, account);
-  const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const openPalette = () => setPaletteOpen(true);
+  const [over, setOver] = useState<"palette" | "shortcuts" | null>(null);
+  const openPalette = () => setOver("palette");
+  const openShortcuts = () => setOver("shortcuts");
+  const mayCreate = may(me.workspace.role, "use");
   useLiveQueries();
-  useShortcuts(places, openPalette, may(me.workspace.role, "use"));
+  useUnseenTurns();
+  useViewFocus();
+  useShortcuts({ places, mayCreate, openPalette, openShortcuts });
   // A conversation on a phone has use for the whole screen; its header leads back.
   const isAgent = useMatchRoute()({ to: "/agents/$name", fuzzy: true }) !== false;
   return (
-    <div className="flex h-full min-h-0 flex-col md:flex-row">
-      <a
-        href="#content"
-        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:bg-surface focus:p-2"
-      >
-        Skip to the content
-      </a>
-      <Sidebar me={me} places={places} onPalette={openPalette} />
-      <TopBar me={me} isHidden={isAgent} onPalette={openPalette} />
-      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <Unreachable />
-        <LostWorkspace current={me.workspace.name} />
-        <main id="content" className="flex min-h-0 flex-1 flex-col overflow-y-auto" tabIndex={-1}>
-          <AllowedOutlet needOf={needOfView} />
-        </main>
-      </div>
-      <LeaveGuard />
-      {!isAgent && <BottomBar places={places} />}
-      {isPaletteOpen && (
+    <AgentActions>
+      <div className="flex h-full min-h-0 flex-col md:flex-row">
+        <a
+          href="#content"
+          className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:bg-surface focus:p-2"
+        >
+          Skip to the content
+        </a>
+        <Sidebar me={me} places={places} onPalette={openPalette} />
+        <TopBar me={me} isHidden={isAgent} onPalette={openPalette} />
+        <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+          <Unreachable />
+          <LostWorkspace current={me.workspace.name} />
+          <main id="content" className="flex min-h-0 flex-1 flex-col overflow-y-auto" tabIndex={-1}>
+            <AllowedOutlet needOf={needOfView} />
+          </main>
+        </div>
+        <LeaveGuard />
+        {!isAgent && <BottomBar places={places} />}
         <Suspense>
-          <Palette places={places} onClose={() => setPaletteOpen(false)} />
+          {over === "palette" && (
+            <Palette places={places} openShortcuts={openShortcuts} onClose={() => setOver(null)} />
+          )}
+          {over === "shortcuts" && <Shortcuts places={places} mayCreate={mayCreate} onClose={() => setOver(null)} />}
         </Suspense>
-      )}
-    </div>
+      </div>
+    </AgentActions>
   );
 }
 
@@ -156,7 +167,7 @@ function Unreachable() {
   if (useIsReachable()) return null;
   return (
     <p role="status" className="border-b border-warn/40 bg-warn-soft px-4 py-2 text-center text-sm text-warn">
-      The service is not responding. This page updates as soon as it does.
+      Can't reach the server. Reconnecting…
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import { useSearch } from "@tanstack/react-router";
 import { buttonClasses } from "../ui/Button.tsx";
 import { Notice } from "../ui/Notice.tsx";
+import { useTitle } from "../ui/title.ts";
 
 /** Why a sign-in failed, by the code of the service. */
 const reasons: Readonly<Record<string, string>> = {
@@ -13,10 +14,12 @@ const otherReason = "The sign-in was refused, took too long, or was started in a
 /** The end of a sign-in, or of an attempt at one. */
 export function SignedOut() {
   const { code } = useSearch({ from: "/signed-out" });
+  const title = code === undefined ? "You are signed out" : "You are not signed in";
+  useTitle(title);
   return (
     <main className="mx-auto grid max-w-sm gap-4 px-4 pt-[20vh]">
       <img src="/assets/berth.svg" alt="" className="size-10" />
-      <h1 className="text-xl font-semibold">{code === undefined ? "You are signed out" : "You are not signed in"}</h1>
+      <h1 className="text-xl font-semibold">{title}</h1>
       {code !== undefined && <Notice tone="bad">{reasons[code] ?? otherReason}</Notice>}
       <a href="/dashboard/sign-in" className={buttonClasses("primary")}>
         Sign in

@@ -31,6 +31,8 @@ export interface Place {
     | "/members"
     | "/operator";
   name: string;
+  /** Other words that find it. */
+  words: string;
   icon: LucideIcon;
   /** Goes there after `g`. */
   key: string;
@@ -39,19 +41,32 @@ export interface Place {
 }
 
 const all: readonly Place[] = [
-  { to: "/", name: "Home", icon: House, key: "h" },
-  { to: "/agents", name: "Agents", icon: Bot, key: "a" },
-  { to: "/automations", name: "Automations", icon: CalendarClock, key: "t" },
-  { to: "/keys", name: "Keys", icon: KeyRound, key: "k", need: "use" },
-  { to: "/secrets", name: "Secrets", icon: LockKeyhole, key: "s", need: "use" },
-  { to: "/skills", name: "Skills", icon: BookOpen, key: "i", need: "use" },
-  { to: "/webhooks", name: "Webhooks", icon: Webhook, key: "w", need: "manage" },
-  { to: "/providers", name: "Providers", icon: Plug, key: "v" },
-  { to: "/credits", name: "Credits", icon: Coins, key: "m", need: "use" },
-  { to: "/audit", name: "Audit", icon: ScrollText, key: "l", need: "use" },
-  { to: "/members", name: "Members", icon: Users, key: "p" },
+  { to: "/", name: "Home", words: "start, overview, inbox", icon: House, key: "h" },
+  { to: "/agents", name: "Agents", words: "list", icon: Bot, key: "a" },
+  { to: "/automations", name: "Automations", words: "schedules, cron, hooks, triggers", icon: CalendarClock, key: "t" },
+  { to: "/keys", name: "Keys", words: "API keys, tokens, programs", icon: KeyRound, key: "k", need: "use" },
+  { to: "/secrets", name: "Secrets", words: "passwords, credentials", icon: LockKeyhole, key: "s", need: "use" },
+  { to: "/skills", name: "Skills", words: "instructions", icon: BookOpen, key: "i", need: "use" },
+  { to: "/webhooks", name: "Webhooks", words: "events, callbacks", icon: Webhook, key: "w", need: "manage" },
+  { to: "/providers", name: "Providers", words: "models, logins, subscriptions", icon: Plug, key: "v" },
+  {
+    to: "/credits",
+    name: "Credits",
+    words: "usage, billing, costs, spending, money, budget",
+    icon: Coins,
+    key: "m",
+    need: "use",
+  },
+  { to: "/audit", name: "Audit", words: "log, history, activity", icon: ScrollText, key: "l", need: "use" },
+  { to: "/members", name: "Members", words: "settings, people, team, users, workspace, invite", icon: Users, key: "p" },
 ];
-const operator: Place = { to: "/operator", name: "Operator", icon: Wrench, key: "o" };
+const operator: Place = {
+  to: "/operator",
+  name: "Operator",
+  words: "settings, host, users, capacity, admin",
+  icon: Wrench,
+  key: "o",
+};
 
 /** The permission that a view needs, by the path of its route; undefined: none. */
 export function needOfView(path: string): Need | undefined {

@@ -5,8 +5,17 @@ import type { Place } from "./places.ts";
 /** How long `g` waits for the letter of a view. */
 const prefixMs = 1_500;
 
-/** Keys that work wherever nothing is being typed: `g` and a view's letter, `c` to create an agent, ⌘K or Ctrl-K. */
-export function useShortcuts(places: readonly Place[], openPalette: () => void, mayCreate: boolean): void {
+interface Keys {
+  places: readonly Place[];
+  mayCreate: boolean;
+  /** For ⌘K or Ctrl-K. */
+  openPalette: () => void;
+  /** For `?`. */
+  openShortcuts: () => void;
+}
+
+/** Keys that work wherever nothing is being typed. `Shortcuts.tsx` lists them. */
+export function useShortcuts({ places, mayCreate, openPalette, openShortcuts }: Keys): void {
   const navigate = useNavigate();
   const prefixedAt = useRef(0);
   const press = useEffectEvent((event: KeyboardEvent) => {
@@ -21,7 +30,7 @@ export function useShortcuts(places: readonly Place[], openPalette: () => void, 
     const place = isPrefixed && places.find((each) => each.key === key);
     if (place) void navigate({ to: place.to });
     else if (key === "c" && mayCreate) void navigate({ to: "/create-agent" });
-    else if (key === "?") openPalette();
+    else if (key === "?") openShortcuts();
     else return;
     event.preventDefault();
   });

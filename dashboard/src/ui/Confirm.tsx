@@ -6,9 +6,7 @@ import { Form } from "./Form.tsx";
 import { messageOf } from "./message.ts";
 import { Notice } from "./Notice.tsx";
 
-interface ConfirmProps {
-  /** The appearance of the button that opens it. */
-  trigger: (open: () => void) => ReactNode;
+interface QuestionProps {
   title: string;
   children: ReactNode;
   /** The label of the button that confirms. */
@@ -18,14 +16,34 @@ interface ConfirmProps {
   onConfirm: () => Promise<unknown>;
 }
 
-/** Asks before something is done that cannot be undone. */
-export function Confirm({ trigger, title, children, action, word, onConfirm }: ConfirmProps) {
+interface ConfirmProps extends QuestionProps {
+  /** The appearance of the button that opens it. */
+  trigger: (open: () => void) => ReactNode;
+}
+
+/** A button that asks before something is done that cannot be undone. */
+export function Confirm({ trigger, ...question }: ConfirmProps) {
   const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      {trigger(() => setOpen(true))}
+      <ConfirmDialog isOpen={isOpen} onClose={() => setOpen(false)} {...question} />
+    </>
+  );
+}
+
+interface ConfirmDialogProps extends QuestionProps {
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+/** The question of `Confirm`. */
+export function ConfirmDialog({ isOpen, onClose, title, children, action, word, onConfirm }: ConfirmDialogProps) {
   const [typed, setTyped] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const close = () => {
-    setOpen(false);
+    onClose();
     setTyped("");
     setError(null);
   };
@@ -41,26 +59,23 @@ export function Confirm({ trigger, title, children, action, word, onConfirm }: C
     }
   };
   return (
-    <>
-      {trigger(() => setOpen(true))}
-      <Dialog isOpen={isOpen} onClose={close} title={title} description={children}>
-        <Form onSubmit={() => void confirm()}>
-          {word !== undefined && (
-            <Field label={`Type ${word} to continue`}>
-              {(props) => (
-                <Input {...props} value={typed} autoComplete="off" onChange={(event) => setTyped(event.target.value)} />
-              )}
-            </Field>
-          )}
-          {error && <Notice tone="bad">{error}</Notice>}
-          <div className="flex justify-end gap-2">
-            <Button onClick={close}>Cancel</Button>
-            <Button type="submit" kind="danger" isBusy={isBusy} disabled={word !== undefined && typed !== word}>
-              {action}
-            </Button>
-          </div>
-        </Form>
-      </Dialog>
-    </>
+    <Dialog isOpen={isOpen} onClose={close} title={title} description={children}>
+      <Form onSubmit={() => void confirm()}>
+        {word !== undefined && (
+          <Field label={`Type ${word} to continue`}>
+            {(props) => (
+              <Input {...props} value={typed} autoComplete="off" onChange={(event) => setTyped(event.target.value)} />
+            )}
+          </Field>
+        )}
+        {error && <Notice tone="bad">{error}</Notice>}
+        <div className="flex justify-end gap-2">
+          <Button onClick={close}>Cancel</Button>
+          <Button type="submit" kind="danger" isBusy={isBusy} disabled={word !== undefined && typed !== word}>
+            {action}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
   );
 }

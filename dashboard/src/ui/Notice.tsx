@@ -33,11 +33,20 @@ export function Notice({ tone = "neutral", title, children, action }: NoticeProp
   );
 }
 
+interface EmptyProps {
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+  /** It is all that the view has: the title is its heading. */
+  isView?: boolean;
+}
+
 /** A view without content, and what would change that. */
-export function Empty({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+export function Empty({ title, children, action, isView = false }: EmptyProps) {
+  const Title = isView ? "h1" : "p";
   return (
     <div className="grid justify-items-center gap-2 rounded-xl border border-dashed px-6 py-12 text-center">
-      <p className="font-medium">{title}</p>
+      <Title className={classes("wrap-anywhere", isView ? "text-xl font-semibold" : "font-medium")}>{title}</Title>
       {children && <div className="max-w-prose text-sm text-muted">{children}</div>}
       {action && <div className="mt-3">{action}</div>}
     </div>

@@ -1,4 +1,4 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400],
@@ -27,23 +27,29 @@ function relativeTo(now: number, at: number): string {
   return seconds > 0 ? "in a moment" : "just now";
 }
 
-/** Milliseconds as people say them: `0.4 s`, `12 s`, `3 min 20 s`. */
+/** Milliseconds as people say them: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return wholeSeconds(Math.round(seconds));
 }
 
-/** The time since then, in seconds that count. `since`: milliseconds since 1970. */
+function wholeSeconds(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
+}
+
+/** How long ago, counting up each second. `since`: milliseconds since 1970. */
 export function Elapsed({ since }: { since: number }) {
-  const [at, setAt] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setAt(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.max(Math.floor((at - since) / 1000), 0);
-  return <span className="tabular-nums">{seconds < 60 ? `${seconds} s` : duration(seconds * 1000)}</span>;
+  const second = useSyncExternalStore(eachSecond, () => Math.floor(Date.now() / 1000));
+  const seconds = Math.max(0, second - Math.floor(since / 1000));
+  return <time className="tabular-nums">{wholeSeconds(seconds)}</time>;
+}
+
+function eachSecond(changed: () => void): () => void {
+  const timer = setInterval(changed, 1_000);
+  return () => clearInterval(timer);
 }
 
 /** New content is not compared with an older time than this. */

@@ -1,4 +1,8 @@
-import { type ReactNode, useEffect } from "react";
+import { Link, type LinkProps } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { buttonClasses } from "./Button.tsx";
+import { Empty } from "./Notice.tsx";
+import { useTitle } from "./title.ts";
 
 /** A view: its title, what can be done in it, and its content. */
 export function View({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
@@ -27,9 +31,30 @@ export function Section({ title, actions, children }: { title: string; actions?:
   );
 }
 
-/** The tab's label. */
-export function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = `${title} · Berth`;
-  }, [title]);
+interface EmptyViewProps {
+  title: string;
+  children: ReactNode;
+  /** Where its link leads, and the link's label. */
+  to: NonNullable<LinkProps["to"]>;
+  label: string;
+}
+
+/** A view that only says why it has no content, and leads on. */
+export function EmptyView({ title, children, to, label }: EmptyViewProps) {
+  useTitle(title);
+  return (
+    <div className="mx-auto grid w-full max-w-5xl gap-4 px-4 py-6 md:px-8">
+      <Empty
+        title={title}
+        isView
+        action={
+          <Link to={to} className={buttonClasses("primary")}>
+            {label}
+          </Link>
+        }
+      >
+        {children}
+      </Empty>
+    </div>
+  );
 }

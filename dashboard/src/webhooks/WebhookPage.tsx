@@ -4,6 +4,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { webhookQuery, webhooksKey } from "../api/queries.ts";
+import { useIsMissing } from "../api/use-missing.ts";
 import { Actions } from "../ui/Actions.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
@@ -12,7 +13,7 @@ import { Loaded } from "../ui/Loaded.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
-import { Section, View } from "../ui/View.tsx";
+import { EmptyView, Section, View } from "../ui/View.tsx";
 import { eventWords } from "./events.ts";
 import { WebhookDeliveries } from "./WebhookDeliveries.tsx";
 import { WebhookForm } from "./WebhookForm.tsx";
@@ -22,6 +23,14 @@ import { WebhookSecret } from "./Webhooks.tsx";
 export function WebhookPage() {
   const { id } = useParams({ from: "/shell/webhooks/$id" });
   const query = useQuery(webhookQuery(id));
+  const isGone = useIsMissing(query, id);
+  if (isGone) {
+    return (
+      <EmptyView title="There is no such webhook" to="/webhooks" label="All webhooks">
+        It was deleted, or it is in another workspace.
+      </EmptyView>
+    );
+  }
   return (
     <View title="Webhook" actions={query.data && <WebhookActions of={query.data} />}>
       <Loaded query={query}>

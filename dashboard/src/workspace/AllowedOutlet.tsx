@@ -1,9 +1,8 @@
 import type { Me } from "@berth/client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Link, Outlet, useChildMatches } from "@tanstack/react-router";
+import { Outlet, useChildMatches } from "@tanstack/react-router";
 import { meQuery } from "../api/queries.ts";
-import { buttonClasses } from "../ui/Button.tsx";
-import { Empty } from "../ui/Notice.tsx";
+import { EmptyView } from "../ui/View.tsx";
 import { lastWith, may, type Need } from "./roles.ts";
 
 /** The child view, if the person's role may open it. `needOf` gets a route's full path; undefined: any role may. */
@@ -16,18 +15,8 @@ export function AllowedOutlet({ needOf }: { needOf: (path: string) => Need | und
 
 function NeedsRole({ need, me: { workspace } }: { need: Need; me: Me }) {
   return (
-    <div className="mx-auto grid w-full max-w-5xl gap-4 px-4 py-6 md:px-8">
-      <h1 className="sr-only">Another role is needed</h1>
-      <Empty
-        title={`This view needs the role ${lastWith[need]}`}
-        action={
-          <Link to="/members" className={buttonClasses("primary")}>
-            Members
-          </Link>
-        }
-      >
-        Your role in {workspace.name} is {workspace.role}. An owner or admin of the workspace can change it.
-      </Empty>
-    </div>
+    <EmptyView title={`This view needs the role ${lastWith[need]}`} to="/members" label="Members">
+      Your role in {workspace.name} is {workspace.role}. An owner or admin of the workspace can change it.
+    </EmptyView>
   );
 }
