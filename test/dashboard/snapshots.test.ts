@@ -49,7 +49,7 @@ test("the agent is rolled back, and the turns since are marked", async () => {
   await views.getByRole("link", { name: "Turns" }).click();
   await row("two").getByText("undone").waitFor();
   await views.getByRole("link", { name: "Conversation" }).click();
-  await page.getByRole("article", { name: "Turn: two" }).getByText("Undone:").waitFor();
+  await page.getByRole("article", { name: "Turn: two" }).getByText("Undone by a rollback.").waitFor();
   await page.goBack();
   await page.goBack();
 });
@@ -75,14 +75,14 @@ test("another agent is made of it, and a snapshot is removed", async () => {
 test("a newer image is reported, and the agent can be upgraded to it", async () => {
   await page.goto(`${dashboard.url}/-/agents`);
   await row("eve").getByText("claude-code").waitFor();
-  expect(await page.getByText("upgrade available").count()).toBe(0);
+  expect(await page.getByText("Update available").count()).toBe(0);
   dashboard.service.driver.imageId = "newer";
   await page.reload();
-  await row("ada").getByText("upgrade available").waitFor();
+  await row("ada").getByText("Update available").waitFor();
   await page.getByLabel("Select eve").check();
   await page.getByRole("button", { name: "Upgrade" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Upgrade" }).click();
-  await row("eve").getByText("upgrade available").waitFor({ state: "detached" });
+  await row("eve").getByText("Update available").waitFor({ state: "detached" });
   await page.goto(`${dashboard.url}/-/agents/ada/settings`);
   await page.getByRole("button", { name: "Upgrade" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Upgrade" }).click();

@@ -1,15 +1,12 @@
 import type { Turn } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { ArrowDown } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery, runtimesQuery } from "../api/queries.ts";
-import { useIsMissing } from "../api/use-missing.ts";
-import { buttonClasses } from "../ui/Button.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { Empty } from "../ui/Notice.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { Attachments } from "./Attachments.tsx";
 import { Composer } from "./Composer.tsx";
@@ -33,7 +30,6 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
   const { data: agent } = useQuery(agentQuery(name));
   const { query, turns, begun, ended } = useTurns(name, conversation);
   const [draft, setDraft] = useStoredState(`message ${name} ${conversation}`, emptyDraft);
-  const isGone = useIsMissing(query, String(conversation));
   const mayUse = useMay("use");
   const running = turns.findLast(isUnderWay);
   const takesMessages = useTakesMessages(agent?.runtime);
@@ -56,21 +52,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
     <div className="flex min-h-0 flex-1 flex-col">
       <ConversationBar agent={name} shown={conversation} />
       <Spoken agent={name} running={running?.id} />
-      <Loaded
-        query={query}
-        missing={
-          <div className="grid min-h-0 flex-1 place-content-center p-6">
-            <Empty
-              title="There is no such conversation"
-              action={
-                <Link to="/agents/$name" params={{ name }} className={buttonClasses("primary")}>
-                  Current conversation
-                </Link>
-              }
-            />
-          </div>
-        }
-      >
+      <Loaded query={query}>
         {() => (
           <Turns
             agent={name}
@@ -83,7 +65,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
           />
         )}
       </Loaded>
-      {isGone ? null : mayUse ? (
+      {mayUse ? (
         <Composer
           agent={name}
           draft={draft}

@@ -52,12 +52,15 @@ export function useTurnScroll({ turns, sending, onOlder }: Scrolled) {
 /** Keeps what a person opens or closes where it is, also at the end, which otherwise stays in view. Returns how to stop. */
 function keepOpened(scroller: HTMLElement, virtualizer: Virtualizer<HTMLElement, Element>): () => void {
   const hold = ({ target }: Event) => {
-    if (!(target instanceof Element) || target.closest("summary") === null) return;
+    const opened = target instanceof Element ? target.closest("summary") : null;
+    if (opened === null) return;
+    const { top } = opened.getBoundingClientRect();
     virtualizer.options.scrollEndThreshold = Number.NEGATIVE_INFINITY;
     // Its height is measured with the next frame.
     requestAnimationFrame(() =>
       requestAnimationFrame(() => {
         virtualizer.options.scrollEndThreshold = nearEnd;
+        scroller.scrollTop += opened.getBoundingClientRect().top - top;
       }),
     );
   };
