@@ -1,7 +1,7 @@
 import type { Part, ToolPart } from "./turn-state.ts";
 
-export const toolKinds = ["command", "edit", "read", "web", "mcp", "other"] as const;
-/** What a tool does, by the names that the runtimes give their tools. */
+const toolKinds = ["command", "edit", "read", "web", "mcp", "other"] as const;
+/** The kinds of tools, by the names that the runtimes give them. */
 export type ToolKind = (typeof toolKinds)[number];
 
 const names: Record<Exclude<ToolKind, "mcp" | "other">, RegExp> = {
