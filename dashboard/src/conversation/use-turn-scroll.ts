@@ -32,8 +32,8 @@ export function useTurnScroll({ turns, sending, onOlder }: Scrolled) {
   virtualizer.shouldAdjustScrollPositionOnItemSizeChange = keepsPlace;
   const isShown = turns.length > 0 || sending !== null;
   useEffect(() => {
-    if (isShown) return keepOpened(scroller.current!, virtualizer);
-  }, [isShown, virtualizer]);
+    if (isShown) return keepOpened(scroller.current!);
+  }, [isShown]);
   const [first] = virtualizer.getVirtualItems();
   useLayoutEffect(() => virtualizer.scrollToEnd(), [virtualizer]);
   const isAtStart = first !== undefined && first.index < 3;
@@ -50,16 +50,14 @@ export function useTurnScroll({ turns, sending, onOlder }: Scrolled) {
 }
 
 /** Keeps what a person opens or closes where it is, also at the end, which otherwise stays in view. Returns how to stop. */
-function keepOpened(scroller: HTMLElement, virtualizer: Virtualizer<HTMLElement, Element>): () => void {
+function keepOpened(scroller: HTMLElement): () => void {
   const hold = ({ target }: Event) => {
     const opened = target instanceof Element ? target.closest("summary") : null;
     if (opened === null) return;
     const { top } = opened.getBoundingClientRect();
-    virtualizer.options.scrollEndThreshold = Number.NEGATIVE_INFINITY;
-    // Its height is measured with the next frame.
+    // With the next frame its height is measured, and the end followed.
     requestAnimationFrame(() =>
       requestAnimationFrame(() => {
-        virtualizer.options.scrollEndThreshold = nearEnd;
         scroller.scrollTop += opened.getBoundingClientRect().top - top;
       }),
     );
