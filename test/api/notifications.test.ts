@@ -20,24 +20,35 @@ beforeEach(() => {
 
 const subjectsOf = (mails: ReceivedMail[]) => mails.map(({ raw }) => headerOf(raw, "subject"));
 
+interface Asking {
+  turnId: string;
+  approvalId: string;
+  /** Settles once the turn's stream has ended. */
+  ended: Promise<unknown>;
+}
+
 /** A turn that waits for an approval. Its stream is read to its end. */
-async function asking({ client }: Reached, agent: string): Promise<{ turnId: string; approvalId: string }> {
+async function asking({ client }: Reached, agent: string): Promise<Asking> {
   const body = { message: "use execute rm -rf build", include: ["approvals"] };
   const response = await client.fetch("POST", `/agents/${agent}/chat`, body);
   const turnId = response.headers.get("x-turn-id")!;
   if (response.status !== 200) throw new Error(await response.text());
-  void response.text().catch(() => {});
+  const ended = response.text().catch(() => {});
   const open = async () => {
     const { status, body } = await client.call("GET", `/agents/${agent}/turns/${turnId}/approvals`);
     if (status !== 200) throw new Error(JSON.stringify(body));
     return body.data;
   };
   await expect.poll(async () => (await open()).length, patient).toBe(1);
-  return { turnId, approvalId: (await open())[0].id };
+  return { turnId, approvalId: (await open())[0].id, ended };
 }
 
-const answer = ({ client }: Reached, agent: string, { turnId, approvalId }: Awaited<ReturnType<typeof asking>>) =>
-  client.call("POST", `/agents/${agent}/turns/${turnId}/approvals/${approvalId}`, { decision: "allow" });
+/** Allows what a turn asks for, and waits for its end, so that the agent takes the next message. */
+async function answer({ client }: Reached, agent: string, { turnId, approvalId, ended }: Asking): Promise<void> {
+  const path = `/agents/${agent}/turns/${turnId}/approvals/${approvalId}`;
+  expect((await client.call("POST", path, { decision: "allow" })).status).toBe(200);
+  await ended;
+}
 
 const asks = { permissions: { execute: "ask" } };
 
