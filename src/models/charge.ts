@@ -65,7 +65,7 @@ export class Charge {
   #covered: number;
   #reported: TokenCounts = {};
   #reportedMicro = 0;
-  #contextLimit: number | null = null;
+  readonly #contextLimit: number | null;
 
   private constructor(asked: ChargedCall, payment: Promise<Payment>, input: number, covered: number) {
     this.#prices = asked.prices;
@@ -75,6 +75,7 @@ export class Charge {
     this.#payment = payment;
     payment.catch((error: unknown) => this.#refused.abort(error));
     this.#input = input;
+    this.#contextLimit = asked.prices.contextOf(asked.model);
     this.#covered = covered;
   }
 
@@ -165,7 +166,6 @@ export class Charge {
     if (Object.values(added).every((value) => value === 0)) return;
     const cost = this.#prices.priceOf(this.#model, next);
     const { input = 0, output = 0 } = next;
-    this.#contextLimit ??= this.#prices.contextOf(this.#model);
     const context = { contextTokens: input + output, contextLimit: this.#contextLimit };
     this.#tell(added, this.#isOwn ? 0 : cost === null ? null : cost - this.#reportedMicro, context);
     this.#reported = next;

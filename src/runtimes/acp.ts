@@ -41,9 +41,9 @@ export interface AcpLaunch {
   /**
    * Switches the runtime to another model and effort from the next turn; null is its own default. Throws a `BerthError` if
    * it cannot. Called when one differs from the last turn's, and in a session's first turn: a new one has the runtime's
-   * defaults, and a resumed one may have those of then.
+   * defaults, and a resumed one may have those of then. `last` is the last turn's, null where it is not known.
    */
-  choose(acp: AcpConnection, choice: Choice): Promise<void>;
+  choose(acp: AcpConnection, choice: Choice, last: Choice | null): Promise<void>;
   /** The start of a text chunk that is an error and not the model's text. It is reported as an error. */
   errorText: string | null;
   /** Matches an error after which the process is alive but has lost its session; null if there is no such error. */
@@ -347,9 +347,10 @@ class AcpSession implements Session, AcpConnection {
 
   async #choose(choice: Choice): Promise<void> {
     const { model, effort } = choice;
-    if (model === this.#choice?.model && effort === this.#choice.effort) return;
+    const last = this.#choice;
+    if (model === last?.model && effort === last.effort) return;
     this.#choice = null;
-    await this.#launch.choose(this, choice);
+    await this.#launch.choose(this, choice, last);
     this.#choice = choice;
   }
 

@@ -65,9 +65,9 @@ export const claudeCode: Runtime = {
         clear: (acp) => clear(acp, context.home),
         // Each is a process. To resume one takes as long as its start.
         closesSessions: true,
-        async choose(acp, { model, effort }) {
-          await chooseModel(acp, model);
-          await chooseEffort(acp, effort);
+        async choose(acp, { model, effort }, last) {
+          if (model !== last?.model) await chooseModel(acp, model);
+          if (effort !== last?.effort) await chooseEffort(acp, effort);
         },
         errorText: "API Error: ",
         // Claude Code is a separate process from its adapter.

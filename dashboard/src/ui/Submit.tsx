@@ -10,7 +10,7 @@ interface SubmitProps {
   of: ActionState;
   /** Whether the form differs from what is saved: there is something to save, and to lose. */
   isChanged: boolean;
-  /** Whether it can be sent as it is, too. */
+  /** Whether it can be sent without a change. */
   isRepeatable?: boolean;
   kind?: "primary" | "plain";
   /** The text after a success. */
