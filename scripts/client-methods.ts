@@ -117,6 +117,8 @@ const classes: readonly ClassRow[] = [
       turns: "listTurns",
       turn: "getTurn",
       changes: "getTurnChanges",
+      revert: "revertFiles",
+      changesSince: "getChanges",
       restore: "restoreTurn",
       cancel: "cancelTurn",
       reset: "resetConversation",

@@ -306,6 +306,37 @@ test("an agent without turns is said to have none", async () => {
   expect(await api.berth(["agents", "turns", "ada"])).toEqual({ code: 0, stdout: "", stderr });
 });
 
+test("the changes since a point are shown, and a turn's are reverted and made again", async () => {
+  const files = [{ name: "a.ts", change: "changed", size: 1, hash: null, diff: "@@ -1 +1 @@\n-1\n+2\n", reason: null }];
+  const changes = {
+    created: 0,
+    changed: 1,
+    deleted: 0,
+    cut: false,
+    writers: "all",
+    files,
+    turns: ["one"],
+    unknown: [],
+  };
+  api.answers["GET /agents/ada/changes?since=good+one"] = [json(changes)];
+  expect((await api.berth(["turns", "changes", "ada", "--since", "good one"])).stdout).toBe(
+    "~ a.ts\n@@ -1 +1 @@\n-1\n+2\n\n0 created, 1 changed, 0 deleted\n",
+  );
+  expect(await api.berth(["turns", "changes", "ada", "one", "--since", "good one"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Pass a turn or --since, not both."),
+  });
+  const reverted = { files: [{ name: "a\u001b[31m.ts", change: "deleted" }] };
+  api.answers["POST /agents/ada/turns/one/changes/revert"] = [json(reverted), json(reverted)];
+  expect((await api.berth(["turns", "revert", "ada", "one", "a.ts", "b"])).stdout).toBe("- a\u{fffd}[31m.ts\n");
+  await api.berth(["turns", "revert", "ada", "one", "a.ts", "--again"]);
+  const bodies = api.seen.slice(-2).map(({ body }) => JSON.parse(body));
+  expect(bodies).toEqual([
+    { files: ["a.ts", "b"], to: "before" },
+    { files: ["a.ts"], to: "after" },
+  ]);
+});
+
 test("a turn's changes are shown with their diffs, or as names", async () => {
   const file = { size: 4, hash: null };
   const files = [

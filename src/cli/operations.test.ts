@@ -73,6 +73,8 @@ const commands: Record<string, string> = {
   "GET /agents/{name}/turns/{turnId}": `turns show ada ${id}`,
   "GET /agents/{name}/turns/{turnId}/events": `turns events ada ${id}`,
   "GET /agents/{name}/turns/{turnId}/changes": `turns changes ada ${id}`,
+  "POST /agents/{name}/turns/{turnId}/changes/revert": `turns revert ada ${id} a.txt`,
+  "GET /agents/{name}/changes": "turns changes ada --since good",
   "POST /agents/{name}/turns/{turnId}/restore": `turns restore ada ${id} --yes`,
   "POST /agents/{name}/turns/{turnId}/cancel": `turns cancel ada ${id}`,
   "PATCH /agents/{name}/turns/{turnId}": `queue change ada ${id} --position 1`,

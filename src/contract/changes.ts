@@ -57,3 +57,62 @@ export const TurnChangesWithDiffs = TurnChanges.extend({
   ),
 }).meta({ id: "TurnChangesWithDiffs" });
 export type TurnChangesWithDiffs = z.infer<typeof TurnChangesWithDiffs>;
+
+/** The most files that one request reverts. */
+export const maximumRevertedFiles = 100;
+
+export const RevertFiles = z
+  .strictObject({
+    files: z
+      .array(z.string().min(1, "A file's name must not be empty.").max(maximumPath))
+      .min(1, "files: name at least one file of the turn.")
+      .max(maximumRevertedFiles, `files: up to ${maximumRevertedFiles} files in a request.`)
+      .meta({ description: "Names of files that the turn changed, as in its `changes`." }),
+    to: z.enum(["before", "after"]).default("before").meta({
+      description: "`before`: take the turn's change back. `after`: make it again, which undoes a revert.",
+    }),
+  })
+  .meta({ id: "RevertFiles" });
+export type RevertFiles = z.infer<typeof RevertFiles>;
+
+const RevertedFile = FileChange.pick({ name: true }).extend({
+  change: FileChange.shape.change.meta({ description: "How the request changed the file." }),
+});
+
+export const RevertedFiles = z.object({ files: z.array(RevertedFile) }).meta({ id: "RevertedFiles" });
+export type RevertedFiles = z.infer<typeof RevertedFiles>;
+
+/** A change that a machine makes to a file of the home. `diff`: its hunks, or those of the opposite change. */
+export const FileEdit = RevertedFile.extend({ diff: z.string(), isReversed: z.boolean() });
+export type FileEdit = z.infer<typeof FileEdit>;
+
+/** The most turns whose changes are put together. */
+export const maximumComposedTurns = 100;
+
+export const ChangesQuery = z.strictObject({
+  since: z
+    .string("since is required: a snapshot's name or id, or a turn's id.")
+    .min(1, "since is a snapshot's name or id, or a turn's id.")
+    .max(100)
+    .meta({ description: "The name or id of a snapshot, or the id of a turn, whose own changes are included." }),
+});
+
+const missingDiffs = ["no_diff", "changed_between", "too_large"] as const;
+
+const ComposedFile = FileChange.extend({
+  diff: z.string().nullable().meta({ description: "The hunks of a unified diff over all the turns." }),
+  reason: z.enum(missingDiffs).nullable().meta({
+    description:
+      "Why there is no diff. `no_diff`: a turn has none for the file. `changed_between`: the file was also changed between turns. `too_large`: the diffs exceed 1 MiB together.",
+  }),
+});
+export type ComposedFile = z.infer<typeof ComposedFile>;
+
+export const AgentChanges = TurnChanges.extend({
+  files: z.array(ComposedFile).max(maximumChangedFiles),
+  turns: z.array(z.string()).max(maximumComposedTurns).meta({ description: "The turns' ids, oldest first." }),
+  unknown: z.array(z.string()).max(maximumComposedTurns).meta({
+    description: "Those of the turns whose changes are not known, or whose list of files is cut.",
+  }),
+}).meta({ id: "AgentChanges" });
+export type AgentChanges = z.infer<typeof AgentChanges>;

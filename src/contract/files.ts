@@ -79,7 +79,7 @@ export type FileType = z.infer<typeof FileType>;
 
 const entityTag = z.string().max(200);
 /** A strong entity tag from a machine, which goes into a header unchanged (RFC 9110, 8.8.3). */
-const givenTag = entityTag.regex(/^"[\x21\x23-\x7e]*"$/);
+export const givenTag = entityTag.regex(/^"[\x21\x23-\x7e]*"$/);
 
 const entryFields = z.object({
   name: z.string().max(1_000).meta({ description: "Its last part. Invalid UTF-8 is replaced." }),

@@ -1,10 +1,12 @@
 import { z } from "zod";
+import { FileEdit, maximumRevertedFiles } from "./changes.ts";
 import {
   ArchiveFolder,
   ChangeFile,
   ExtractArchive,
   FileEvent,
   FileTarget,
+  givenTag,
   ListFolder,
   MachineEntry,
   MachineFolderPage,
@@ -13,10 +15,16 @@ import {
   WatchFiles,
   WriteFile,
 } from "./files.ts";
+import { GuestRefusalCode } from "./guest.ts";
 import { type CallTable, call, duplex, fewBytes, filesMs, lines, mostBytes } from "./guest-call.ts";
 
 /** For a copy or removal of a whole tree. */
 const changeMs = 600_000;
+
+/** `etag`: of the file as it is now; null for a deleted one. */
+const EditedFile = FileEdit.pick({ name: true, change: true }).extend({ etag: givenTag.nullable() });
+const EditFault = FileEdit.pick({ name: true }).extend({ code: GuestRefusalCode, message: z.string().max(10_000) });
+export type EditResult = { edited: z.infer<typeof EditedFile>[]; faults: z.infer<typeof EditFault>[] };
 
 /** The calls about files. Each fails with the codes of files in `errors.ts`. */
 export const guestFileCalls = {
@@ -55,6 +63,19 @@ export const guestFileCalls = {
    * `ReceivedFile`, or a `GuestFault`.
    */
   writeFile: duplex({ request: WriteFile }),
+  /**
+   * Changes text files of the home, all or none, unless a write fails: `edited` are those before it. A file that is not as
+   * the change requires is in `faults`. Runners of older images do not have this call.
+   */
+  editFiles: call({
+    request: z.object({ edits: z.array(FileEdit).max(maximumRevertedFiles) }),
+    response: z.object({
+      edited: z.array(EditedFile).max(maximumRevertedFiles),
+      faults: z.array(EditFault).max(maximumRevertedFiles),
+    }),
+    timeoutMs: filesMs,
+    maximumBytes: mostBytes,
+  }),
   /** Frames of an archive. Without the last frame, the archive is incomplete. */
   archiveFolder: duplex({ request: ArchiveFolder }),
   /** Frames of an archive to unpack into a folder. The response is as for `writeFile`. */

@@ -1,6 +1,7 @@
 import type { Duplex, Readable } from "node:stream";
 import type { AgentState } from "../agents/agent.ts";
 import type { AuthorStore } from "../agents/author-store.ts";
+import type { FileEdit } from "../contract/changes.ts";
 import { BerthError } from "../contract/errors.ts";
 import type {
   ArchiveFolder,
@@ -19,6 +20,7 @@ import type {
 } from "../contract/files.ts";
 import { StatResult } from "../contract/files.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
+import type { EditResult } from "../contract/guest-file-calls.ts";
 import { parseValue } from "../contract/validation.ts";
 import { exactly, fromFrames } from "../core/frames.ts";
 import type { Caller } from "../core/http/caller.ts";
@@ -115,6 +117,14 @@ export class Files {
   /** Writes a file. If the bytes break off, the existing file stays. */
   write(agent: AgentState, caller: Asking, request: WriteFile, bytes: Readable): Promise<WrittenFile> {
     return this.#send(agent, caller, (guest) => guest.writeFile({ ...request, acceptsDownload: true }), bytes);
+  }
+
+  /** Edits text files of the agent's home. See `editFiles` in the table of guest calls. */
+  async edit(agent: AgentState, caller: Asking, edits: FileEdit[]): Promise<EditResult> {
+    const result = await this.#leases.use(agent, caller, (guest) => guest.editFiles({ edits }), "once");
+    const etags = result.edited.flatMap(({ etag }) => etag ?? []);
+    await this.#wrote(agent, caller, etags);
+    return result;
   }
 
   /** Unpacks an archive into a folder. If the bytes break off, nothing is unpacked. */

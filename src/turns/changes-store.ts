@@ -40,3 +40,43 @@ export async function changesWithDiffs(database: Database, turnId: string): Prom
   const { files, ...changes } = row.changes;
   return { ...changes, files: files.map((file, index) => ({ ...file, diff: row.diffs?.[index] ?? null })) };
 }
+
+/** The turns that the agent has had since a moment and remembers. */
+export interface TurnsSince {
+  /** The ended ones, oldest first. */
+  ids: string[];
+  /** The agent was rolled back to before the moment. */
+  isRolledBack: boolean;
+}
+
+/** The turns from a turn on, which is included. */
+export async function turnsFrom(
+  database: Database,
+  agentId: string,
+  turnId: string,
+  limit: number,
+): Promise<TurnsSince> {
+  const { rows } = await sql<TurnsSince>`
+    select undone as "isRolledBack", array(
+      select id from turns where agent_id = ${agentId} and ${isPart} and (created_at, id) >= (first.created_at, first.id)
+      order by created_at, id limit ${limit}) as ids
+    from turns first where first.agent_id = ${agentId} and first.id = ${turnId}`.execute(database);
+  return rows[0]!;
+}
+
+/** The turns that ended after a snapshot was made. */
+export async function turnsAfterSnapshot(database: Database, snapshotId: string, limit: number): Promise<TurnsSince> {
+  const { rows } = await sql<TurnsSince>`
+    select array(
+      select id from turns where agent_id = snapshots.agent_id and ${isPart} and finished_at > snapshots.created_at
+      order by created_at, id limit ${limit}) as ids,
+    exists (
+      select from turns where agent_id = snapshots.agent_id and finished_at <= snapshots.created_at
+        and undone is distinct from (id = any(snapshots.undone))) as "isRolledBack"
+    from snapshots where id = ${snapshotId}`.execute(database);
+  return rows[0]!;
+}
+
+/** The turn (`turns`) ended, is remembered, and did not leave a queue before it began. */
+const isPart = sql<boolean>`(finished_at is not null and not undone
+  and not (status = 'cancelled' and created_at is not distinct from queued_at))`;

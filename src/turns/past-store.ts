@@ -11,7 +11,14 @@ import { visibleTo } from "../core/database/private-agents.ts";
 import type { Tables } from "../core/database/tables.ts";
 import type { Viewer } from "../core/http/access.ts";
 import { pathsOf, withPaths } from "./attachments.ts";
-import { briefChangesOf, changesOf, changesWithDiffs } from "./changes-store.ts";
+import {
+  briefChangesOf,
+  changesOf,
+  changesWithDiffs,
+  type TurnsSince,
+  turnsAfterSnapshot,
+  turnsFrom,
+} from "./changes-store.ts";
 import { maximumRetoldTurns, type RetoldTurn } from "./retelling.ts";
 import { toTurnState } from "./store.ts";
 import { noTurn, type PastTurn, type RecentTurn } from "./turn.ts";
@@ -127,6 +134,16 @@ export class PastTurnStore {
   /** The files that a turn changed, with their diffs; null: not known. */
   changes(turnId: string): Promise<TurnChangesWithDiffs | null> {
     return changesWithDiffs(this.#database, turnId);
+  }
+
+  /** Up to `limit` ended turns of the agent from this one on. */
+  from(agentId: string, turnId: string, limit: number): Promise<TurnsSince> {
+    return turnsFrom(this.#database, agentId, turnId, limit);
+  }
+
+  /** Up to `limit` turns of a snapshot's agent that ended after it. */
+  afterSnapshot(snapshotId: string, limit: number): Promise<TurnsSince> {
+    return turnsAfterSnapshot(this.#database, snapshotId, limit);
   }
 
   #pastTurns(agentId: string) {

@@ -157,6 +157,16 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
 
     handle(app, routes.getTurnChanges, async (request) => changes.of((await find(request)).turn));
 
+    handle(app, routes.revertFiles, async (request) => {
+      const { agent, turn } = await find(request);
+      return changes.revert(agent, turn, request.body, request.caller);
+    });
+
+    handle(app, routes.getChanges, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      return changes.since(agent, request.query.since);
+    });
+
     handle(app, routes.restoreTurn, async (request) => {
       const { agent, turn } = await find(request);
       const restored = await changes.restore(agent, turn, request.attempt, request.caller);

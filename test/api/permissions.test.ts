@@ -176,6 +176,9 @@ const expected: Readonly<Record<string, Expected>> = {
   // Its turn has ended already.
   "GET /agents/{name}/turns/{turnId}/changes": account(200, 404),
   "GET /v1/conversations/{conversationId}/items/{itemId}": ofConversation(200),
+  // The body names no file.
+  "POST /agents/{name}/turns/{turnId}/changes/revert": account(400, 400),
+  "GET /agents/{name}/changes": account(400, 400),
   "POST /agents/{name}/turns/{turnId}/restore": account(200, 404),
   "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),
   "PATCH /agents/{name}/turns/{turnId}": account(409, 404),
@@ -336,6 +339,7 @@ const viewersMay = [
   "GET /agents/{name}/turns/{turnId}",
   "GET /agents/{name}/turns/{turnId}/events",
   "GET /agents/{name}/turns/{turnId}/changes",
+  "GET /agents/{name}/changes",
   "GET /approvals",
   "GET /agents/{name}/turns/{turnId}/approvals",
   "GET /automations",

@@ -1,6 +1,8 @@
 import {
+  type AgentChanges,
   type AgentHandle,
   authorText,
+  type FileChange,
   type Inclusion,
   type Turn,
   type TurnChanges,
@@ -63,10 +65,21 @@ export function register(program: ToolCommand): void {
   turns
     .add("changes <agent> [turn]", "show the files that a turn created, changed and deleted", about)
     .option("--names", "only the files, without their diffs")
+    .option("--since <point>", "of all turns since a snapshot, or from a turn on, as one list")
     .prints(
-      async (name: string, id: string | undefined, _: { names?: boolean }) =>
-        agentOf(name).changes(await idOf(agentOf(name), id)),
+      (name: string, id: string | undefined, { since }: ChangesOptions) => changesOf(agentOf(name), id, since),
       (changes, _, __, { names = false }) => writeText(process.stdout, changesText(changes, names)),
+    );
+  turns
+    .add("revert <agent> <turn> <files...>", "take back what a turn changed in files", {
+      files: "as turns changes lists them",
+    })
+    .option("--again", "make the turn's changes again, which undoes a revert")
+    .after("Nothing is changed if a file has other changes at the same lines.")
+    .prints(
+      (name: string, id: string, files: string[], { again = false }: { again?: boolean }) =>
+        agentOf(name).revert(id, { files, to: again ? "after" : "before" }),
+      ({ files }) => writeText(process.stdout, files.map(fileLine).join("")),
     );
   turns
     .add("restore <agent> <turn>", "restore an agent to before a turn: files and conversations", about)
@@ -109,11 +122,29 @@ async function idOf(agent: AgentHandle, id: string | undefined): Promise<string>
 
 const signs = { created: "+", changed: "~", deleted: "-" } as const;
 
+interface ChangesOptions {
+  names?: boolean;
+  since?: string;
+}
+
+async function changesOf(
+  agent: AgentHandle,
+  id: string | undefined,
+  since: string | undefined,
+): Promise<TurnChangesWithDiffs | AgentChanges> {
+  if (since === undefined) return agent.changes(await idOf(agent, id));
+  if (id === undefined) return agent.changesSince({ since });
+  throw new CliError("Pass a turn or --since, not both.");
+}
+
+function fileLine({ name, change }: Pick<FileChange, "name" | "change">): string {
+  return `${signs[change]} ${printable(name)}\n`;
+}
+
 /** Each file with its diff, and a line with the counts. */
-function changesText(changes: TurnChangesWithDiffs, namesOnly: boolean): string {
-  const files = changes.files.map(({ name, change, diff }) => {
-    const line = `${signs[change]} ${printable(name)}\n`;
-    return diff === null || namesOnly ? line : `${line}${diff}\n`;
+function changesText(changes: TurnChangesWithDiffs | AgentChanges, namesOnly: boolean): string {
+  const files = changes.files.map((file) => {
+    return file.diff === null || namesOnly ? fileLine(file) : `${fileLine(file)}${file.diff}\n`;
   });
   return `${files.join("")}${countsText(changes)}${changes.cut ? "; not all are listed" : ""}\n`;
 }

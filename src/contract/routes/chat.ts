@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Agent, AgentParams, WaitQuery } from "../agents.ts";
-import { TurnChangesWithDiffs } from "../changes.ts";
+import { AgentChanges, ChangesQuery, RevertedFiles, RevertFiles, TurnChangesWithDiffs } from "../changes.ts";
 import {
   AccountTurnList,
   AccountTurnsQuery,
@@ -78,6 +78,29 @@ export const chatRoutes = {
       "Files of the agent's home that were created, changed or deleted between the turn's begin and its end, by whatever program or person. 404 `changes_unknown` if it is not known.",
     params: TurnParams,
     responses: { 200: TurnChangesWithDiffs },
+    permission: reading,
+    by: "any",
+  }),
+  revertFiles: route({
+    method: "POST",
+    path: "/agents/{name}/turns/{turnId}/changes/revert",
+    summary: "Take back what a turn changed in files",
+    description:
+      "Applies the reversed diffs to the files as they are now, or with `to: after` the diffs. Files that the turn created are deleted, and the other way round. All files are checked before the first is written: 409 `file_changed` names those that no longer fit, 409 `diff_unknown` those without a diff. Refused while a turn runs.",
+    params: TurnParams,
+    body: RevertFiles,
+    responses: { 200: RevertedFiles },
+    permission: using,
+  }),
+  getChanges: route({
+    method: "GET",
+    path: "/agents/{name}/changes",
+    summary: "Read the files that changed since a snapshot or a turn",
+    description:
+      "The changes of all later turns as one list, with a diff for each file. `since` is the name or id of a snapshot, or the id of a turn, which is included. Changes between turns are not known. 409 `rolled_back`: the agent has gone back to before that point. 409 `too_many_turns`: more than 100 turns or 16 MiB of diffs.",
+    params: AgentParams,
+    query: ChangesQuery,
+    responses: { 200: AgentChanges },
     permission: reading,
     by: "any",
   }),

@@ -4,6 +4,7 @@ import type { RuntimeContext } from "../../runtimes/runtime.ts";
 import type { GuestHandlers } from "../control.ts";
 import type { Downloads } from "../downloads.ts";
 import { receiveArchive, sendArchive } from "./archives.ts";
+import { editFiles } from "./edits.ts";
 import { openFile, receiveFile, sendFile } from "./transfers.ts";
 import { Unfinished } from "./unfinished.ts";
 import { watchFiles } from "./watch.ts";
@@ -18,7 +19,8 @@ type FileCalls =
   | "writeFile"
   | "archiveFolder"
   | "extractArchive"
-  | "watchFiles";
+  | "watchFiles"
+  | "editFiles";
 
 export class GuestFiles {
   readonly #home: string;
@@ -63,6 +65,7 @@ export class GuestFiles {
       extractArchive: (asked) =>
         receiveArchive(workers[asked.user], rights[asked.user], this.#unfinished, absolute(asked)),
       watchFiles: (asked, { gone }) => watchFiles(workers[asked.user], rights[asked.user], absolute(asked), gone),
+      editFiles: ({ edits }) => editFiles(workers.agent, this.#unfinished, this.#home, edits),
     };
   }
 

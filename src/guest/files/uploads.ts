@@ -1,6 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, link, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import {
+  type FileHandle,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ReceivedFile, WriteFile } from "../../contract/files.ts";
 import { SerialQueue } from "../../core/locks.ts";
@@ -65,6 +77,30 @@ export class Uploads {
     }
   }
 
+  /** Writes a text file in one step. */
+  async write(request: WriteFile, temporary: string, text: string): Promise<ReceivedFile> {
+    await this.begin(request, temporary);
+    const { handle } = this.#open.get(temporary)!;
+    try {
+      await handle.writeFile(text);
+      // The rename must not outlive the bytes if the machine loses power.
+      await handle.datasync();
+    } catch (error) {
+      await this.abort(temporary);
+      throw error;
+    }
+    return this.commit(temporary);
+  }
+
+  /** Deletes the file if it has this entity tag. */
+  remove(request: Pick<WriteFile, "path"> & { etag: string }): Promise<void> {
+    const { path, etag } = request;
+    return this.#commits.run(path, async () => {
+      await requireWanted(path, { ifMatch: [etag], ifNoneMatch: false });
+      await unlink(path);
+    });
+  }
+
   async abort(temporary: string): Promise<void> {
     const upload = this.#open.get(temporary);
     this.#open.delete(temporary);
@@ -102,7 +138,7 @@ function absent(error: NodeJS.ErrnoException): null {
 }
 
 /** The file at `path`, or null. Throws if it is not a file, or fails the request's conditions. */
-async function requireWanted(path: string, { ifMatch, ifNoneMatch }: WriteFile) {
+async function requireWanted(path: string, { ifMatch, ifNoneMatch }: Pick<WriteFile, "ifMatch" | "ifNoneMatch">) {
   const found = await stat(path, { bigint: true }).catch(absent);
   if (found?.isDirectory()) throw new FileFault("is_a_folder", `This is a folder: ${shortened(path)}`);
   if (found && !found.isFile())

@@ -1,6 +1,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { FileEdit } from "../../contract/changes.ts";
 import type {
   ChangeFile,
   FileType,
@@ -13,6 +14,7 @@ import type {
   WriteFile,
 } from "../../contract/files.ts";
 import { changeFile, type Placed, placeExtracted } from "./changes.ts";
+import { type EditPlan, planned } from "./edit-plans.ts";
 import { entityTagOf, entryOf, hasLength, listFolder, typeOf, userNames } from "./entries.ts";
 import { FileFault, faultOf, shortened } from "./faults.ts";
 import { followed, removeUnfinished, Uploads, unfinishedName } from "./uploads.ts";
@@ -71,6 +73,10 @@ const operations = {
     uploads.begin(request, temporary),
   commitUpload: ({ temporary }: { temporary: string }): Promise<ReceivedFile> => uploads.commit(temporary),
   abortUpload: ({ temporary }: { temporary: string }): Promise<void> => uploads.abort(temporary),
+  planEdit: ({ home, edit }: { home: string; edit: FileEdit }): Promise<EditPlan> => planned(home, edit),
+  writeText: (asked: { request: WriteFile; temporary: string; text: string }): Promise<ReceivedFile> =>
+    uploads.write(asked.request, asked.temporary, asked.text),
+  removeUnchanged: (asked: { path: string; etag: string }): Promise<void> => uploads.remove(asked),
   beginExtract: async ({ temporary }: { temporary: string }): Promise<void> => {
     await mkdir(dirname(temporary), { recursive: true });
     await mkdir(temporary, { mode: 0o755 });

@@ -346,6 +346,16 @@ export class AgentMethods {
     return this.connection.call("getTurnChanges", { path: { ...this.path, turnId }, ...options });
   }
 
+  /** Take back what a turn changed in files. */
+  revert(turnId: string, body: Sendable<types.RevertFiles>, options: RequestOptions = {}): Promise<types.RevertedFiles> {
+    return this.connection.call("revertFiles", { path: { ...this.path, turnId }, body, ...options });
+  }
+
+  /** Read the files that changed since a snapshot or a turn. */
+  changesSince(query: Query<"getChanges">, options: RequestOptions = {}): Promise<types.AgentChanges> {
+    return this.connection.call("getChanges", { path: this.path, query, ...options });
+  }
+
   /** Roll the agent back to before a turn. */
   restore(turnId: string, query: Query<"restoreTurn"> = {}, options: RequestOptions = {}): Promise<types.Agent> {
     return this.connection.call("restoreTurn", { path: { ...this.path, turnId }, query, ...options });

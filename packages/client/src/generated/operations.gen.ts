@@ -65,6 +65,8 @@ export const operations = {
   listAccountTurns: { method: "GET", path: "/turns" },
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
   getTurnChanges: { method: "GET", path: "/agents/{name}/turns/{turnId}/changes" },
+  revertFiles: { method: "POST", path: "/agents/{name}/turns/{turnId}/changes/revert" },
+  getChanges: { method: "GET", path: "/agents/{name}/changes" },
   restoreTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/restore" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
   search: { method: "GET", path: "/search" },
@@ -265,6 +267,8 @@ export interface Operations {
   listAccountTurns: { data: types.ListAccountTurnsData; answer: types.AccountTurnList; event: null };
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
   getTurnChanges: { data: types.GetTurnChangesData; answer: types.TurnChangesWithDiffs; event: null };
+  revertFiles: { data: types.RevertFilesData; answer: types.RevertedFiles; event: null };
+  getChanges: { data: types.GetChangesData; answer: types.AgentChanges; event: null };
   restoreTurn: { data: types.RestoreTurnData; answer: types.Agent; event: null };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
   search: { data: types.SearchData; answer: types.SearchResult; event: null };
