@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-router";
 import { invitationToken, mailToken } from "./api/link-token.ts";
 import { accountQuery, meQuery, queries } from "./api/queries.ts";
+import { filePlaceIn } from "./files/place.ts";
 import { Failed } from "./shell/Failed.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
 import { Shell } from "./shell/Shell.tsx";
@@ -81,8 +82,8 @@ const conversation = createRoute({
 const files = createRoute({
   getParentRoute: () => agent,
   path: "/files",
-  validateSearch: ({ path }): { path?: string } => (typeof path === "string" ? { path } : {}),
-  component: lazyRouteComponent(() => import("./agent/Files.tsx"), "Files"),
+  validateSearch: filePlaceIn,
+  component: lazyRouteComponent(() => import("./files/Files.tsx"), "Files"),
 });
 
 const terminal = createRoute({

@@ -33,6 +33,12 @@ async function open(tab: string): Promise<void> {
   await page.goto(`${dashboard.url}/-/agents/ada/${tab}`);
 }
 
+/** Chooses an action of a file or folder. */
+async function choose(entry: string, action: string): Promise<void> {
+  await page.getByRole("button", { name: `Actions for ${entry}`, exact: true }).click();
+  await page.getByRole("menuitem", { name: action, exact: true }).click();
+}
+
 test("files are uploaded, and downloaded by the browser itself, with no key in the address", async () => {
   const large = randomBytes(3_000_000);
   await open("files");
@@ -40,19 +46,13 @@ test("files are uploaded, and downloaded by the browser itself, with no key in t
     { name: "large.bin", mimeType: "application/octet-stream", buffer: large },
     { name: "page.html", mimeType: "text/html", buffer: Buffer.from("<script>window.hacked = 1</script>") },
   ]);
-  await page.getByRole("button", { name: "page.html", exact: true }).waitFor();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Download large.bin" }).click(),
-  ]);
+  await page.getByRole("link", { name: "page.html", exact: true }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), choose("large.bin", "Download")]);
   expect(download.suggestedFilename()).toBe("large.bin");
   expect(new URL(download.url()).pathname).toBe("/agents/ada/files/large.bin");
   expect(download.url()).not.toMatch(/eyJ|berth_/);
   expect((await readFile(await download.path())).equals(large)).toBe(true);
-  const [hostile] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Download page.html" }).click(),
-  ]);
+  const [hostile] = await Promise.all([page.waitForEvent("download"), choose("page.html", "Download")]);
   expect(hostile.suggestedFilename()).toBe("page.html");
   expect(await page.evaluate("window.hacked")).toBeUndefined();
   await page.getByRole("heading", { level: 1, name: "ada" }).waitFor();
@@ -61,19 +61,16 @@ test("files are uploaded, and downloaded by the browser itself, with no key in t
 test("a folder is made, downloaded as an archive, and renamed; a name that is taken is refused", async () => {
   await page.getByRole("button", { name: "New folder" }).click();
   await page.getByRole("textbox", { name: "Name" }).fill("notes");
-  await page.getByRole("button", { name: "Make it" }).click();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Download notes" }).click(),
-  ]);
+  await page.getByRole("button", { name: "Create" }).click();
+  const [download] = await Promise.all([page.waitForEvent("download"), choose("notes", "Download as zip")]);
   expect(download.suggestedFilename()).toBe("notes.zip");
-  await page.getByRole("button", { name: "Rename notes" }).click();
+  await choose("notes", "Rename…");
   await page.getByRole("textbox", { name: "Name" }).fill("page.html");
   await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
   await page.getByRole("alert").waitFor();
   await page.getByRole("textbox", { name: "Name" }).fill("papers");
   await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
-  await page.getByRole("link", { name: "papers" }).click();
+  await page.getByRole("table").getByRole("link", { name: "papers" }).click();
   await page.getByText("This folder is empty").waitFor();
 });
 

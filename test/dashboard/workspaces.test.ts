@@ -147,6 +147,11 @@ test("a member who becomes a viewer can read, and neither send nor change anythi
       expect(await shown.count(), `${name} in ${path}`).toBe(0);
     }
   }
+  await other.goto(`${dashboard.url}/-/agents/mine/files?file=note.txt`);
+  await other.getByText("Read-only").waitFor();
+  const content = other.getByRole("textbox", { name: "Content of note.txt" });
+  expect(await content.getAttribute("contenteditable")).toBe("false");
+  expect(await other.getByRole("button", { name: "Save" }).count()).toBe(0);
   for (const path of ["/-/keys", "/-/audit", "/-/create-agent", "/-/agents/mine/secrets"]) {
     await other.goto(dashboard.url + path);
     await other.getByText("This view needs the role member").waitFor();

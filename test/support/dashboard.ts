@@ -81,6 +81,8 @@ export function viewsOf(agent: string): string[] {
   const tabs = [
     "",
     "/files",
+    "/files?file=.profile",
+    "/files?file=none",
     "/terminal",
     "/ports",
     "/turns",

@@ -1,12 +1,18 @@
 import { useBlocker } from "@tanstack/react-router";
+import { filePlaceIn } from "../files/place.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { isUnsaved } from "../ui/unsaved.ts";
 
+/** A view, and the file that it has open. */
+function viewOf({ pathname, search }: { pathname: string; search: object }): string {
+  return `${pathname} ${filePlaceIn({ ...search }).file ?? ""}`;
+}
+
 /** Asks before the page is left with unsaved changes; the browser asks before its tab is closed. */
 export function LeaveGuard() {
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isUnsaved(),
+    shouldBlockFn: ({ current, next }) => isUnsaved() && viewOf(current) !== viewOf(next),
     enableBeforeUnload: isUnsaved,
     withResolver: true,
   });

@@ -8,6 +8,13 @@ const inConversation = [
   ["Esc", "Interrupt the turn"],
 ] as const;
 
+const inFiles = [
+  ["Ctrl P", "Open a file by its name"],
+  ["Ctrl S", "Save the file"],
+  ["Ctrl F", "Find in the file"],
+  ["Esc Tab", "Leave the editor"],
+] as const;
+
 interface Props {
   places: readonly Place[];
   mayCreate: boolean;
@@ -28,6 +35,7 @@ export function Shortcuts({ places, mayCreate, onClose }: Props) {
         <div className="grid content-start gap-6">
           <Keys title="Anywhere" keys={anywhere} />
           {mayCreate && <Keys title="In a conversation" keys={inConversation} />}
+          <Keys title="In the files" keys={inFiles} />
           {mayCreate && <Keys title="In a terminal" keys={[["Shift Tab", "Leave the terminal"]]} />}
         </div>
       </div>

@@ -13,3 +13,22 @@ export function crumbsOf(path: string): { label: string; path: string }[] {
   for (const name of names) crumbs.push({ label: name, path: childOf(crumbs.at(-1)!.path, name) });
   return crumbs;
 }
+
+/** The folder that an entry is in. */
+export function folderOf(path: string): string {
+  const end = path.replace(/\/+$/, "").lastIndexOf("/");
+  if (end < 0) return "";
+  return end === 0 ? "/" : path.slice(0, end);
+}
+
+/** The last part of a path. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The names of one entry with the numbers 2, 3, …: `notes (2).txt`. */
+export function numbered(name: string, number: number): string {
+  const dot = name.lastIndexOf(".");
+  const stem = dot > 0 ? name.slice(0, dot) : name;
+  return `${stem} (${number})${dot > 0 ? name.slice(dot) : ""}`;
+}
