@@ -12,6 +12,9 @@ beforeAll(async () => {
   service = await ScriptedService.start();
   await service.client.createAgent("ada");
   await service.client.ask("ada", "hello");
+  await service.client.fetch("PUT", "/agents/ada/files/notes.md", "# Notes", {
+    "content-type": "application/octet-stream",
+  });
   await service.client.call("POST", "/agents/ada/snapshots", { name: "milestone" });
   await service.client.call("POST", "/keys", { name: "laptop" });
   dashboard = await Dashboard.of(service);

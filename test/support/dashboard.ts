@@ -76,12 +76,12 @@ async function signIn(page: Page, url: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
 }
 
-/** The paths of all views, those of an agent among them. */
+/** The paths of all views, those of an agent that has a file `notes.md` among them. */
 export function viewsOf(agent: string): string[] {
   const tabs = [
     "",
     "/files",
-    "/files?file=.profile",
+    "/files?file=notes.md",
     "/files?file=none",
     "/terminal",
     "/ports",

@@ -9,6 +9,7 @@ import { AgentBadge } from "../agents/status.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
 import { useIsMissing } from "../api/use-missing.ts";
+import { UploadPanel } from "../files/UploadPanel.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
@@ -100,6 +101,7 @@ function Tabs({ name }: { name: string }) {
           </div>
         )}
       </div>
+      <UploadPanel agent={name} />
     </>
   );
 }

@@ -22,6 +22,12 @@ export function inWorkspace(name: string): string {
   return workspace === null ? name : `${name} in ${workspace}`;
 }
 
+/** The headers of a request of this page that the client does not send. */
+export async function requestHeaders(): Promise<Record<string, string>> {
+  const authorization = `Bearer ${await token()}`;
+  return workspace === null ? { authorization } : { authorization, "berth-workspace": encodeURIComponent(workspace) };
+}
+
 async function token(): Promise<string> {
   const accessToken = await session.accessToken().catch((error: unknown) => {
     reachability.report(false);

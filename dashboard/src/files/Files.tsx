@@ -1,5 +1,6 @@
 import { lazy, Suspense, useState } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
+import { DropTarget } from "./DropTarget.tsx";
 import { FilePage } from "./FilePage.tsx";
 import { FolderPage } from "./FolderPage.tsx";
 import { FolderTree } from "./FolderTree.tsx";
@@ -21,7 +22,7 @@ export function Files() {
   useFresh(name);
   useQuickOpenKey(() => setQuickOpen(true));
   return (
-    <div className="@container flex min-h-0 flex-1 flex-col">
+    <DropTarget name={name} folder={folder}>
       <div className="flex min-h-0 flex-1">
         <FolderTree name={name} folder={folder} file={file} showsHidden={display.showsHidden} />
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -39,6 +40,6 @@ export function Files() {
         </div>
       </div>
       <Suspense>{isQuickOpen && <QuickOpen name={name} onClose={() => setQuickOpen(false)} />}</Suspense>
-    </div>
+    </DropTarget>
   );
 }

@@ -17,6 +17,7 @@ import { LeaveGuard } from "./LeaveGuard.tsx";
 import { needOfView, type Place, placesOf } from "./places.ts";
 import { useShortcuts } from "./shortcuts.ts";
 import { useUnseenTurns } from "./unseen.ts";
+import { useDropGuard } from "./use-drop-guard.ts";
 import { useViewFocus } from "./use-view-focus.ts";
 
 const Shortcuts = lazy(async () => ({ default: (await import("./Shortcuts.tsx")).Shortcuts }));
@@ -34,6 +35,7 @@ export function Shell() {
   useLiveQueries();
   useUnseenTurns();
   useViewFocus();
+  useDropGuard();
   useShortcuts({ places, mayCreate, openPalette, openShortcuts });
   // A conversation on a phone has use for the whole screen; its header leads back.
   const isAgent = useMatchRoute()({ to: "/agents/$name", fuzzy: true }) !== false;
