@@ -15,6 +15,7 @@ import { Shell } from "./shell/Shell.tsx";
 import { SignedOut } from "./shell/SignedOut.tsx";
 import { filtersIn } from "./ui/filters.ts";
 import { Loading } from "./ui/Notice.tsx";
+import { type Side, sideIn } from "./workbench/side.ts";
 
 // Each view is a file of its own, fetched when it is gone to.
 
@@ -74,9 +75,11 @@ const agent = createRoute({
 const conversation = createRoute({
   getParentRoute: () => agent,
   path: "/",
-  validateSearch: ({ conversation }): { conversation?: number } =>
-    typeof conversation === "number" ? { conversation } : {},
-  component: lazyRouteComponent(() => import("./conversation/Conversation.tsx"), "Conversation"),
+  validateSearch: ({ conversation, ...search }): Side & { conversation?: number } => ({
+    ...(typeof conversation === "number" && { conversation }),
+    ...sideIn(search),
+  }),
+  component: lazyRouteComponent(() => import("./workbench/Workbench.tsx"), "Workbench"),
 });
 
 const files = createRoute({

@@ -17,6 +17,8 @@ import { Notice } from "../ui/Notice.tsx";
 import { useTitle } from "../ui/title.ts";
 import { useAction } from "../ui/use-action.ts";
 import { EmptyView } from "../ui/View.tsx";
+import { SplitButton } from "../workbench/SplitButton.tsx";
+import { sideIn } from "../workbench/side.ts";
 import { AllowedOutlet } from "../workspace/AllowedOutlet.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { AgentMenu } from "./AgentMenu.tsx";
@@ -66,6 +68,7 @@ function Tabs({ name }: { name: string }) {
           <span className="ml-auto hidden truncate text-sm text-muted sm:inline">
             {query.data && [query.data.runtime, query.data.model].filter(Boolean).join(", ")}
           </span>
+          {query.data && !isClosed && <SplitButton tab={tab} />}
           {query.data && (
             <span className="max-sm:ml-auto">
               <AgentMenu agent={query.data} />
@@ -83,7 +86,8 @@ function Tabs({ name }: { name: string }) {
               key={to}
               to={to}
               params={{ name }}
-              activeOptions={{ exact: to === "/agents/$name" }}
+              search={to === "/agents/$name" ? sideIn : {}}
+              activeOptions={{ exact: to === "/agents/$name", includeSearch: false }}
               className="border-b-2 border-transparent px-2.5 py-2 text-sm whitespace-nowrap text-muted hover:text-ink"
               activeProps={{ className: "!border-accent !text-ink font-medium" }}
             >

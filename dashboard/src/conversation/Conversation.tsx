@@ -90,7 +90,9 @@ function useTakesMessages(runtime: string | undefined): boolean {
 
 function useEscape(act: () => void): void {
   const press = useEffectEvent((event: KeyboardEvent) => {
-    if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("[role=dialog]")) act();
+    if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("[role=dialog]")) return;
+    // It means something else in an editor or a terminal.
+    if (!(event.target instanceof Element && event.target.closest("[data-side]"))) act();
   });
   useEffect(() => {
     const listen = (event: KeyboardEvent) => press(event);

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { berth } from "../api/client.ts";
 import { conversationsQuery } from "../api/queries.ts";
+import { sideIn } from "../workbench/side.ts";
 
 /** Shows a conversation; null: the agent's current one. */
 export function useOpen(): (agent: string, conversation: number | null) => void {
@@ -10,7 +11,7 @@ export function useOpen(): (agent: string, conversation: number | null) => void 
     void navigate({
       to: "/agents/$name",
       params: { name: agent },
-      search: conversation === null ? {} : { conversation },
+      search: (before: object) => ({ ...sideIn(before), ...(conversation !== null && { conversation }) }),
     });
 }
 

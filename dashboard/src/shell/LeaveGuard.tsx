@@ -1,12 +1,13 @@
 import { useBlocker } from "@tanstack/react-router";
-import { filePlaceIn } from "../files/place.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { isUnsaved } from "../ui/unsaved.ts";
+import { sideIn } from "../workbench/side.ts";
 
 /** A view, and the file that it has open. */
 function viewOf({ pathname, search }: { pathname: string; search: object }): string {
-  return `${pathname} ${filePlaceIn({ ...search }).file ?? ""}`;
+  const { beside = "", file = "" } = sideIn(search);
+  return `${pathname} ${beside} ${file}`;
 }
 
 /** Asks before the page is left with unsaved changes; the browser asks before its tab is closed. */
