@@ -49,7 +49,7 @@ function ownerOf(clientId: string): string | null {
 }
 
 function placeOf(target: URL): string {
-  if (isLoopback(target)) return `a program on the computer that you sit at (${target.host})`;
+  if (isLoopback(target)) return `a program on your computer (${target.host})`;
   return target.protocol === "https:" ? target.host : `the program for ${target.protocol} addresses`;
 }
 
@@ -59,22 +59,22 @@ function formsTo({ protocol, origin }: URL): string {
 }
 
 function consentGone(): string {
-  return page("This sign-in has ended", html`<p>Go back to the program and begin again.</p>`);
+  return page("This sign-in has ended", html`<p>Return to the program and start again.</p>`);
 }
 
 function consentPage(asked: { action: string; name: string; owner: string | null; target: string }): string {
   const { action, name, owner, target } = asked;
   const who =
     owner === null
-      ? html`<p>It has given this name itself, and nobody has checked it.</p>`
-      : html`<p>It is the program of <strong>${owner}</strong>.</p>`;
+      ? html`<p>The program chose this name. It is not verified.</p>`
+      : html`<p>It is a program of <strong>${owner}</strong>.</p>`;
   return page(
     "Let a program act as you?",
-    html`<p><bdi><strong>${name}</strong></bdi> asks to use your agents as you: to list and create them, talk to them, run commands
-in their machines and read and change their files. It spends your credits.</p>
+    html`<p><bdi><strong>${name}</strong></bdi> wants to use your agents as you: list and create them, talk to them, run commands
+in their machines, and read and change their files. It spends your credits.</p>
 ${who}
 <p>You will be sent to <strong>${target}</strong>.</p>
-<p>Have you not begun this yourself? Then refuse.</p>
+<p>If you did not start this, refuse.</p>
 <form method="post" action="${action}">
 <button name="decision" value="allow">Allow</button>
 <button class="second" name="decision" value="refuse">Refuse</button>

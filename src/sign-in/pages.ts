@@ -1,4 +1,4 @@
-import { type Html, html, page } from "./html.ts";
+import { Html, html, page } from "./html.ts";
 
 // The pages of the built-in identity provider. They need no scripts.
 
@@ -7,11 +7,11 @@ export function signInPage({ action, name = "", wrong }: { action: string; name?
   return page(
     "Sign in",
     html`${complaint(wrong)}<form method="post" action="${action}">
-<label>Name <input name="name" value="${name}" autocomplete="username" autocapitalize="none" maxlength="64" required></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" maxlength="200" required></label>
+<label>Name <input name="name" value="${name}" autocomplete="username" autocapitalize="none" maxlength="64" required${name === "" ? autofocus : null}></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" maxlength="200" required${name === "" ? null : autofocus}></label>
 <button>Sign in</button>
 </form>
-<p><small>Forgotten? The operator makes a link for a new password: berth admin users reset NAME</small></p>`,
+<p><small>Forgot your password? Ask your operator for a reset link (berth admin users reset NAME).</small></p>`,
   );
 }
 
@@ -35,9 +35,9 @@ export function welcomePage(options: {
 <input type="hidden" name="token" value="${token}">
 ${nameField}
 <label>Password <input name="password" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
-<label>Once more <input name="again" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
+<label>Confirm password <input name="again" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
 <p><small>At least 12 characters.</small></p>
-<button>Set the password</button>
+<button>Set password</button>
 </form>`,
   );
 }
@@ -54,7 +54,7 @@ export function deviceCodePage(options: {
     "Connect a device",
     html`${complaint(wrong)}<form method="post" action="${action}">
 <input type="hidden" name="xsrf" value="${xsrf}">
-<label>The code that your device shows <input class="code" name="user_code" value="${code}" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="32" required></label>
+<label>Code shown on your device <input class="code" name="user_code" value="${code}" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="32" required></label>
 <button>Continue</button>
 </form>`,
   );
@@ -71,14 +71,14 @@ export function deviceConfirmPage(options: {
   const { action, xsrf, code, client, address } = options;
   return page(
     "Is this your device?",
-    html`<p>${client} asks to act as you, from the address ${address}. It must show this code:</p>
+    html`<p>${client} wants to act as you, from the address ${address}. It must show this code:</p>
 <p class="code">${code}</p>
-<p>Did you not start this yourself, or does it show another code? Then refuse.</p>
+<p>If you did not start this, or it shows a different code, refuse.</p>
 <form method="post" action="${action}">
 <input type="hidden" name="xsrf" value="${xsrf}">
 <input type="hidden" name="user_code" value="${code}">
 <input type="hidden" name="confirm" value="yes">
-<button>It is mine: continue</button>
+<button>Continue</button>
 <button class="second" name="abort" value="yes">Refuse</button>
 </form>`,
   );
@@ -106,6 +106,8 @@ export function signedOutPage(): string {
 export function errorPage(title: string, text: string): string {
   return page(title, html`<p>${text}</p>`);
 }
+
+const autofocus = new Html(" autofocus");
 
 function complaint(text: string | undefined): Html | null {
   return text === undefined ? null : html`<p class="wrong" role="alert">${text}</p>`;

@@ -20,7 +20,7 @@ import { register, registrationPath } from "./registration.ts";
 export const signInPath = "/interaction/";
 export const welcomePath = "/welcome";
 export const devicePath = "/device";
-const nameOrPassword = "The name or the password is not right.";
+const nameOrPassword = "Wrong name or password.";
 
 export interface SignInParts {
   provider: Provider;
@@ -158,7 +158,7 @@ async function setPassword(ctx: Context, { users, record, mount, publicUrl }: Si
   const password = safeParseValue(Password, form.get("password"));
   const wrong =
     [name, password].flatMap((each) => (each.success ? [] : each.issues))[0]?.message ??
-    (form.get("password") === form.get("again") ? undefined : "The two passwords are not the same.");
+    (form.get("password") === form.get("again") ? undefined : "The passwords do not match.");
   if (wrong !== undefined || !name.success || !password.success) {
     const chosen = form.get("name") ?? "";
     return answer(ctx, 400, welcomePage({ action: mount + welcomePath, token, name: link.name, wrong, chosen }));

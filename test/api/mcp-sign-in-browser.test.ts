@@ -50,7 +50,7 @@ test("who signs in and allows a program ends at the program, with a code", async
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { level: 1, name: "Let a program act as you?" }).waitFor();
-  expect(await page.getByRole("main").textContent()).toContain("An assistant asks to use your agents as you");
+  expect(await page.getByRole("main").textContent()).toContain("An assistant wants to use your agents as you");
   await page.getByRole("button", { name: "Allow" }).click();
   await page.getByText("The program has its code.").waitFor();
   expect(new URL(page.url()).searchParams.get("code")).toBeTruthy();

@@ -244,7 +244,7 @@ test("users are added with a link, disabled at once, let in again, and given ano
   expect((await refresh(url, again.refresh_token)).status).toBe(400);
   expect(await listed(again.access_token)).toBe(401);
   expect(await closed).toBe("cut off");
-  await expect(signIn(url, "Bob Ångström", password)).rejects.toThrow("not right");
+  await expect(signIn(url, "Bob Ångström", password)).rejects.toThrow("Wrong name or password");
   expect(await useLink(reset.body.link, "another good password")).toMatchObject(isSignedIn);
   expect((await useLink(reset.body.link, "another good password").catch(() => null))?.status ?? 410).toBe(410);
   expect(await listed((await signIn(url, "Bob Ångström", "another good password")).access_token)).toBe(200);

@@ -56,8 +56,8 @@ test("a user is added, sets a password by the link, sees nothing of the operator
   const his = await simon.newPage();
   await his.goto(link);
   await his.getByLabel("Password", { exact: true }).fill(password);
-  await his.getByLabel("Once more").fill(password);
-  await his.getByRole("button", { name: "Set the password" }).click();
+  await his.getByLabel("Confirm password").fill(password);
+  await his.getByRole("button", { name: "Set password" }).click();
   await his.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
   expect(await his.getByRole("link", { name: "Operator" }).count()).toBe(0);
   await his.goto(`${dashboard.url}/-/operator`);

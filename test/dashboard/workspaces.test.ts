@@ -19,8 +19,8 @@ beforeAll(async () => {
   other = await (await dashboard.browser.newContext({ reducedMotion: "reduce" })).newPage();
   await other.goto(await userLink("simon"));
   await other.getByLabel("Password", { exact: true }).fill(password);
-  await other.getByLabel("Once more").fill(password);
-  await other.getByRole("button", { name: "Set the password" }).click();
+  await other.getByLabel("Confirm password").fill(password);
+  await other.getByRole("button", { name: "Set password" }).click();
   await other.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
   await other.getByRole("button", { name: /^Account of/ }).click();
   await other.getByRole("menuitem", { name: "Sign out", exact: true }).click();

@@ -156,6 +156,19 @@ describe.each([
     expect(await conversation.say("[Sat 2026-11-21 12:00 UTC] run: date")).toMatchObject({ command: "date" });
   });
 
+  test("output is a code block, which is shortened where it is long", async () => {
+    const conversation = dialogue(tool, stream);
+    const outputOf = async (output: string) => {
+      await conversation.say("run: date");
+      return (await conversation.result(output)).text;
+    };
+    expect(await outputOf("one\ntwo\n")).toContain("It printed:\n\n```\none\ntwo\n```");
+    expect(await outputOf("```js\n````\n")).toContain("\n\n`````\n```js\n````\n`````");
+    expect(await outputOf(" ")).toContain("printed");
+    const long = await outputOf(Array.from({ length: 3_000 }, (_, at) => `line ${at}`).join("\n"));
+    expect(long).toContain("line 19\n… 2900 lines …\nline 2920\n");
+  });
+
   test("without a shell tool it says so", async () => {
     expect((await dialogue("read", stream).say("run: date")).text).toMatch(/no shell tool/);
   });

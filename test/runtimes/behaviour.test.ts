@@ -148,7 +148,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(calls.find(({ name }) => name)!.name).toMatch(/bash|exec|shell/i);
     expect(JSON.stringify(calls.map(({ input }) => input))).toContain("echo kept > note.txt");
     expect(JSON.stringify(calls.at(-1)!.output)).toContain("kept");
-    expect(reply.text).toContain("It printed:\n\nkept");
+    expect(reply.text).toContain("It printed:\n\n```\nkept");
     expect(await client.ask(agent, "run: cat note.txt")).toContain("kept");
   });
 

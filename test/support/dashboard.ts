@@ -63,8 +63,8 @@ async function useFirstLink(page: Page, link: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel("Name").fill("Ulla");
   await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByLabel("Once more").fill(password);
-  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.getByLabel("Confirm password").fill(password);
+  await page.getByRole("button", { name: "Set password" }).click();
   await page.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
 }
 

@@ -75,7 +75,7 @@ function replyTo(told: Part[][], tools: string[]): Reply {
   const turns = told.map(withoutAsides).filter((parts) => parts.length > 0);
   const result = turns.at(-1)?.at(-1);
   if (result?.kind === "result") {
-    return { kind: "text", text: `The demonstration model ran the command. It printed:\n\n${result.text}` };
+    return { kind: "text", text: `The demonstration model ran the command. ${printed(result.text)}` };
   }
   const said = turns.map(wordsOf).filter((words) => words !== "");
   const now = said.at(-1) ?? "";
@@ -99,6 +99,22 @@ function replyTo(told: Part[][], tools: string[]): Reply {
       "A line “run: COMMAND” has the agent run that command in its machine.",
   };
 }
+
+/** A command's output as a code block. Long output is shortened. */
+function printed(output: string): string {
+  const lines = output.replace(/\n+$/, "").split("\n");
+  if (lines.join("") === "") return "It printed nothing.";
+  const left = lines.length - firstLines - lastLines;
+  if (left > 1) lines.splice(firstLines, left, `… ${left} lines …`);
+  const text = lines.join("\n");
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = "`".repeat(longest + 1);
+  return `It printed:\n\n${fence}\n${text}\n${fence}`;
+}
+
+/** The lines of a long output that a reply repeats. */
+const firstLines = 20;
+const lastLines = 80;
 
 /** A call of the tool with this name, which runtimes put behind that of its server. */
 function useOf(name: string, json: string, tools: string[]): Reply {
