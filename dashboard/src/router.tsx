@@ -138,6 +138,13 @@ const snapshots = createRoute({
   component: lazyRouteComponent(() => import("./agent/Snapshots.tsx"), "Snapshots"),
 });
 
+const connect = createRoute({
+  getParentRoute: () => agent,
+  path: "/connect",
+  validateSearch: filtersIn("client"),
+  component: lazyRouteComponent(() => import("./connect/Connect.tsx"), "Connect"),
+});
+
 const settings = createRoute({
   getParentRoute: () => agent,
   path: "/settings",
@@ -253,6 +260,7 @@ const ofAgent = agent.addChildren([
   network,
   snapshots,
   secrets,
+  connect,
   settings,
 ]);
 const inShell = shell.addChildren([

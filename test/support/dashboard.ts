@@ -91,6 +91,8 @@ export function viewsOf(agent: string): string[] {
     "/snapshots",
     "/secrets",
     "/skills",
+    "/connect",
+    "/connect?client=openai",
     "/settings",
   ];
   const own = [

@@ -12,6 +12,7 @@ const all = [
   { to: "/agents/$name/network", name: "Network", words: "egress, firewall, hosts, allow", isReadable: false },
   { to: "/agents/$name/snapshots", name: "Snapshots", words: "backup, checkpoint, roll back, undo", isReadable: true },
   { to: "/agents/$name/secrets", name: "Secrets", words: "passwords, credentials, environment", isReadable: false },
+  { to: "/agents/$name/connect", name: "Connect", words: "API, curl, SDK, MCP, SSH, VS Code, key", isReadable: false },
   {
     to: "/agents/$name/settings",
     name: "Settings",
