@@ -1,5 +1,6 @@
 import type { Agent, Model } from "@berth/client";
 import { Field, Select, TextArea } from "../ui/Field.tsx";
+import { efforts } from "./efforts.ts";
 import type { InstructionsDraft } from "./instructions-draft.ts";
 import { modelLabel } from "./model-label.ts";
 
@@ -61,8 +62,6 @@ export function EffortField({
     </Field>
   );
 }
-
-const efforts: NonNullable<Agent["effort"]>[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** The agent's instructions for every turn. */
 export function InstructionsField({ draft: { text, isChanged, write, discard } }: { draft: InstructionsDraft }) {

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowUp, ChevronUp, CornerDownRight, Pencil, Square, X } from "lucide-react";
-import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
+import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import { isRefusal } from "../api/client.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { messageOf } from "../ui/message.ts";
@@ -9,10 +9,15 @@ import { Attachments } from "./Attachments.tsx";
 import { type Draft, emptyDraft, isEmpty, lineOf } from "./draft.ts";
 import { DropZone, FileButtons, type FilesProps } from "./FileInputs.tsx";
 import { useAttaching } from "./use-attaching.ts";
+import { useHistory } from "./use-history.ts";
 import type { useSender } from "./use-sender.ts";
 
 interface ComposerProps {
   agent: string;
+  /** The texts of the conversation's messages, the newest last. */
+  sent: readonly string[];
+  /** Shown below the message. */
+  bar: ReactNode;
   draft: Draft;
   onDraft: (draft: Draft) => void;
   sender: ReturnType<typeof useSender>;
@@ -21,7 +26,7 @@ interface ComposerProps {
 }
 
 /** Where messages are written, below those that wait. */
-export function Composer({ agent, draft, onDraft, sender, onInterrupt }: ComposerProps) {
+export function Composer({ agent, sent, bar, draft, onDraft, sender, onInterrupt }: ComposerProps) {
   // Uploads end later, in a draft that may have changed since.
   const current = useRef(draft);
   useEffect(() => {
@@ -81,6 +86,7 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
             label={`Message to ${agent}`}
             placeholder={sender.isBusy ? "Begins when the agent has answered" : "Message"}
             text={draft.text}
+            sent={sent}
             onText={(text) => change({ text })}
             onFiles={attach}
             onSend={() => send(false)}
@@ -111,6 +117,7 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
             <ArrowUp className="size-4" aria-hidden />
           </Button>
         </DropZone>
+        {bar}
       </div>
     </div>
   );
@@ -118,6 +125,7 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
 
 interface FieldProps extends FilesProps {
   text: string;
+  sent: readonly string[];
   onText: (text: string) => void;
   label: string;
   placeholder: string;
@@ -128,10 +136,13 @@ interface FieldProps extends FilesProps {
 const hasTouch = matchMedia("(pointer: coarse)").matches;
 
 /** A text of several lines, which Enter sends, and Ctrl-Enter to the running turn. */
-function MessageField({ label, placeholder, text, onText, onFiles, onSend, onSteer }: FieldProps) {
+function MessageField({ label, placeholder, text, sent, onText, onFiles, onSend, onSteer }: FieldProps) {
   const field = useRef<HTMLTextAreaElement>(null);
+  const recall = useHistory(sent, text, onText);
   const press = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.nativeEvent.isComposing) return;
+    if (recall(event)) return event.preventDefault();
+    if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     if (event.ctrlKey || event.metaKey) onSteer();
     else onSend();

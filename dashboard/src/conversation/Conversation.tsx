@@ -1,8 +1,8 @@
-import type { Turn } from "@berth/client";
+import type { Turn, Usage } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { ArrowDown } from "lucide-react";
-import { useEffect, useEffectEvent } from "react";
+import { useEffect, useEffectEvent, useMemo } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery, runtimesQuery } from "../api/queries.ts";
@@ -10,6 +10,7 @@ import { Loaded } from "../ui/Loaded.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { Attachments } from "./Attachments.tsx";
 import { Composer } from "./Composer.tsx";
+import { ComposerBar } from "./ComposerBar.tsx";
 import { ConversationBar } from "./ConversationBar.tsx";
 import { type Draft, emptyDraft } from "./draft.ts";
 import { Spoken } from "./Spoken.tsx";
@@ -39,6 +40,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
     canSteer: takesMessages && running?.status === "running",
     onBegun: begun,
   });
+  const sent = useMemo(() => turns.map(({ message }) => message).filter((text) => text !== ""), [turns]);
   const interrupt = () => {
     if (!running || !mayUse) return;
     // It may have ended in the same moment; then there is nothing to do.
@@ -68,6 +70,8 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
       {mayUse ? (
         <Composer
           agent={name}
+          sent={sent}
+          bar={agent && <ComposerBar agent={agent} usage={usageOf(turns)} />}
           draft={draft}
           onDraft={setDraft}
           sender={sender}
@@ -80,6 +84,11 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
       )}
     </div>
   );
+}
+
+/** The usage of the newest turn that called a model. */
+function usageOf(turns: readonly Turn[]): Usage | null {
+  return turns.findLast(({ usage }) => usage.contextTokens !== null)?.usage ?? null;
 }
 
 /** Whether a runtime takes messages while it works. */
