@@ -115,16 +115,7 @@ export class ProviderAccounts {
   async test(caller: Scoped, name: string, scope: ProviderScope, model?: string): Promise<ProviderTest> {
     ownerOf(caller, scope);
     const provider = await this.#find(caller, name, scope);
-    const named = model ?? (await this.#firstModel(provider));
-    return testCall(provider, named);
-  }
-
-  /** Rejects with `request_invalid` if the provider has no list. */
-  async #firstModel({ state, upstream }: ReachableProvider): Promise<string> {
-    const listed = state.models ?? (await upstream?.models().catch(() => null)) ?? [];
-    // The call is not made, and the reason for that is the test's result.
-    if (listed[0] !== undefined || !upstream) return listed[0] ?? "";
-    throw new BerthError("request_invalid", `model: the provider ${state.name} lists no models; name one.`);
+    return testCall(provider, model ?? null);
   }
 
   /** The provider of this scope, with its connections, although another one of the name may hide it. */

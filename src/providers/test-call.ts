@@ -1,3 +1,4 @@
+import { BerthError } from "../contract/errors.ts";
 import type { ProviderTest } from "../contract/providers.ts";
 import { prepare } from "../models/preparation.ts";
 import { beginningOf, LoginFailed, Unreachable } from "../models/provider.ts";
@@ -8,15 +9,40 @@ import { messages } from "../models/wires/messages.ts";
 import { responses } from "../models/wires/responses.ts";
 import type { Wire } from "../models/wires/wire.ts";
 import { type ReachableProvider, speaks } from "./directory.ts";
+import { ListRefused, reasonOf } from "./upstream.ts";
 
 const timeoutMs = 30_000;
 
-/** Calls a model for one token, as an agent's call would. */
-export async function testCall({ state, upstream }: ReachableProvider, model: string): Promise<ProviderTest> {
+/**
+ * Calls a model for one token, as an agent's call would; null: the provider's first. A list of models that cannot be had is
+ * a failed test, too. Throws `request_invalid` if the provider lists no models and none is given.
+ */
+export async function testCall(provider: ReachableProvider, model: string | null): Promise<ProviderTest> {
+  const { state, upstream } = provider;
   const begun = performance.now();
-  const refusal = upstream ? await refusalFrom(upstream, state.kind, model) : unreadable(state.name, state.problem);
-  const error = refusal && { code: refusal.fault.code, message: refusal.fault.message };
-  return { ok: error === null, model, durationMs: Math.round(performance.now() - begun), error };
+  const result = (named: string, refusal: Refusal | null): ProviderTest => ({
+    ok: refusal === null,
+    model: named,
+    durationMs: Math.round(performance.now() - begun),
+    error: refusal && { code: refusal.fault.code, message: refusal.fault.message },
+  });
+  if (!upstream) return result(model ?? "", unreadable(state.name, state.problem));
+  let listed: string[] | null;
+  try {
+    listed = model === null ? (state.models ?? (await upstream.models())) : [model];
+  } catch (error) {
+    return result("", refusalOfList(error));
+  }
+  const named = listed?.[0];
+  if (named === undefined)
+    throw new BerthError("request_invalid", `model: the provider ${state.name} lists no models; name one.`);
+  return result(named, await refusalFrom(upstream, state.kind, named));
+}
+
+function refusalOfList(error: unknown): Refusal {
+  if (error instanceof ListRefused) return refusalOf(error.status, error.text, undefined);
+  if (error instanceof LoginFailed) return loggedOut(error);
+  return unreachable(reasonOf(error));
 }
 
 async function refusalFrom(

@@ -8,6 +8,19 @@ const smallTimeoutMs = 10_000;
 /** The most bytes of a list of models, or of a token's answer, that are read. */
 const maximumSmallBytes = 8 * 1024 * 1024;
 
+/** The provider's refusal to list its models. */
+export class ListRefused extends Error {
+  readonly status: number;
+  /** The answer's JSON. */
+  readonly text: string;
+
+  constructor(status: number, text: string) {
+    super(`the list of models was refused with ${status}`);
+    this.status = status;
+    this.text = text;
+  }
+}
+
 /** The connections to one provider. Model calls have no timeouts: callers time their silence. */
 export class Upstream {
   readonly endpoint: Endpoint;
@@ -38,13 +51,16 @@ export class Upstream {
     }
   };
 
-  /** The names of the models that the account can use; null: the provider lists none. Rejects if the list cannot be had. */
+  /**
+   * The names of the models that the account can use; null: the provider lists none. Rejects with `ListRefused`, or another
+   * error where there is no valid answer.
+   */
   async models(): Promise<string[] | null> {
     const listing = this.endpoint.listing();
     if (!listing) return null;
     const answer = await this.#send(listing.url, "GET", listing.headers, null, AbortSignal.timeout(smallTimeoutMs));
     const body = (await small(answer.body)) as { data?: { id?: unknown }[] } | null;
-    if (answer.statusCode !== 200) throw new Error(`the list of models was refused with ${answer.statusCode}`);
+    if (answer.statusCode !== 200) throw new ListRefused(answer.statusCode, JSON.stringify(body));
     if (!Array.isArray(body?.data)) throw new Error("the list of models has no data");
     const ids = body.data.map(({ id }) => id).filter((id): id is string => typeof id === "string" && id !== "");
     return ids.map((id) => this.endpoint.nameOf(id));
@@ -119,7 +135,7 @@ function refusal(status: number, { wire }: ModelCall, message: string): ModelAns
 }
 
 /** A code, or the words of a refused address, which contain nothing that the other side sent. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (error instanceof CallFailed) return error.message.replace(/\.$/, "");
   return (error as NodeJS.ErrnoException).code ?? "no answer";
 }

@@ -413,6 +413,13 @@ describe("a test call", () => {
     await remove("inner");
   });
 
+  test("says why the models could not be listed", async () => {
+    await create({ name: "shut", apiKey: "another-key", baseUrl: models.url });
+    const { status, body } = await client.call("POST", "/providers/shut/test", {});
+    expect([status, body.ok, body.error.code]).toEqual([200, false, "model_credentials_refused"]);
+    await remove("shut");
+  });
+
   test("needs a model where the provider lists none", async () => {
     await create({ name: "azure", kind: "azure", apiKey, baseUrl: models.url });
     const { status, body } = await client.call("POST", "/providers/azure/test", {});
