@@ -53,8 +53,13 @@ export const guestFunctionsPort = 7003;
  */
 export const guestRuntimePort = 7004;
 
-/** The path on the uplink that the server handles itself: the tools with which an agent calls other agents. */
+/**
+ * The path on the uplink that the server handles itself: the tools with which an agent calls other agents and schedules
+ * messages. Its query names them, so that a runtime starts again when they change: most list a server's tools only once.
+ */
 export const agentsPath = "/agents/mcp";
+export const agentTools = ["agents", "schedules"] as const;
+export type AgentTool = (typeof agentTools)[number];
 
 /**
  * Before the name and the hash of a skill, the path on the uplink that the server handles itself: the skill's files, as
@@ -223,8 +228,10 @@ export const Prompt = z.object({
   mcpServers: McpServers.optional(),
   /** The program of the runtime `acp`. */
   acp: AcpProgram.nullable().optional(),
-  /** The runtime has the tools with which it calls other agents and schedules messages (see `agentsPath`). */
+  /** Whether `agentTools` has any; for runners of older images. */
   asksAgents: z.boolean().optional(),
+  /** The tools of `agentsPath` that the runtime has: those that call other agents, and those that schedule messages. */
+  agentTools: z.array(z.enum(agentTools)).max(agentTools.length).optional(),
   /** The agent's skills. The runner gets missing files from `skillsPath`; those of older images ignore it. */
   skills: z.array(PinnedSkill).max(maximumSkills).optional(),
 });

@@ -33,11 +33,12 @@ export class RuntimeMcpServers {
    * True if they differ from those that the runtime was started with. Leaves out a server whose secret is not set, and
    * logs it.
    */
-  async change({ mcpServers: own = {}, asksAgents = false }: Prompt): Promise<boolean> {
+  async change({ mcpServers: own = {}, agentTools = [] }: Prompt): Promise<boolean> {
     const before = JSON.stringify(await this.current());
-    if (before === "{}" && Object.keys(own).length === 0 && !asksAgents) return false;
+    if (before === "{}" && Object.keys(own).length === 0 && agentTools.length === 0) return false;
     const { servers, missing } = withSecrets(own, await readPlaceholders(this.#context.environmentFile));
-    const others = asksAgents ? { [agentsServer]: { url: this.#context.gatewayUrl + agentsPath } } : {};
+    const agentsUrl = `${this.#context.gatewayUrl}${agentsPath}?tools=${agentTools.join(",")}`;
+    const others = agentTools.length > 0 ? { [agentsServer]: { url: agentsUrl } } : {};
     const json = JSON.stringify({ ...servers, ...others });
     if (json === before) return false;
     for (const { server, secret } of missing)

@@ -341,7 +341,7 @@ function ownPath(
   read: (bytes: number) => void,
 ): Promise<void> | null {
   const path = String(headers[":path"]);
-  if (caller.otherAgents && path === agentsPath) return caller.otherAgents(stream, headers, read);
+  if (caller.otherAgents && path.split("?", 1)[0] === agentsPath) return caller.otherAgents(stream, headers, read);
   if (!caller.skill || !path.startsWith(skillsPath) || headers[":method"] !== "GET") return null;
   stream.resume();
   return caller.skill(stream, path.slice(skillsPath.length));

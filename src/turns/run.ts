@@ -165,8 +165,14 @@ async function sourceOf(
   const { id: turnId, conversation, functions } = turn;
   const { signal } = over;
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
-  const { effort, acp, mcpServers, asksAgents } = settings;
-  const tools = { functions: functions ?? [], acp, mcpServers, asksAgents };
+  const { effort, acp, mcpServers, agentTools } = settings;
+  const tools = {
+    functions: functions ?? [],
+    acp,
+    mcpServers,
+    agentTools: [...agentTools],
+    asksAgents: agentTools.length > 0,
+  };
   const delivered = await deliver(turn, guest, lease, context, signal);
   const read = () =>
     Promise.all([context.models.forRuntime(turn.model, turn.agentId), context.stores.skills.ofAgent(turn.agentId)]);

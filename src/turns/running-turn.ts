@@ -5,6 +5,7 @@ import type { Author } from "../contract/authors.ts";
 import { type LastEvent, type Outcome, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
 import type { Effort } from "../contract/effort.ts";
 import { type EventLog, sizeOf } from "../contract/event-log.ts";
+import type { AgentTool } from "../contract/guest.ts";
 import type { Limits, Warning } from "../contract/limits.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import type { Permissions } from "../contract/permissions.ts";
@@ -24,7 +25,7 @@ export interface TurnSettings {
   instructions: string | null;
   acp: AcpProgram | null;
   mcpServers: McpServers;
-  asksAgents: boolean;
+  agentTools: readonly AgentTool[];
   fallbackModels: readonly string[];
   autoSnapshot: number;
   permissions: Permissions;

@@ -5,6 +5,7 @@ import type { Fault } from "../contract/agents.ts";
 import { type LastEvent, type Outcome, statusAfter, type TurnStatus, type WhenBusy } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
+import { agentTools } from "../contract/guest.ts";
 import { isUuid } from "../contract/ids.ts";
 import { type Limits, lowestOf, type Warning } from "../contract/limits.ts";
 import { withoutAsking } from "../contract/permissions.ts";
@@ -389,7 +390,7 @@ export class Turns {
       instructions: instructions || null,
       acp: agent.acp,
       mcpServers: agent.mcpServers,
-      asksAgents: agent.agents.length > 0 || agent.schedules !== null,
+      agentTools: agentTools.filter((name) => (name === "agents" ? agent.agents.length > 0 : agent.schedules !== null)),
       fallbackModels: agent.fallbackModels,
       autoSnapshot: agent.autoSnapshot,
       resumesConversation: conversation.isResumed,
