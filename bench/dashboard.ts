@@ -28,6 +28,7 @@ const code =
 /** A runtime that talks without end: `wordsBefore` at once, then word by word until it is interrupted. */
 const talkative: Runtime = {
   name: "claude-code",
+  description: "Answers at once.",
   package: "openclaw",
   abilities: allAbilities,
   memoryMiB: 1536,

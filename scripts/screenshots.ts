@@ -37,6 +37,7 @@ export function first<Item>(items: readonly Item[]): Item | null {
 function showRuntime(name: string): Runtime {
   return {
     name,
+    description: "A coding agent.",
     package: "openclaw",
     abilities:
       name === "claude-code"

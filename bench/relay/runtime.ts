@@ -8,6 +8,7 @@ import { clock, ticks } from "./ticks.ts";
 export function relayRuntime(): Runtime {
   return {
     name: "claude-code",
+    description: "Answers at once.",
     package: "openclaw",
     abilities: allAbilities,
     memoryMiB: 1536,

@@ -26,6 +26,7 @@ const commandMs = 60_000;
 export function conversingRuntime(name: string): Runtime {
   return {
     name,
+    description: "A process on your machine.",
     package: "@anthropic-ai/sdk",
     abilities: { ...allAbilities, reasoning: { supported: false, reason: "The development runtime does not reason." } },
     memoryMiB: 1536,

@@ -40,6 +40,7 @@ function runtime(name: string, changes: Partial<Runtime> = {}): Runtime {
   const able = { supported: true, reason: null };
   return {
     name,
+    description: "A runtime.",
     package: name,
     needsProgram: false,
     version: "1.2.3",

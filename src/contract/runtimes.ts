@@ -25,6 +25,7 @@ const Ability = z.object({
 export const RuntimeRecord = z
   .object({
     name: z.string(),
+    description: z.string().meta({ description: "One sentence about it." }),
     package: z.string().meta({ description: "Its npm package; empty: each agent names its own program." }),
     needsProgram: z.boolean().meta({ description: "Whether an agent on it names a program, `acp`." }),
     version: z.string().nullable().meta({ description: "The package's version in this installation's guest image." }),

@@ -21,6 +21,7 @@ afterEach(() => rm(folder, { recursive: true }));
 /** Counts until cancelled. */
 const counting: Runtime = {
   name: "counting",
+  description: "Counts.",
   package: "openclaw",
   abilities: allAbilities,
   memoryMiB: 1,

@@ -12,6 +12,7 @@ import { type Catalog, type CatalogModel, Catalogs } from "./catalog.ts";
 /** A user's information for choosing a runtime and its models. */
 export interface RuntimeFacts {
   name: string;
+  description: string;
   /** The runtime's npm package; null: it starts each agent's own program. */
   package: string | null;
   needsProgram?: boolean;
@@ -240,6 +241,7 @@ export class ModelChoice {
     const records = this.offered.map(
       async (runtime): Promise<RuntimeRecord> => ({
         name: runtime.name,
+        description: runtime.description,
         package: runtime.package ?? "",
         needsProgram: runtime.needsProgram ?? false,
         version: await this.versionOf(runtime.name),

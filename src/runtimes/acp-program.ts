@@ -11,6 +11,7 @@ const unknown = "This depends on the agent's program.";
  */
 export const acp: Runtime = {
   name: "acp",
+  description: "Any program that speaks the Agent Client Protocol.",
   package: null,
   needsProgram: true,
   abilities: {

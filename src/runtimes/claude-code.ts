@@ -16,6 +16,7 @@ import { addedFolder, allAbilities, latestSession, type Runtime, type StartConte
  */
 export const claudeCode: Runtime = {
   name: "claude-code",
+  description: "Anthropic's coding agent.",
   package: "@anthropic-ai/claude-agent-sdk",
   abilities: allAbilities,
   memoryMiB: 1536,

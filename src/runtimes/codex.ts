@@ -19,6 +19,7 @@ const run = promisify(execFile);
  */
 export const codex: Runtime = {
   name: "codex",
+  description: "OpenAI's coding agent.",
   package: processor.packages.codex,
   abilities: {
     ...allAbilities,

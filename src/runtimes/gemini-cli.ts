@@ -14,6 +14,7 @@ const warmModel = "demo";
  */
 export const geminiCli: Runtime = {
   name: "gemini-cli",
+  description: "Google's coding agent.",
   package: "@google/gemini-cli",
   abilities: {
     ...allAbilities,

@@ -22,6 +22,7 @@ import { allAbilities, latestSession, type Prompt, type Runtime, type Session, t
  */
 export const openclaw: Runtime = {
   name: "openclaw",
+  description: "An open-source personal assistant.",
   package: "openclaw",
   abilities: {
     ...allAbilities,

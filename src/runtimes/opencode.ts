@@ -20,6 +20,7 @@ const run = promisify(execFile);
  */
 export const opencode: Runtime = {
   name: "opencode",
+  description: "An open-source coding agent for models of many providers.",
   package: processor.packages.opencode,
   abilities: {
     ...allAbilities,

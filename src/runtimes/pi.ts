@@ -15,6 +15,7 @@ import { allAbilities, latestSession, type Runtime, type StartContext, skillsFol
  */
 export const pi: Runtime = {
   name: "pi",
+  description: "A small open-source coding agent.",
   package: "@earendil-works/pi-coding-agent",
   abilities: allAbilities,
   memoryMiB: 1024,

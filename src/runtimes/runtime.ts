@@ -123,6 +123,8 @@ export const allAbilities: Abilities = {
 /** Everything specific to one runtime. To add a runtime, add a file that exports one of these. */
 export interface Runtime {
   readonly name: string;
+  /** One sentence for people who choose a runtime. */
+  readonly description: string;
   /** The npm package in the guest image whose version is the runtime's; null: it starts each agent's own program. */
   readonly package: string | null;
   /** Whether it can start only with a program that the agent's settings name. */

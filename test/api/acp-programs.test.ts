@@ -11,6 +11,7 @@ const started: (AcpProgram | null)[] = [];
 const scripted = scriptedRuntime("acp");
 const acp = {
   ...scripted,
+  description: "Any program.",
   package: null,
   needsProgram: true,
   start(context: Parameters<typeof scripted.start>[0]) {

@@ -66,6 +66,7 @@ const added = [
   [/\/runtimes$/, "data.*.abilities.output"],
   [/\/runtimes$/, "data.*.wires"],
   [/\/runtimes$/, "data.*.needsProgram"],
+  [/\/runtimes$/, "data.*.description"],
   [/\/billing\/entries/, "data.*.listPrice"],
   [/\/turns$/, "data.*.queuedAt"],
   [/\/turns\/[^/]+$/, "queuedAt"],

@@ -59,6 +59,7 @@ import {
 export function scriptedRuntime(name: string): Runtime {
   return {
     name,
+    description: "A scripted runtime.",
     package: "openclaw",
     abilities: {
       ...allAbilities,

@@ -4686,6 +4686,10 @@ export type RunReason = {
 export type Runtime = {
     name: string;
     /**
+     * One sentence about it.
+     */
+    description: string;
+    /**
      * Its npm package; empty: each agent names its own program.
      */
     package: string;
