@@ -166,6 +166,7 @@ const automation = createRoute({
 const providers = createRoute({
   getParentRoute: () => shell,
   path: "/providers",
+  validateSearch: ({ add }): { add?: boolean } => (add === true ? { add } : {}),
   component: lazyRouteComponent(() => import("./providers/Providers.tsx"), "Providers"),
 });
 

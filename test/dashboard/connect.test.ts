@@ -29,10 +29,10 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 async function snippetOf(client: string, where: string): Promise<string> {
   await page.getByRole("radio", { name: client, exact: true }).check({ force: true });
-  return page.getByRole("region", { name: where, exact: true }).innerText();
+  return (await page.getByRole("region", { name: where, exact: true }).textContent())!;
 }
 
-/** What a module prints. */
+/** The output of a module. */
 const printed = async (text: string) =>
   (await run(process.execPath, ["--input-type=module", "-e", text], { cwd: repository })).stdout;
 

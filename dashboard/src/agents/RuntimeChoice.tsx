@@ -9,7 +9,7 @@ interface ChoiceProps {
   onChoose: (name: string) => void;
 }
 
-/** A choice of one runtime, by abilities. */
+/** A choice of one runtime, by what it is for and what it lacks. */
 export function RuntimeChoice({ runtimes, chosen, onChoose }: ChoiceProps) {
   return (
     <fieldset className="grid gap-2">
@@ -29,17 +29,17 @@ export function RuntimeChoice({ runtimes, chosen, onChoose }: ChoiceProps) {
 }
 
 const abilityWords: Readonly<Record<keyof Runtime["abilities"], string>> = {
-  instructions: "Takes instructions",
-  model: "Any of its models",
-  effort: "Reasons as much as you say",
-  reset: "Starts a new conversation",
-  cancel: "Can be interrupted",
-  tools: "Shows its tools",
-  reasoning: "Shows its reasoning",
-  usage: "Counts its tokens",
-  permissions: "Asks before it acts",
-  steer: "Takes messages while it works",
-  output: "Answers with JSON",
+  instructions: "Custom instructions",
+  model: "Model choice",
+  effort: "Effort choice",
+  reset: "New conversations",
+  cancel: "Interruption",
+  tools: "Tool calls shown",
+  reasoning: "Reasoning shown",
+  usage: "Token usage",
+  permissions: "Approvals",
+  steer: "Messages while it works",
+  output: "Structured output",
 };
 
 interface CardProps {
@@ -48,7 +48,13 @@ interface CardProps {
   onChoose: () => void;
 }
 
-function RuntimeCard({ runtime: { name, version, abilities }, isChosen, onChoose }: CardProps) {
+function RuntimeCard({ runtime, isChosen, onChoose }: CardProps) {
+  const { name, description, version, providers, abilities } = runtime;
+  const about = `about-${name}`;
+  const limits = Object.entries(abilityWords).flatMap(([ability, words]) => {
+    const { supported, reason } = abilities[ability as keyof Runtime["abilities"]];
+    return supported && reason === null ? [] : [{ ability, words, supported, reason }];
+  });
   return (
     <label
       className={classes(
@@ -61,22 +67,23 @@ function RuntimeCard({ runtime: { name, version, abilities }, isChosen, onChoose
           type="radio"
           name="runtime"
           aria-label={name}
-          aria-describedby={`abilities-of-${name}`}
+          aria-describedby={about}
           checked={isChosen}
           onChange={onChoose}
         />
         <span className="font-medium">{name}</span>
         <span className="ml-auto text-xs text-muted">{version}</span>
       </span>
-      <span id={`abilities-of-${name}`} className="grid gap-1 text-[13px]">
-        {Object.entries(abilityWords).map(([ability, words]) => {
-          const { supported, reason } = abilities[ability as keyof Runtime["abilities"]];
+      <span id={about} className="grid gap-1 text-[13px] text-muted">
+        <span className="text-ink">{description}</span>
+        <span>Models of {providers.length === 0 ? "no provider yet" : providers.join(", ")}</span>
+        {limits.map(({ ability, words, supported, reason }) => {
           const Icon = supported ? Check : Minus;
           return (
-            <span key={ability} className="flex gap-2 text-muted">
+            <span key={ability} className="flex gap-2">
               <Icon className={classes("mt-0.5 size-3.5 shrink-0", supported && "text-good")} aria-hidden />
               <span>
-                {supported ? words : `Not: ${words.toLowerCase()}.`} {reason}
+                {supported ? words : `No ${words.charAt(0).toLowerCase()}${words.slice(1)}`}. {reason}
               </span>
             </span>
           );

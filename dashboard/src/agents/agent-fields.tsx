@@ -71,10 +71,10 @@ export function InstructionsField({ draft: { text, isChanged, write, discard } }
         {(props) => (
           <TextArea
             {...props}
-            rows={12}
+            rows={4}
             value={text}
             onChange={(event) => write(event.target.value)}
-            className="font-mono text-[13px]"
+            className="field-sizing-content max-h-[60vh] min-h-28 font-mono text-[13px]"
           />
         )}
       </Field>

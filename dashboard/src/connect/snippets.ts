@@ -1,5 +1,5 @@
-/** What a snippet connects: the service's address, the agent's name, and a key or its placeholder. */
-export interface Target {
+/** The values of a snippet: the service's address, the agent's name, and a key or its placeholder. */
+interface Target {
   url: string;
   agent: string;
   key: string;

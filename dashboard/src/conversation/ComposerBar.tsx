@@ -1,6 +1,8 @@
 import type { Agent, Usage } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { demoModel } from "../agents/demo-model.ts";
 import { efforts } from "../agents/efforts.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery, modelsQuery, runtimesQuery } from "../api/queries.ts";
@@ -54,6 +56,14 @@ export function ComposerBar({ agent, usage }: BarProps) {
             ))}
           </Choice>
         )}
+        {(model ?? defaultModel) === demoModel && (
+          <span className="px-1">
+            Demo mode: it does not think.{" "}
+            <Link to="/providers" search={{ add: true }} className="text-accent hover:underline">
+              Connect a model
+            </Link>
+          </span>
+        )}
         {usage !== null && <Context usage={usage} />}
       </div>
       <Failure of={change.error} />
@@ -98,7 +108,7 @@ function Context({ usage: { contextTokens, contextLimit } }: { usage: Usage }) {
       title={`${tokens} of ${contextLimit.toLocaleString("en")} tokens`}
     >
       <Ring share={share} />
-      {share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} % of context
+      {share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %<span className="max-sm:sr-only"> of context</span>
     </span>
   );
 }

@@ -13,6 +13,7 @@ import { Composer } from "./Composer.tsx";
 import { ComposerBar } from "./ComposerBar.tsx";
 import { ConversationBar } from "./ConversationBar.tsx";
 import { type Draft, emptyDraft } from "./draft.ts";
+import { NoTurns } from "./NoTurns.tsx";
 import { Spoken } from "./Spoken.tsx";
 import { useStoredState } from "./stored-state.ts";
 import { TurnView } from "./TurnView.tsx";
@@ -55,17 +56,21 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
       <ConversationBar agent={name} shown={conversation} />
       <Spoken agent={name} running={running?.id} />
       <Loaded query={query}>
-        {() => (
-          <Turns
-            agent={name}
-            isAsleep={agent?.status === "suspended"}
-            turns={turns}
-            sender={sender}
-            onOlder={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : null}
-            onEnded={(id) => void ended(id).catch(() => {})}
-            onEdit={setDraft}
-          />
-        )}
+        {() =>
+          agent && turns.length === 0 && sender.sending === null ? (
+            <NoTurns agent={agent} onSuggest={(text) => setDraft({ ...draft, text })} />
+          ) : (
+            <Turns
+              agent={name}
+              isAsleep={agent?.status === "suspended"}
+              turns={turns}
+              sender={sender}
+              onOlder={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : null}
+              onEnded={(id) => void ended(id).catch(() => {})}
+              onEdit={setDraft}
+            />
+          )
+        }
       </Loaded>
       {mayUse ? (
         <Composer
@@ -125,7 +130,6 @@ interface TurnsProps {
 function Turns({ agent, isAsleep, turns, sender, onOlder, onEnded, onEdit }: TurnsProps) {
   const { sending } = sender;
   const { scroller, virtualizer, isAtEnd } = useTurnScroll({ turns, sending, onOlder });
-  if (turns.length === 0 && sending === null) return <NoTurns agent={agent} />;
   return (
     <div className="relative min-h-0 flex-1">
       <section
@@ -172,15 +176,6 @@ function ToNewest({ onClick }: { onClick: () => void }) {
     >
       <ArrowDown className="size-4" aria-hidden />
     </button>
-  );
-}
-
-function NoTurns({ agent }: { agent: string }) {
-  return (
-    <div className="grid min-h-0 flex-1 place-content-center gap-1 p-6 text-center">
-      <p className="text-lg font-semibold">{agent} is ready</p>
-      <p className="text-sm text-muted">Describe a task. The agent works in its own machine, and keeps its files.</p>
-    </div>
   );
 }
 

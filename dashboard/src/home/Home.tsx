@@ -24,6 +24,7 @@ import { Older } from "../ui/Older.tsx";
 import { Time } from "../ui/Time.tsx";
 import { Section, View } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
+import { GettingStarted } from "./GettingStarted.tsx";
 import {
   AgentLink,
   ApprovalNeed,
@@ -58,18 +59,21 @@ export function Home() {
 function Welcome() {
   const mayUse = useMay("use");
   return (
-    <Empty
-      title="Welcome. There are no agents yet."
-      action={
-        mayUse && (
-          <Link to="/create-agent" className={buttonClasses("primary")}>
-            Create your first agent
-          </Link>
-        )
-      }
-    >
-      An agent works in its own machine. {mayUse && "Create one and give it a task; the result shows up here."}
-    </Empty>
+    <>
+      <GettingStarted agents={[]} />
+      <Empty
+        title="Welcome. There are no agents yet."
+        action={
+          mayUse && (
+            <Link to="/create-agent" className={buttonClasses("primary")}>
+              Create your first agent
+            </Link>
+          )
+        }
+      >
+        An agent works in its own machine. {mayUse && "Create one and give it a task; the result shows up here."}
+      </Empty>
+    </>
   );
 }
 
@@ -118,6 +122,7 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
   ];
   return (
     <>
+      <GettingStarted agents={open} />
       <Failure query={turns} />
       <Failure query={approvals} />
       <Failure query={automations} />

@@ -13,7 +13,8 @@ import { credentialNames, exampleOf, type FieldName, type Kind, kinds, labelOf }
 interface ProviderFormProps {
   /** The one that is changed; null: a new one. */
   of: Provider | null;
-  onDone: () => void;
+  /** Gets the provider's name. */
+  onDone: (name: string) => void;
   onCancel: () => void;
 }
 
@@ -58,7 +59,7 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
         ...(isSubscription && isPersonal && { scope: "person" }),
       } as CreateProvider);
     await Promise.all([providersKey, modelsKey].map((queryKey) => queries.invalidateQueries({ queryKey })));
-    onDone();
+    onDone(provider?.name ?? name.trim());
   });
   const choose = (chosen: Kind) => {
     // A kind's own name is what most people want.

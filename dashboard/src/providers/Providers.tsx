@@ -1,6 +1,7 @@
 import type { Provider, ProviderTest } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useEffectEvent, useState } from "react";
 import { berth } from "../api/client.ts";
 import { modelsKey, providersKey, providersQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
@@ -25,8 +26,9 @@ export function Providers() {
   const query = useQuery(providersQuery);
   const mayManage = useMay("manage");
   const mayUse = useMay("use");
+  const [added, setAdded] = useState<string | null>(null);
   return (
-    <View title="Providers" actions={mayUse && <AddProvider />}>
+    <View title="Providers" actions={mayUse && <AddProvider onAdded={setAdded} />}>
       <Loaded query={query}>
         {(providers) =>
           providers.length === 0 ? (
@@ -40,7 +42,7 @@ export function Providers() {
               head={["Name", "Kind", "For", "Runtimes", "Key", ""]}
             >
               {providers.map((provider) => (
-                <Row key={provider.name} of={provider} mayManage={mayManage} />
+                <Row key={provider.name} of={provider} mayManage={mayManage} isNew={provider.name === added} />
               ))}
             </Table>
           )
@@ -50,12 +52,19 @@ export function Providers() {
   );
 }
 
-function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) {
+interface RowProps {
+  of: Provider;
+  mayManage: boolean;
+  /** It was just added here, and is tested at once. */
+  isNew: boolean;
+}
+
+function Row({ of: provider, mayManage, isNew }: RowProps) {
   const { name, kind, scope, source, runtimes, credential, secret, problem, readable, models } = provider;
   const isChangeable = source === "api" && (scope === "person" || (mayManage && scope === "workspace"));
   return (
     <tr>
-      <td className="wrap-anywhere">
+      <td className="min-w-28 wrap-anywhere">
         <span className="font-medium">{name}</span>
         {models && <p className="text-sm text-muted">{models.join(", ")}</p>}
         {!readable && <Badge tone="bad">key cannot be read</Badge>}
@@ -70,12 +79,12 @@ function Row({ of: provider, mayManage }: { of: Provider; mayManage: boolean }) 
       <td className="text-muted">{scopeWords[scope]}</td>
       <td className="text-muted">{runtimes.join(", ")}</td>
       <td className="font-mono text-sm whitespace-nowrap text-muted">{secret ?? credential}</td>
-      <td className="text-right">{isChangeable && <ProviderActions of={provider} />}</td>
+      <td className="text-right">{isChangeable && <ProviderActions of={provider} isNew={isNew} />}</td>
     </tr>
   );
 }
 
-function ProviderActions({ of: provider }: { of: Provider }) {
+function ProviderActions({ of: provider, isNew }: Pick<RowProps, "of" | "isNew">) {
   const { name, kind, models, scope } = provider;
   const queries = useQueryClient();
   const [result, setResult] = useState<ProviderTest | null>(null);
@@ -84,6 +93,12 @@ function ProviderActions({ of: provider }: { of: Provider }) {
     setResult(await berth.providers.test(name, {}, { scope }));
   });
   const mayTest = kinds[kind].lists || models !== null;
+  // A login of ChatGPT is not finished yet.
+  const isTested = isNew && mayTest && kind !== "chatgpt";
+  const testNew = useEffectEvent(() => test.run());
+  useEffect(() => {
+    if (isTested) testNew();
+  }, [isTested]);
   return (
     <div className="grid justify-items-end gap-2">
       <div className="flex flex-wrap justify-end gap-1">
@@ -125,16 +140,26 @@ function Result({ of: { ok, model, durationMs, error } }: { of: ProviderTest }) 
   );
 }
 
-function AddProvider() {
-  const [isOpen, setOpen] = useState(false);
+function AddProvider({ onAdded }: { onAdded: (name: string) => void }) {
+  const { add = false } = useSearch({ from: "/shell/providers" });
+  const navigate = useNavigate();
+  const setOpen = (isOpen: boolean) =>
+    void navigate({ to: "/providers", search: isOpen ? { add: true } : {}, replace: true });
   const close = () => setOpen(false);
   return (
     <>
       <Button kind="primary" onClick={() => setOpen(true)}>
         Add a provider
       </Button>
-      <Dialog isOpen={isOpen} onClose={close} title="Add a provider" isWide>
-        <ProviderForm of={null} onDone={close} onCancel={close} />
+      <Dialog isOpen={add} onClose={close} title="Add a provider" isWide>
+        <ProviderForm
+          of={null}
+          onDone={(name) => {
+            onAdded(name);
+            close();
+          }}
+          onCancel={close}
+        />
       </Dialog>
     </>
   );

@@ -1,0 +1,2 @@
+/** The id of the demonstration model, which needs no provider and does not think. */
+export const demoModel = "demo/demo";

@@ -1,0 +1,46 @@
+import type { Agent } from "@berth/client";
+import { useQuery } from "@tanstack/react-query";
+import { demoModel } from "../agents/demo-model.ts";
+import { runtimesQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { useMay } from "../workspace/use-may.ts";
+
+const tasks = [
+  "Look around in your machine, and tell me what you can do here.",
+  "Build a small web page about lighthouses, and serve it on port 3000.",
+  "Clone https://github.com/… and explain how it is built.",
+];
+
+/** The demonstration model runs a command, and does nothing else. */
+const demoTasks = ["run: uname -a", "run: ls -la", "run: df -h /"];
+
+interface NoTurnsProps {
+  agent: Agent;
+  /** Puts a text into the message. */
+  onSuggest: (text: string) => void;
+}
+
+/** A conversation without messages, with what one could say. */
+export function NoTurns({ agent: { name, status, runtime, model }, onSuggest }: NoTurnsProps) {
+  const mayUse = useMay("use");
+  const { data: runtimes = [] } = useQuery(runtimesQuery);
+  const used = model ?? runtimes.find((each) => each.name === runtime)?.defaultModel;
+  if (status === "failed") return <div className="flex-1" />;
+  return (
+    <div className="grid min-h-0 flex-1 place-content-center justify-items-center gap-1 overflow-y-auto p-6 text-center">
+      <p className="text-lg font-semibold">{name} is ready</p>
+      <p className="text-sm text-muted">Describe a task. The agent works in its own machine, and keeps its files.</p>
+      {mayUse && (
+        <ul aria-label="Suggestions" className="mt-4 grid w-full max-w-md gap-2">
+          {(used === demoModel ? demoTasks : tasks).map((text) => (
+            <li key={text}>
+              <Button className="w-full !justify-start text-left font-normal" onClick={() => onSuggest(text)}>
+                {text}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
