@@ -414,7 +414,7 @@ describe("a test call", () => {
   });
 
   test("says why the models could not be listed", async () => {
-    await create({ name: "shut", apiKey: "another-key", baseUrl: models.url });
+    await create({ name: "shut", kind: "openai-compatible", apiKey: "another-key", baseUrl: `${models.url}/v1` });
     const { status, body } = await client.call("POST", "/providers/shut/test", {});
     expect([status, body.ok, body.error.code]).toEqual([200, false, "model_credentials_refused"]);
     await remove("shut");
