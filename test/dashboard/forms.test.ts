@@ -51,6 +51,36 @@ test("the rules say that they are saved, and keep the focus", async () => {
   expect(await page.getByLabel("Refused hosts").inputValue()).toBe("bad.example.com");
 });
 
+test("a refused field says why, by the number of its line, and has the focus", async () => {
+  await goto("/agents/ada/network");
+  await page.getByLabel("Refused hosts").fill("example.com\nnpmjs.org\nnot a rule");
+  await page.getByRole("button", { name: "Save the rules" }).click();
+  await region("Rules")
+    .getByText(/^Line 3: /)
+    .waitFor();
+  expect(await focusedField()).toBe("Refused hosts");
+  expect(await page.getByLabel("Refused hosts").getAttribute("aria-invalid")).toBe("true");
+  expect(await region("Rules").getByRole("alert").count()).toBe(1);
+  await page.getByLabel("Refused hosts").fill("example.com");
+  await page.getByRole("button", { name: "Save the rules" }).click();
+  await region("Rules").getByText("Saved").waitFor();
+  expect(await region("Rules").getByRole("alert").count()).toBe(0);
+});
+
+test("each wrong field of a dialog says what is wrong with it, and its input stays", async () => {
+  await goto("/agents/ada/secrets");
+  await page.getByRole("button", { name: "Set a secret" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("TOKEN");
+  await dialog.getByLabel("Value").fill("hush");
+  await dialog.getByLabel("Hosts").fill("api.example.com, https://");
+  await dialog.getByRole("button", { name: "Set", exact: false }).last().click();
+  await dialog.getByText(/^Entry 2: /).waitFor();
+  expect(await focusedField()).toBe("Hosts");
+  expect(await dialog.getByRole("alert").count()).toBe(1);
+  expect(await dialog.getByLabel("Value").inputValue()).toBe("hush");
+});
+
 test("leaving with unsaved edits asks, and a draft of instructions stays", async () => {
   await goto("/agents/ada/settings");
   await region("Limits of a turn").getByLabel("Minutes").fill("45");

@@ -44,7 +44,7 @@ function ForkForm({ source, snapshot, onClose }: Props) {
     await navigate({ to: "/agents/$name", params: { name: made.name } });
   });
   return (
-    <Form onSubmit={() => fork.run()}>
+    <Form of={fork} onSubmit={() => fork.run()}>
       <NameField label="Name of the new agent" value={name} onChange={setName} />
       <label className="flex items-center gap-2 text-sm">
         <input type="checkbox" checked={secrets} onChange={(event) => setSecrets(event.target.checked)} />

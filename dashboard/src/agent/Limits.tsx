@@ -37,7 +37,7 @@ export function Limits({ agent }: { agent: Agent }) {
       <p className="text-sm text-muted">
         A turn that reaches one is stopped. You can continue it with another message. An empty field is no limit.
       </p>
-      <Form onSubmit={() => save.run()}>
+      <Form of={save} onSubmit={() => save.run()}>
         <div className="grid gap-3 sm:grid-cols-3">
           {(Object.keys(fields) as (keyof Given)[]).map((name) => (
             <Field key={name} label={fields[name].label}>

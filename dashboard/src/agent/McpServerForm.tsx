@@ -42,7 +42,7 @@ export function McpServerForm({ initial, onSave, onCancel }: FormProps) {
     onChange: ({ target }) => setForm({ ...form, [field]: target.value }),
   });
   return (
-    <Form onSubmit={() => save.run()}>
+    <Form of={save} onSubmit={() => save.run()}>
       {initial.name === "" && (
         <Field
           label="Name"

@@ -94,7 +94,7 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
   });
   const { operator } = policy;
   return (
-    <Form onSubmit={() => save.run()}>
+    <Form of={save} onSubmit={() => save.run()}>
       <Field label="This agent may connect to" className="max-w-sm">
         {(props) => (
           <Select {...props} value={mode} onChange={(event) => edits.change({ mode: event.target.value as Mode })}>
@@ -106,7 +106,12 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
       </Field>
       <div className="grid gap-4 md:grid-cols-2">
         {mode === "listed" && (
-          <Field label="Allowed hosts" hint="One rule per line: example.com, *.example.com:443, 203.0.113.0/24">
+          <Field
+            label="Allowed hosts"
+            name="allow"
+            entry="Line"
+            hint="One rule per line: example.com, *.example.com:443, 203.0.113.0/24"
+          >
             {(props) => (
               <TextArea
                 {...props}
@@ -118,7 +123,12 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
             )}
           </Field>
         )}
-        <Field label="Refused hosts" hint="Takes precedence over allowed hosts. One rule per line.">
+        <Field
+          label="Refused hosts"
+          name="deny"
+          entry="Line"
+          hint="Takes precedence over allowed hosts. One rule per line."
+        >
           {(props) => (
             <TextArea
               {...props}

@@ -35,7 +35,7 @@ export function OtherAgents({ agent }: { agent: Agent }) {
         It may send these a message and wait for their reply, from its next turn on. Their usage is charged to your
         account.
       </p>
-      <Form onSubmit={() => save.run()}>
+      <Form of={save} onSubmit={() => save.run()}>
         <AgentChoice
           legend="May ask"
           names={all.filter((other) => other.name !== name && mayCall(agent, other)).map((other) => other.name)}

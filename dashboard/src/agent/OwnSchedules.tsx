@@ -36,7 +36,7 @@ export function OwnSchedules({ agent }: { agent: Agent }) {
         It may schedule messages to itself, such as reminders. They are among the automations. Those that exist stay if
         this is turned off.
       </p>
-      <Form onSubmit={() => save.run()}>
+      <Form of={save} onSubmit={() => save.run()}>
         <label className="flex w-fit items-center gap-2 text-sm">
           <input type="checkbox" checked={given.isOn} onChange={({ target }) => change({ isOn: target.checked })} />
           May schedule messages
@@ -51,7 +51,7 @@ export function OwnSchedules({ agent }: { agent: Agent }) {
               max={10_080}
               onChange={(everyMinutes) => change({ everyMinutes })}
             />
-            <Field label="Credits of a run">
+            <Field label="Credits of a run" name="schedules.maxCredits">
               {(props) => (
                 <Input
                   {...props}

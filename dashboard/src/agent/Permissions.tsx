@@ -43,7 +43,7 @@ export function Permissions({ agent: { name, permissions } }: { agent: Agent }) 
       <p className="text-sm text-muted">
         The runtime enforces these in the machine, from the next turn on. Network rules and secrets are the boundaries.
       </p>
-      <Form onSubmit={() => save.run()}>
+      <Form of={save} onSubmit={() => save.run()}>
         <div className="grid gap-3 sm:grid-cols-3">
           {(Object.keys(kinds) as Kind[]).map((kind) => (
             <Field key={kind} label={kinds[kind]}>

@@ -138,7 +138,7 @@ function ShareDialog({ agent, port, onMade, onClose }: ShareDialogProps) {
       title={`Share port ${port}`}
       description={`Anyone with the link can use port ${port} of ${agent}, without signing in.`}
     >
-      <Form onSubmit={() => share.run()}>
+      <Form of={share} onSubmit={() => share.run()}>
         <Field label="Ends">
           {(props) => (
             <Select {...props} value={hours} onChange={(event) => setHours(event.target.value)}>

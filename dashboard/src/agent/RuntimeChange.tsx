@@ -47,7 +47,7 @@ function RuntimeForm({ agent, onClose }: { agent: Agent; onClose: () => void }) 
     onClose();
   });
   return (
-    <Form onSubmit={() => change.run()}>
+    <Form of={change} onSubmit={() => change.run()}>
       <Field
         label="Runtime"
         hint={losesModel ? `It cannot use ${agent.model}, and uses its own default model.` : undefined}

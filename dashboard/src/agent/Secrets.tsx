@@ -122,8 +122,8 @@ function SecretForm({ name, onDone, onCancel }: FormProps) {
     await onDone();
   });
   return (
-    <Form onSubmit={() => save.run()}>
-      <Field label="Name" hint="The environment variable with the placeholder: GITHUB_TOKEN">
+    <Form of={save} onSubmit={() => save.run()}>
+      <Field label="Name" name="secret" hint="The environment variable with the placeholder: GITHUB_TOKEN">
         {(props) => (
           <Input
             {...props}
@@ -136,7 +136,7 @@ function SecretForm({ name, onDone, onCancel }: FormProps) {
           />
         )}
       </Field>
-      <Field label="Value">
+      <Field label="Value" name="value">
         {(props) => (
           <Input
             {...props}
@@ -148,7 +148,7 @@ function SecretForm({ name, onDone, onCancel }: FormProps) {
           />
         )}
       </Field>
-      <Field label="Hosts" hint="The allowed hosts, separated by commas: api.github.com">
+      <Field label="Hosts" name="hosts" hint="The allowed hosts, separated by commas: api.github.com">
         {(props) => (
           <Input
             {...props}

@@ -74,7 +74,7 @@ function Behaviour({ agent }: { agent: Agent }) {
   const usable = models.filter(({ runtimes }) => runtimes.includes(agent.runtime));
   return (
     <Section title="Behaviour">
-      <Form onSubmit={() => save.run()}>
+      <Form of={save} onSubmit={() => save.run()}>
         <ModelField
           models={usable}
           value={model}
@@ -117,7 +117,7 @@ function Program({ agent, acp }: { agent: Agent; acp: AcpProgram }) {
   });
   return (
     <Section title="Program">
-      <Form onSubmit={() => save.run()}>
+      <Form of={save} onSubmit={() => save.run()}>
         <ProgramFields value={edits.fields} onChange={edits.change} />
         <Submit of={save} kind="primary" isChanged={edits.isChanged}>
           Save

@@ -184,8 +184,8 @@ function SnapshotForm({ name, onDone, onCancel }: FormProps) {
     await onDone();
   });
   return (
-    <Form onSubmit={() => take.run()}>
-      <Field label="Name" hint="Default: the time.">
+    <Form of={take} onSubmit={() => take.run()}>
+      <Field label="Name" name="name" hint="Default: the time.">
         {(props) => (
           <Input
             {...props}

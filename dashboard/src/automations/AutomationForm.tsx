@@ -42,9 +42,9 @@ export function AutomationForm({ of: automation, onDone, onCancel }: AutomationF
     onDone(saved ?? automation!);
   });
   return (
-    <Form onSubmit={() => save.run()}>
+    <Form of={save} onSubmit={() => save.run()}>
       {automation === null && (
-        <Field label="Name" hint="Lowercase letters, digits and hyphens.">
+        <Field label="Name" name="name" hint="Lowercase letters, digits and hyphens.">
           {(props) => (
             <Input
               {...props}
@@ -79,7 +79,7 @@ export function AutomationForm({ of: automation, onDone, onCancel }: AutomationF
       ) : (
         <ScheduleFields value={fields.schedule} onChange={(schedule) => change({ schedule })} />
       )}
-      <Field label="Message" hint={fields.isHook ? hookHint : "The text for the agent."}>
+      <Field label="Message" name="message" hint={fields.isHook ? hookHint : "The text for the agent."}>
         {(props) => (
           <TextArea
             {...props}
@@ -215,7 +215,7 @@ function More({ fields, change }: PartProps) {
             )}
           </Field>
         )}
-        <Field label="Credits of a run">
+        <Field label="Credits of a run" name="maxCredits">
           {(props) => (
             <Input
               {...props}

@@ -106,7 +106,7 @@ function Rotate({ of: { name }, trigger }: { of: Automation; trigger: HookTrigge
         {made ? (
           <HookSecret of={made} onDone={close} />
         ) : (
-          <Form onSubmit={() => rotate.run()}>
+          <Form of={rotate} onSubmit={() => rotate.run()}>
             <p className="text-sm text-muted">The secret before it stays valid for 24 hours.</p>
             <SecretField label="New secret" sender={trigger.verify} value={secret} onChange={setSecret} />
             <DialogEnd of={rotate} action="Replace it" onCancel={close} />

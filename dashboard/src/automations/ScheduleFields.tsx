@@ -60,7 +60,7 @@ export function ScheduleFields({ value, onChange }: ScheduleFieldsProps) {
           </Field>
         )}
         {repeat === "line" && (
-          <Field label="Line of cron" hint="Minute, hour, day of month, month, day of week.">
+          <Field label="Line of cron" name="trigger.cron" hint="Minute, hour, day of month, month, day of week.">
             {(props) => (
               <Input
                 {...props}
@@ -75,7 +75,9 @@ export function ScheduleFields({ value, onChange }: ScheduleFieldsProps) {
           </Field>
         )}
         <TimeOfDay value={value} onChange={change} />
-        {repeat !== "once" && <ZoneField value={timeZone} onChange={(timeZone) => change({ timeZone })} />}
+        {repeat !== "once" && (
+          <ZoneField name="trigger.timeZone" value={timeZone} onChange={(timeZone) => change({ timeZone })} />
+        )}
       </div>
       {repeat !== "once" && cron && zone !== "" && <NextTimes cron={cron} timeZone={zone} />}
     </div>

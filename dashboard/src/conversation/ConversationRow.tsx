@@ -104,7 +104,7 @@ function Rename({ agent, id, title, onDone }: { agent: string; id: number; title
     onDone();
   });
   return (
-    <Form onSubmit={() => rename.run()}>
+    <Form of={rename} onSubmit={() => rename.run()}>
       <div className="flex items-center gap-1">
         <Input
           aria-label="Title"

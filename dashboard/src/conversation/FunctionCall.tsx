@@ -55,7 +55,7 @@ function Answer({ agent, call: { callId, name } }: { agent: string; call: Functi
     }),
   );
   return (
-    <Form onSubmit={() => give.run()}>
+    <Form of={give} onSubmit={() => give.run()}>
       <Field
         label={`Result of ${name}`}
         hint="The client program provides it. If it has disconnected, you can. A turn waits for half an hour."

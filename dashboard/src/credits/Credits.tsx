@@ -79,7 +79,7 @@ function LimitEditor({ limit }: { limit: string | null }) {
         title="Monthly limit"
         description="When it is reached, agents wait for the next month."
       >
-        <Form onSubmit={() => save.run()}>
+        <Form of={save} onSubmit={() => save.run()}>
           <Field label="Credits" hint="Empty: no limit." error={save.error === null ? null : messageOf(save.error)}>
             {(props) => (
               <Input {...props} value={text} inputMode="decimal" onChange={(event) => setText(event.target.value)} />
@@ -108,7 +108,7 @@ function TopUp() {
         title="Top up"
         description="You pay by card on the next page."
       >
-        <Form onSubmit={() => pay.run()}>
+        <Form of={pay} onSubmit={() => pay.run()}>
           <Field label="Credits">
             {(props) => (
               <Input {...props} value={text} inputMode="decimal" onChange={(event) => setText(event.target.value)} />

@@ -25,7 +25,7 @@ export function NameDialog({ title, initial, action, onClose, onNamed }: NameDia
   });
   return (
     <Dialog isOpen onClose={onClose} title={title}>
-      <Form onSubmit={() => save.run()}>
+      <Form of={save} onSubmit={() => save.run()}>
         <Field label="Name" error={save.error === null ? null : messageOf(save.error)}>
           {(props) => (
             <Input

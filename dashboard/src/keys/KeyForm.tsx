@@ -38,8 +38,8 @@ export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; o
     onMade(key);
   });
   return (
-    <Form onSubmit={() => make.run()}>
-      <Field label="Name" hint="Its purpose.">
+    <Form of={make} onSubmit={() => make.run()}>
+      <Field label="Name" name="name" hint="Its purpose.">
         {(props) => (
           <Input
             {...props}
@@ -89,7 +89,7 @@ function KindField({ value, onChange }: { value: Key["kind"]; onChange: (kind: K
 
 function LimitField({ value, onChange }: { value: string; onChange: (limit: string) => void }) {
   return (
-    <Field label="Credit limit" hint="Its spending limit. Empty: no limit.">
+    <Field label="Credit limit" name="creditLimit" hint="Its spending limit. Empty: no limit.">
       {(props) => (
         <Input {...props} value={value} inputMode="decimal" onChange={({ target }) => onChange(target.value)} />
       )}

@@ -41,7 +41,7 @@ function InviteForm({ workspace, onMade, onCancel }: FormProps) {
     onMade(link);
   });
   return (
-    <Form onSubmit={() => make.run()}>
+    <Form of={make} onSubmit={() => make.run()}>
       <Field label="Role" hint={roleHint}>
         {(props) => <RoleSelect {...props} upTo={workspace.role} value={role} onChoose={setRole} />}
       </Field>

@@ -34,8 +34,8 @@ function Rename({ workspace }: { workspace: Workspace }) {
   });
   const isSame = ["", workspace.name].includes(name.trim());
   return (
-    <Form onSubmit={() => rename.run()}>
-      <Field label="Name" className="max-w-80">
+    <Form of={rename} onSubmit={() => rename.run()}>
+      <Field label="Name" name="name" className="max-w-80">
         {(props) => (
           <Input
             {...props}

@@ -35,8 +35,8 @@ export function Mail({ profile }: { profile: Profile }) {
         Send notifications by e-mail
       </label>
       <Failure of={toggle.error} />
-      <Form onSubmit={() => save.run({ email: address.trim() || null })}>
-        <Field label="Address" className="max-w-80">
+      <Form of={save} onSubmit={() => save.run({ email: address.trim() || null })}>
+        <Field label="Address" name="email" className="max-w-80">
           {(props) => (
             <Input
               {...props}

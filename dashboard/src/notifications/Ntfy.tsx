@@ -26,9 +26,9 @@ export function Ntfy({ profile }: { profile: Profile }) {
   return (
     <Section title="ntfy">
       {ntfy && <ChannelNotice profile={profile} channel="ntfy" />}
-      <Form onSubmit={() => save.run({ ntfy: asked() })}>
+      <Form of={save} onSubmit={() => save.run({ ntfy: asked() })}>
         <div className="grid items-start gap-4 sm:grid-cols-2">
-          <Field label="Topic" hint="Everybody who knows a topic of a public server can read it.">
+          <Field label="Topic" name="ntfy" hint="Everybody who knows a topic of a public server can read it.">
             {(props) => (
               <Input
                 {...props}

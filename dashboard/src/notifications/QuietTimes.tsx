@@ -22,7 +22,7 @@ export function QuietTimes({ profile }: { profile: Profile }) {
   const save = useProfileChange((saved) => edits.settle(hoursOf(saved)));
   return (
     <Section title="Quiet hours">
-      <Form onSubmit={() => save.run({ quietHours: hours, timeZone: zone.trim() || null })}>
+      <Form of={save} onSubmit={() => save.run({ quietHours: hours, timeZone: zone.trim() || null })}>
         <label className="flex w-fit items-center gap-2 text-sm">
           <input
             type="checkbox"
@@ -46,7 +46,12 @@ export function QuietTimes({ profile }: { profile: Profile }) {
                 )}
               </Field>
             ))}
-          <ZoneField value={zone} onChange={(next) => edits.change({ zone: next })} placeholder={effectiveTimeZone} />
+          <ZoneField
+            name="timeZone"
+            value={zone}
+            onChange={(next) => edits.change({ zone: next })}
+            placeholder={effectiveTimeZone}
+          />
         </div>
         <Submit of={save} isChanged={edits.isChanged}>
           Save the quiet hours

@@ -103,7 +103,7 @@ function AddAgent({ without, onAdded }: { without: readonly string[]; onAdded: (
   if (first === undefined) return null;
   const name = names.includes(chosen) ? chosen : first;
   return (
-    <Form onSubmit={() => add.run(name)}>
+    <Form of={add} onSubmit={() => add.run(name)}>
       <div className="flex flex-wrap items-end gap-2">
         <Field label="Agent" className="min-w-40">
           {(props) => (

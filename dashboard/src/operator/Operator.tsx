@@ -185,8 +185,8 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
         Give credits
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Give credits to ${name}`}>
-        <Form onSubmit={() => give.run()}>
-          <Field label="Credits">
+        <Form of={give} onSubmit={() => give.run()}>
+          <Field label="Credits" name="credits">
             {(props) => (
               <Input
                 {...props}
@@ -197,7 +197,7 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
               />
             )}
           </Field>
-          <Field label="Note" hint="The reason, shown in the account's ledger.">
+          <Field label="Note" name="note" hint="The reason, shown in the account's ledger.">
             {(props) => <Input {...props} value={note} onChange={(event) => setNote(event.target.value)} />}
           </Field>
           <DialogEnd of={give} action="Give" onCancel={() => setOpen(false)} />

@@ -111,7 +111,7 @@ function GiveBack({ orphan: { id, agent } }: { orphan: Orphan }) {
         Give back
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Make an agent of these files">
-        <Form onSubmit={() => give.run()}>
+        <Form of={give} onSubmit={() => give.run()}>
           <NameField
             hint="The agent sleeps until its first message. It is private to its owner, who can share it. Its settings and secrets are not restored."
             value={name}

@@ -152,7 +152,7 @@ function AddUser({ onLink }: Pick<RowProps, "onLink">) {
         Add a user
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Add a user">
-        <Form onSubmit={() => add.run()}>
+        <Form of={add} onSubmit={() => add.run()}>
           <Field label="Name" error={add.error === null ? null : messageOf(add.error)}>
             {(props) => (
               <Input

@@ -67,7 +67,7 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
     setKind(chosen);
   };
   return (
-    <Form onSubmit={() => save.run()}>
+    <Form of={save} onSubmit={() => save.run()}>
       {!provider && (
         <div className="grid items-start gap-4 sm:grid-cols-2">
           <Field label="Kind" hint={kind === "openai-compatible" ? "vLLM, Ollama, LiteLLM, OpenRouter, …" : undefined}>
@@ -81,7 +81,7 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
               </Select>
             )}
           </Field>
-          <Field label="Name" hint="The first part of its models' names.">
+          <Field label="Name" name="name" hint="The first part of its models' names.">
             {(props) => (
               <Input
                 {...props}
@@ -122,7 +122,7 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
         </p>
       )}
       {takesSecret && secrets.length > 0 && (
-        <Field label="Key from" hint="A secret may be the key if its hosts include the provider's.">
+        <Field label="Key from" name="secret" hint="A secret may be the key if its hosts include the provider's.">
           {(props) => (
             <Select {...props} value={secret} onChange={({ target }) => setSecret(target.value)}>
               <option value="">A key of its own</option>
@@ -146,7 +146,12 @@ export function ProviderForm({ of: provider, onDone, onCancel }: ProviderFormPro
           onChange={(value) => setValues({ ...values, [field]: value })}
         />
       ))}
-      <Field label="Models" hint={`One name per line. Empty: ${lists ? "those that it lists" : "any name"}.`}>
+      <Field
+        label="Models"
+        name="models"
+        entry="Line"
+        hint={`One name per line. Empty: ${lists ? "those that it lists" : "any name"}.`}
+      >
         {(props) => <TextArea {...props} rows={2} value={models} onChange={({ target }) => setModels(target.value)} />}
       </Field>
       <DialogEnd of={save} action={provider ? "Save" : "Add it"} onCancel={onCancel} />

@@ -74,15 +74,15 @@ function ServerForm({ of: secret, onBegun, onCancel }: ServerFormProps) {
   });
   const plain = { autoComplete: "off", autoCapitalize: "none", spellCheck: false };
   return (
-    <Form onSubmit={() => begin.run()}>
+    <Form of={begin} onSubmit={() => begin.run()}>
       {!secret && (
         <>
-          <Field label="Name" hint="The environment variable with the placeholder: LINEAR">
+          <Field label="Name" name="secret" hint="The environment variable with the placeholder: LINEAR">
             {(props) => (
               <Input {...props} {...plain} required value={name} onChange={({ target }) => setName(target.value)} />
             )}
           </Field>
-          <Field label="Address" hint="The token can be sent to its host only.">
+          <Field label="Address" name="url" hint="The token can be sent to its host only.">
             {(props) => (
               <Input
                 {...props}
@@ -101,12 +101,12 @@ function ServerForm({ of: secret, onBegun, onCancel }: ServerFormProps) {
       <details>
         <summary className="cursor-pointer text-sm text-muted">A client that is registered there</summary>
         <div className="mt-3 grid gap-4">
-          <Field label="Client id" hint="Empty: the service registers itself.">
+          <Field label="Client id" name="clientId" hint="Empty: the service registers itself.">
             {(props) => (
               <Input {...props} {...plain} value={clientId} onChange={({ target }) => setClientId(target.value)} />
             )}
           </Field>
-          <Field label="Client secret">
+          <Field label="Client secret" name="clientSecret">
             {(props) => (
               <Input
                 {...props}

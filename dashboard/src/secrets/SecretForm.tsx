@@ -32,9 +32,9 @@ export function SecretForm({ of: secret, onDone, onCancel }: SecretFormProps) {
   });
   const plain = { autoComplete: "off", spellCheck: false };
   return (
-    <Form onSubmit={() => save.run()}>
+    <Form of={save} onSubmit={() => save.run()}>
       {!secret && (
-        <Field label="Name" hint="The environment variable with the placeholder: GITHUB_TOKEN">
+        <Field label="Name" name="secret" hint="The environment variable with the placeholder: GITHUB_TOKEN">
           {(props) => (
             <Input
               {...props}
@@ -49,7 +49,7 @@ export function SecretForm({ of: secret, onDone, onCancel }: SecretFormProps) {
       )}
       {!secret?.login && (
         <>
-          <Field label="Value" hint={secret && "Empty: it stays. Needed to add a host or a header."}>
+          <Field label="Value" name="value" hint={secret && "Empty: it stays. Needed to add a host or a header."}>
             {(props) => (
               <Input
                 {...props}
@@ -61,10 +61,10 @@ export function SecretForm({ of: secret, onDone, onCancel }: SecretFormProps) {
               />
             )}
           </Field>
-          <Field label="Hosts" hint="The allowed hosts, separated by commas: api.github.com">
+          <Field label="Hosts" name="hosts" hint="The allowed hosts, separated by commas: api.github.com">
             {(props) => <Input {...props} {...plain} value={hosts} onChange={({ target }) => setHosts(target.value)} />}
           </Field>
-          <Field label="Headers" hint="The request headers that carry it.">
+          <Field label="Headers" name="headers" hint="The request headers that carry it.">
             {(props) => (
               <Input
                 {...props}

@@ -39,9 +39,9 @@ export function SkillForm({ of: skill, onDone, onCancel }: SkillFormProps) {
   });
   const plain = { autoComplete: "off", spellCheck: false };
   return (
-    <Form onSubmit={() => save.run()}>
+    <Form of={save} onSubmit={() => save.run()}>
       {!skill && (
-        <Field label="Name" hint="The name in its SKILL.md: pdf-forms">
+        <Field label="Name" name="skill" hint="The name in its SKILL.md: pdf-forms">
           {(props) => (
             <Input {...props} {...plain} required value={name} onChange={({ target }) => setName(target.value)} />
           )}

@@ -60,7 +60,7 @@ export function ConfirmDialog({ isOpen, onClose, title, children, action, word, 
   };
   return (
     <Dialog isOpen={isOpen} onClose={close} title={title} description={children}>
-      <Form onSubmit={() => void confirm()}>
+      <Form of={{}} onSubmit={() => void confirm()}>
         {word !== undefined && (
           <Field label={`Type ${word} to continue`}>
             {(props) => (

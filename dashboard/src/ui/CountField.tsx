@@ -2,6 +2,8 @@ import { Field, Input } from "./Field.tsx";
 
 interface CountFieldProps {
   label: string;
+  /** The field of the form's request. */
+  name?: string;
   hint?: string;
   /** As text: a field that is being changed may be empty. */
   value: string;
@@ -13,9 +15,9 @@ interface CountFieldProps {
 }
 
 /** A labelled whole number. */
-export function CountField({ label, hint, value, min, max, placeholder, onChange }: CountFieldProps) {
+export function CountField({ label, name, hint, value, min, max, placeholder, onChange }: CountFieldProps) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} name={name} hint={hint}>
       {(props) => (
         <Input
           {...props}

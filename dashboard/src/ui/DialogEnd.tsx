@@ -1,5 +1,5 @@
 import { Button } from "./Button.tsx";
-import { Failure } from "./Failure.tsx";
+import { FormFailure } from "./Failure.tsx";
 
 interface DialogEndProps {
   /** The form's action. Without `error` a field says why it failed. */
@@ -14,7 +14,7 @@ interface DialogEndProps {
 export function DialogEnd({ of, action, disabled = false, onCancel }: DialogEndProps) {
   return (
     <>
-      <Failure of={of.error ?? null} />
+      <FormFailure of={of.error ?? null} />
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" kind="primary" isBusy={of.isBusy} disabled={disabled}>

@@ -1,11 +1,16 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { classes } from "./classes.ts";
+import { useFieldError } from "./form-errors.ts";
 
 const control =
   "w-full min-h-9 rounded-lg border border-line-strong bg-surface px-3 py-1.5 text-sm placeholder:text-muted disabled:opacity-60";
 
 interface FieldProps {
   label: string;
+  /** The field of the form's request, such as `hosts`. */
+  name?: string | undefined;
+  /** One of its values, if it has several. */
+  entry?: string;
   hint?: ReactNode;
   error?: string | null;
   className?: string | undefined;
@@ -13,8 +18,10 @@ interface FieldProps {
 }
 
 /** A labelled control with what helps to fill it in, and what was wrong with it. */
-export function Field({ label, hint, error = null, className, children }: FieldProps) {
+export function Field({ label, name, entry = "Entry", hint, error: own = null, className, children }: FieldProps) {
   const id = useId();
+  const refused = useFieldError(name, entry);
+  const error = own ?? refused;
   const about = hint || error ? { "aria-describedby": `${id}-about` } : {};
   return (
     <div className={classes("grid gap-1.5", className)}>

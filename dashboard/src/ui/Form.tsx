@@ -1,9 +1,28 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { FormErrors, issuesOf } from "./form-errors.ts";
 
-/** Fields, and what is done with them. The page stays. */
-export function Form({ onSubmit, children }: { onSubmit: () => void; children: ReactNode }) {
+interface FormProps {
+  /** The form's action. Its fields say why the service refused them. */
+  of: { error?: unknown };
+  onSubmit: () => void;
+  children: ReactNode;
+}
+
+/** Fields, and what is done with them. The page stays. After a refusal, the first wrong field has the focus. */
+export function Form({ of: { error = null }, onSubmit, children }: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
+  const show = useCallback((field: string) => {
+    setShown((before) => new Set([...before, field]));
+    return () => setShown((before) => new Set([...before].filter((each) => each !== field)));
+  }, []);
+  const errors = useMemo(() => ({ issues: issuesOf(error), shown, show }), [error, shown, show]);
+  useEffect(() => {
+    if (error !== null) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [error]);
   return (
     <form
+      ref={form}
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
@@ -12,7 +31,7 @@ export function Form({ onSubmit, children }: { onSubmit: () => void; children: R
         onSubmit();
       }}
     >
-      {children}
+      <FormErrors value={errors}>{children}</FormErrors>
     </form>
   );
 }

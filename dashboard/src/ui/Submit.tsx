@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Button } from "./Button.tsx";
 import { Done } from "./Done.tsx";
-import { Failure } from "./Failure.tsx";
+import { FormFailure } from "./Failure.tsx";
 import { useUnsaved } from "./unsaved.ts";
 import type { ActionState } from "./use-action.ts";
 
@@ -33,7 +33,7 @@ export function Submit({
   useUnsaved(isChanged);
   return (
     <>
-      <Failure of={of.error} />
+      <FormFailure of={of.error} />
       <div className="flex flex-wrap items-center gap-2">
         <Button type="submit" kind={kind} isBusy={of.isBusy} disabled={!isChanged && !isRepeatable}>
           {children}

@@ -2,6 +2,8 @@ import { useId } from "react";
 import { Field, Input } from "./Field.tsx";
 
 interface ZoneFieldProps {
+  /** The field of the form's request. */
+  name: string;
   value: string;
   onChange: (zone: string) => void;
   /** Shown if there is no time zone; without it, one is required. */
@@ -9,10 +11,10 @@ interface ZoneFieldProps {
 }
 
 /** A time zone of the IANA database. */
-export function ZoneField({ value, onChange, placeholder }: ZoneFieldProps) {
+export function ZoneField({ name, value, onChange, placeholder }: ZoneFieldProps) {
   const list = useId();
   return (
-    <Field label="Time zone">
+    <Field label="Time zone" name={name}>
       {(props) => (
         <>
           <Input

@@ -37,8 +37,8 @@ export function WebhookForm({ of: webhook, onDone, onCancel }: WebhookFormProps)
   });
   const names = agents.filter((each) => !each.private).map(({ name }) => name);
   return (
-    <Form onSubmit={() => save.run()}>
-      <Field label="Address" hint="An https address that is called.">
+    <Form of={save} onSubmit={() => save.run()}>
+      <Field label="Address" name="url" hint="An https address that is called.">
         {(props) => (
           <Input
             {...props}
@@ -53,7 +53,7 @@ export function WebhookForm({ of: webhook, onDone, onCancel }: WebhookFormProps)
         )}
       </Field>
       <div className="grid items-start gap-4 sm:grid-cols-2">
-        <Field label="Agents">
+        <Field label="Agents" name="agents">
           {(props) => (
             <Select {...props} value={agent} onChange={({ target }) => setAgent(target.value)}>
               <option value="">All that are not private</option>
@@ -63,7 +63,7 @@ export function WebhookForm({ of: webhook, onDone, onCancel }: WebhookFormProps)
             </Select>
           )}
         </Field>
-        <Field label="Events">
+        <Field label="Events" name="events">
           {(props) => (
             <Select
               {...props}

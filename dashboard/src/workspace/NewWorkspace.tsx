@@ -18,8 +18,8 @@ export function NewWorkspace({ isOpen, onClose }: { isOpen: boolean; onClose: ()
       title="Create a workspace"
       description="It has its own agents, keys and credits. You invite others to it. It begins without credits."
     >
-      <Form onSubmit={() => create.run()}>
-        <Field label="Name">
+      <Form of={create} onSubmit={() => create.run()}>
+        <Field label="Name" name="name">
           {(props) => (
             <Input
               {...props}
