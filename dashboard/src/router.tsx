@@ -82,6 +82,13 @@ const conversation = createRoute({
   component: lazyRouteComponent(() => import("./workbench/Workbench.tsx"), "Workbench"),
 });
 
+const changes = createRoute({
+  getParentRoute: () => agent,
+  path: "/changes",
+  validateSearch: filtersIn("turn", "since", "search"),
+  component: lazyRouteComponent(() => import("./changes/Changes.tsx"), "Changes"),
+});
+
 const files = createRoute({
   getParentRoute: () => agent,
   path: "/files",
@@ -252,6 +259,7 @@ const unknown = createRoute({ getParentRoute: () => shell, path: "$", component:
 
 const ofAgent = agent.addChildren([
   conversation,
+  changes,
   files,
   terminal,
   ports,

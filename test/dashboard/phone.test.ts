@@ -15,6 +15,7 @@ beforeAll(async () => {
   await service.client.fetch("PUT", "/agents/ada/files/notes.md", "# Notes", {
     "content-type": "application/octet-stream",
   });
+  await service.client.ask("ada", "write a.txt one");
   await service.client.call("POST", "/agents/ada/snapshots", { name: "milestone" });
   await service.client.call("POST", "/keys", { name: "laptop" });
   dashboard = await Dashboard.of(service);

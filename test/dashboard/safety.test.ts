@@ -28,6 +28,8 @@ beforeAll(async () => {
   await client.ask("ada", "# A title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nconst a = 1;\n```\n");
   await client.ask("ada", "tool");
   await client.fetch("PUT", "/agents/ada/files/notes.md", "# Notes", { "content-type": "application/octet-stream" });
+  await client.ask("ada", "write a.txt one");
+  await client.ask("ada", "write a.txt two");
   await client.call("POST", "/keys", { name: "a key" });
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write
   const headers = { Authorization: "Bearer ${TOKEN}" };

@@ -152,6 +152,12 @@ test("a member who becomes a viewer can read, and neither send nor change anythi
   const content = other.getByRole("textbox", { name: "Content of note.txt" });
   expect(await content.getAttribute("contenteditable")).toBe("false");
   expect(await other.getByRole("button", { name: "Save" }).count()).toBe(0);
+  await dashboard.service.client.ask("mine", "write a.txt one");
+  await other.goto(`${dashboard.url}/-/agents/mine/changes`);
+  await other.getByRole("row").filter({ hasText: "one" }).waitFor();
+  for (const name of [/Revert/, /Comment/]) expect(await other.getByRole("button", { name }).count()).toBe(0);
+  await other.keyboard.press("n");
+  expect(await other.evaluate("document.activeElement.textContent")).toBe("1");
   for (const path of ["/-/keys", "/-/audit", "/-/create-agent", "/-/agents/mine/secrets"]) {
     await other.goto(dashboard.url + path);
     await other.getByText("This view needs the role member").waitFor();

@@ -80,6 +80,7 @@ async function signIn(page: Page, url: string): Promise<void> {
 export function viewsOf(agent: string): string[] {
   const tabs = [
     "",
+    "/changes",
     "/files",
     "/files?file=notes.md",
     "/files?file=none",

@@ -88,7 +88,7 @@ function Tabs({ name }: { name: string }) {
               params={{ name }}
               search={to === "/agents/$name" ? sideIn : {}}
               activeOptions={{ exact: to === "/agents/$name", includeSearch: false }}
-              className="border-b-2 border-transparent px-2.5 py-2 text-sm whitespace-nowrap text-muted hover:text-ink"
+              className="shrink-0 border-b-2 border-transparent px-2.5 py-2 text-sm whitespace-nowrap text-muted hover:text-ink"
               activeProps={{ className: "!border-accent !text-ink font-medium" }}
             >
               {label}

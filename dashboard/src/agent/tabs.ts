@@ -4,6 +4,7 @@ import { useMay } from "../workspace/use-may.ts";
 /** The views of an agent, with other words that find them. Some are no use to a person who may only read. */
 const all = [
   { to: "/agents/$name", name: "Conversation", words: "chat, messages", isReadable: true },
+  { to: "/agents/$name/changes", name: "Changes", words: "diff, review, revert, comments", isReadable: true },
   { to: "/agents/$name/files", name: "Files", words: "upload, download, folders", isReadable: true },
   { to: "/agents/$name/terminal", name: "Terminal", words: "shell, console, command line", isReadable: false },
   { to: "/agents/$name/ports", name: "Ports", words: "preview, share, web server", isReadable: false },

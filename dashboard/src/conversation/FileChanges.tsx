@@ -1,8 +1,10 @@
 import type { TurnChanges } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { ChevronRight, FileDiff } from "lucide-react";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
+import { buttonClasses } from "../ui/Button.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Diff } from "./Diff.tsx";
 import { linesOf } from "./diff.ts";
@@ -22,29 +24,39 @@ export function FileChanges({ agent, turnId, changes }: ChangesProps) {
   const count = created + changed + deleted;
   if (count === 0) return null;
   return (
-    <details
-      className="group/changes rounded-lg border bg-surface text-sm"
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-    >
-      <summary className="flex cursor-pointer list-none items-center gap-2 rounded-lg px-3 py-2">
-        <ChevronRight
-          className="size-4 shrink-0 text-muted transition-transform group-open/changes:rotate-90"
-          aria-hidden
-        />
-        <FileDiff className="size-4 shrink-0 text-muted" aria-hidden />
-        {count === 1 ? "1 file changed" : `${count} files changed`}
-        <span className="text-xs text-muted">
-          {[
-            [created, "created"],
-            [deleted, "deleted"],
-          ]
-            .filter(([number]) => number !== 0)
-            .map(([number, word]) => `${number} ${word}`)
-            .join(", ")}
-        </span>
-      </summary>
-      {isOpen && <Files agent={agent} turnId={turnId} />}
-    </details>
+    <div className="relative">
+      <details
+        className="group/changes rounded-lg border bg-surface text-sm"
+        onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      >
+        <summary className="flex cursor-pointer list-none items-center gap-2 rounded-lg py-2 pr-20 pl-3">
+          <ChevronRight
+            className="size-4 shrink-0 text-muted transition-transform group-open/changes:rotate-90"
+            aria-hidden
+          />
+          <FileDiff className="size-4 shrink-0 text-muted" aria-hidden />
+          {count === 1 ? "1 file changed" : `${count} files changed`}
+          <span className="text-xs text-muted">
+            {[
+              [created, "created"],
+              [deleted, "deleted"],
+            ]
+              .filter(([number]) => number !== 0)
+              .map(([number, word]) => `${number} ${word}`)
+              .join(", ")}
+          </span>
+        </summary>
+        {isOpen && <Files agent={agent} turnId={turnId} />}
+      </details>
+      <Link
+        to="/agents/$name/changes"
+        params={{ name: agent }}
+        search={{ turn: turnId }}
+        className={buttonClasses("quiet", "absolute top-0.5 right-1 min-h-8 py-0.5")}
+      >
+        Review
+      </Link>
+    </div>
   );
 }
 

@@ -15,6 +15,13 @@ const inFiles = [
   ["Esc Tab", "Leave the editor"],
 ] as const;
 
+const inChanges = [
+  ["j", "Next file"],
+  ["k", "Previous file"],
+  ["n", "Next change"],
+  ["p", "Previous change"],
+] as const;
+
 interface Props {
   places: readonly Place[];
   mayCreate: boolean;
@@ -36,6 +43,7 @@ export function Shortcuts({ places, mayCreate, onClose }: Props) {
           <Keys title="Anywhere" keys={anywhere} />
           {mayCreate && <Keys title="In a conversation" keys={inConversation} />}
           <Keys title="In the files" keys={inFiles} />
+          <Keys title="In an agent's changes" keys={inChanges} />
           {mayCreate && <Keys title="In a terminal" keys={[["Shift Tab", "Leave the terminal"]]} />}
         </div>
       </div>

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useRef } from "react";
 import type { Place } from "./places.ts";
 
 /** How long `g` waits for the letter of a view. */
-const prefixMs = 1_500;
+export const prefixMs = 1_500;
 
 interface Keys {
   places: readonly Place[];
@@ -41,7 +41,8 @@ export function useShortcuts({ places, mayCreate, openPalette, openShortcuts }: 
   }, []);
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** Whether a key is input for a field or a dialog. */
+export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof Element && target.closest("input, textarea, select, [contenteditable], [role=dialog]") !== null
   );
