@@ -15,7 +15,7 @@ import { Shell } from "./shell/Shell.tsx";
 import { SignedOut } from "./shell/SignedOut.tsx";
 import { filtersIn } from "./ui/filters.ts";
 import { Loading } from "./ui/Notice.tsx";
-import { type Side, sideIn } from "./workbench/side.ts";
+import { portIn, type Side, sideIn } from "./workbench/side.ts";
 
 // Each view is a file of its own, fetched when it is gone to.
 
@@ -105,6 +105,7 @@ const terminal = createRoute({
 const ports = createRoute({
   getParentRoute: () => agent,
   path: "/ports",
+  validateSearch: portIn,
   component: lazyRouteComponent(() => import("./agent/Ports.tsx"), "Ports"),
 });
 

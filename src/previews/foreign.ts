@@ -13,3 +13,9 @@ export function isForeign({ headers, method }: IncomingMessage): boolean {
   }
   return origin !== undefined && !isOriginOf(origin, host);
 }
+
+/** Whether a browser navigates a frame to this page. */
+export function isFrame({ headers, method }: IncomingMessage): boolean {
+  const { "sec-fetch-mode": mode, "sec-fetch-dest": destination } = headers;
+  return mode === "navigate" && destination === "iframe" && method === "GET";
+}

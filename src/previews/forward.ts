@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { flushHead, maximumHeadBytes } from "../core/http-head.ts";
 import { requestHeaders, responseHeaders } from "./forwarded-headers.ts";
+import type { PreviewHosts } from "./hosts.ts";
 
 /** A client that asks for another protocol: its socket, and what it has sent already. */
 export interface Upgrading {
@@ -18,7 +19,7 @@ export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
   connection: Duplex,
-  isSecure: boolean,
+  hosts: Pick<PreviewHosts, "isSecure" | "framer">,
   upgrading: Upgrading | null,
 ): Promise<void> {
   const upgrade = upgrading ? String(request.headers.upgrade) : null;
@@ -27,7 +28,7 @@ export async function forward(
     method: request.method,
     path: request.url,
     // A flat list keeps what occurs twice.
-    headers: requestHeaders(request, isSecure, upgrade) as unknown as Record<string, string>,
+    headers: requestHeaders(request, hosts.isSecure, upgrade) as unknown as Record<string, string>,
     maxHeaderSize: maximumHeadBytes,
     // The connection carries one response, which is serialized again, so a malformed one can confuse no other. The
     // headers of an upgrade are not checked again.
@@ -40,8 +41,8 @@ export async function forward(
     pipeline(request, sent).catch(() => {});
     const answer = await answerTo(sent);
     if (answer.upgraded && !upgrading) throw new Error("the program has changed to a protocol that nobody asked for");
-    if (upgrading && answer.upgraded) await tunnel(upgrading, answer.answer, answer.upgraded);
-    else await pipeline(answer.answer, withHeaders(response, answer.answer));
+    if (upgrading && answer.upgraded) await tunnel(upgrading, answer.answer, answer.upgraded, hosts.framer);
+    else await pipeline(answer.answer, withHeaders(response, answer.answer, hosts.framer));
   } finally {
     connection.destroy();
   }
@@ -63,15 +64,21 @@ function answerTo(sent: ClientRequest): Promise<Answer> {
 }
 
 /** Omits the program's reason phrase: Node rejects some characters in it. */
-function withHeaders(response: ServerResponse, answer: IncomingMessage): ServerResponse {
-  response.writeHead(answer.statusCode!, responseHeaders(answer));
+function withHeaders(response: ServerResponse, answer: IncomingMessage, framer: string): ServerResponse {
+  response.writeHead(answer.statusCode!, responseHeaders(answer, framer));
   flushHead(response);
   return response;
 }
 
 /** Joins the two connections, whatever they speak now. */
-async function tunnel(client: Upgrading, answer: IncomingMessage, program: Upgrading): Promise<void> {
-  const headers = [...responseHeaders(answer), "Connection", "Upgrade", "Upgrade", String(answer.headers.upgrade)];
+async function tunnel(client: Upgrading, answer: IncomingMessage, program: Upgrading, framer: string): Promise<void> {
+  const headers = [
+    ...responseHeaders(answer, framer),
+    "Connection",
+    "Upgrade",
+    "Upgrade",
+    String(answer.headers.upgrade),
+  ];
   const lines = headers.flatMap((name, at) => (at % 2 === 0 ? `${name}: ${headers[at + 1]}\r\n` : []));
   client.socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("")}\r\n`, "latin1");
   if (program.head.length > 0) client.socket.write(program.head);

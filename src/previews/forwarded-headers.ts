@@ -41,8 +41,11 @@ export function requestHeaders(request: IncomingMessage, isSecure: boolean, upgr
     : [...headers, "Connection", "Upgrade", "Upgrade", upgrade];
 }
 
-/** The headers of an answer as the browser gets them: for this origin alone. A flat list of names and values. */
-export function responseHeaders(answer: IncomingMessage): string[] {
+/**
+ * The headers of an answer as the browser gets them: for this origin, and for frames in pages of the origin `framer`. A flat
+ * list of names and values.
+ */
+export function responseHeaders(answer: IncomingMessage, framer: string): string[] {
   // Chunks have their own lengths, even if a careless program also sends content-length.
   const isChunked = answer.headers["transfer-encoding"] !== undefined;
   const headers = remaining(answer).flatMap(([name, value]) => {
@@ -54,7 +57,7 @@ export function responseHeaders(answer: IncomingMessage): string[] {
     return own === null ? [] : [name, own];
   });
   // A second policy only adds to the page's own. A browser on a connection without TLS does not say who embeds a page.
-  const framing = ["Content-Security-Policy", "frame-ancestors 'self'"];
+  const framing = ["Content-Security-Policy", `frame-ancestors 'self' ${framer}`];
   return [...headers, ...framing, "Cross-Origin-Resource-Policy", "same-origin", "Origin-Agent-Cluster", "?1"];
 }
 

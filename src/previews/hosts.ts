@@ -27,6 +27,16 @@ export class PreviewHosts {
     return `${own.protocol}//${label}${this.#suffix}${own.port === "" ? "" : `:${own.port}`}${path}`;
   }
 
+  /** The origins of all previews, for a Content-Security-Policy. */
+  get source(): string {
+    return this.url("*", "");
+  }
+
+  /** The origin that may frame previews: the dashboard's. */
+  get framer(): string {
+    return new URL(this.#address.public).origin;
+  }
+
   /** Whether previews are served over TLS. */
   get isSecure(): boolean {
     return this.#address.public.startsWith("https:");

@@ -69,7 +69,7 @@ export function notListening(port: number): Notice {
 }
 
 /** Answers with a notice: a page for a browser, JSON for a program. */
-export function sendNotice(request: IncomingMessage, response: ServerResponse, notice: Notice): void {
+export function sendNotice(request: IncomingMessage, response: ServerResponse, notice: Notice, framer: string): void {
   if (response.headersSent) return void response.destroy();
   const isPage = String(request.headers.accept).includes("text/html");
   const { status, code, title, text, retrySeconds } = notice;
@@ -82,7 +82,7 @@ export function sendNotice(request: IncomingMessage, response: ServerResponse, n
   response.setHeader("x-content-type-options", "nosniff");
   response.setHeader(
     "content-security-policy",
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors ${framer}`,
   );
   if (retrySeconds !== undefined) response.setHeader("retry-after", String(retrySeconds));
   // The rest of the body is not read.

@@ -6,7 +6,7 @@ import { BerthError } from "../contract/errors.ts";
 import { clientAddress } from "../core/http/client-address.ts";
 import { clientOf } from "../core/http/rate-limits.ts";
 import { answerFault } from "../core/http-head.ts";
-import { isForeign } from "./foreign.ts";
+import { isForeign, isFrame } from "./foreign.ts";
 import { forward, type Upgrading } from "./forward.ts";
 import {
   foreign,
@@ -20,7 +20,7 @@ import {
   tooManyRequests,
 } from "./pages.ts";
 import { type PreviewTarget, parseLabel, type Visitor } from "./previews.ts";
-import { sessionCookie, sessionsIn } from "./session-cookie.ts";
+import { frameCookie, frameSessionsIn, sessionCookie, sessionsIn } from "./session-cookie.ts";
 
 /** Where visitors come in, on every preview's host. */
 const enterPath = "/__berth/enter";
@@ -100,7 +100,7 @@ export class PreviewServer {
   /** Never throws, whatever has become of the response. */
   #refuse(request: IncomingMessage, response: ServerResponse, notice: Notice): void {
     try {
-      sendNotice(request, response, notice);
+      sendNotice(request, response, notice, this.#context.previewHosts.framer);
     } catch (error) {
       this.#context.logger.error({ err: error }, "a preview's notice could not be sent");
       response.destroy();
@@ -112,7 +112,7 @@ export class PreviewServer {
     const [pathname, query] = request.url!.split("?", 2) as [string, string?];
     if (pathname === enterPath) return this.#enter(request, response, target, new URLSearchParams(query));
     if (pathname.startsWith(sharePath)) return this.#enterByShare(request, response, target, pathname);
-    if (isForeign(request)) throw new Refusal(foreign);
+    if (isForeign(request) && !this.#isDashboardsFrame(request)) throw new Refusal(foreign);
     const visitor = await this.#visitor(request, target);
     const { previewHosts: hosts, ports, passing } = this.#context;
     const page = { request, response, isUpgrade: upgrading !== null };
@@ -126,7 +126,15 @@ export class PreviewServer {
     (upgrading?.socket ?? response).once("close", () => gone.abort());
     const connecting = ports.connect(target.agent, visitor, target.port, gone.signal);
     const connection = await this.#connected(connecting, target.port);
-    await forward(request, response, connection, hosts.isSecure, upgrading);
+    await forward(request, response, connection, hosts, upgrading);
+  }
+
+  /**
+   * Whether a frame in the dashboard is navigated. A browser sends the cookie of frames below the site where a ticket set
+   * it. Only the dashboard may show the response: `frame-ancestors` names it.
+   */
+  #isDashboardsFrame(request: IncomingMessage): boolean {
+    return isFrame(request) && frameSessionsIn(request.headers.cookie, this.#context.previewHosts.isSecure).length > 0;
   }
 
   async #target(request: IncomingMessage): Promise<PreviewTarget> {
@@ -157,23 +165,15 @@ export class PreviewServer {
   async #enter(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, query: URLSearchParams) {
     const session = await this.#context.previews.enter(query.get("ticket") ?? "", target);
     if (session === null) throw await this.#notAdmitted(request, target, ticketUsed);
-    this.#welcome(response, session, query.get("to") ?? "/");
+    const { isSecure } = this.#context.previewHosts;
+    const cookie = isFrame(request) ? frameCookie(session, isSecure) : sessionCookie(session, isSecure);
+    welcome(response, cookie, query.get("to") ?? "/");
   }
 
   async #enterByShare(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, path: string) {
     const session = await this.#context.previews.enterByShare(path.slice(sharePath.length), target);
     if (session === null) throw await this.#notAdmitted(request, target, shareEnded);
-    this.#welcome(response, session, "/");
-  }
-
-  #welcome(response: ServerResponse, session: string, path: string): void {
-    response.writeHead(303, {
-      location: ownPath(path),
-      "set-cookie": sessionCookie(session, this.#context.previewHosts.isSecure),
-      "cache-control": "no-store",
-      "referrer-policy": "no-referrer",
-    });
-    response.end();
+    welcome(response, sessionCookie(session, this.#context.previewHosts.isSecure), "/");
   }
 
   /** Counts the request until the result is disposed. */
@@ -234,6 +234,16 @@ export class PreviewServer {
       }
     }
   }
+}
+
+function welcome(response: ServerResponse, cookie: string, path: string): void {
+  response.writeHead(303, {
+    location: ownPath(path),
+    "set-cookie": cookie,
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+  });
+  response.end();
 }
 
 /** A path of the preview's own, for a header. Encodes what no header may carry; `/` for what would lead elsewhere. */

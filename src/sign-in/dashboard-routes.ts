@@ -22,31 +22,34 @@ const sealCookie = "__Host-berth_dashboard_seal";
 const pendingSeconds = 600;
 
 /**
- * The dashboard runs only its own script files, and no injected ones (Trusted Types). It connects to this service only, and
- * cannot be framed.
+ * The dashboard runs only its own script files, and no injected ones (Trusted Types). It connects to this service only,
+ * frames only pages that agents serve, and cannot be framed. `previews`: the origins of those pages.
  */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  // The address of its service worker, which is constant.
-  "trusted-types berth-worker",
-].join("; ");
+const policyWith = (previews: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    `frame-src ${previews}`,
+    "manifest-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    // The address of its service worker, which is constant.
+    "trusted-types berth-worker",
+  ].join("; ");
 
 /** The built dashboard. */
 const folder = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
 
 /** The dashboard: its files, and the sign-in of browsers. */
 export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
-  const { dashboardSessions: sessions, address } = context;
+  const { dashboardSessions: sessions, address, previewHosts } = context;
+  const document = (reply: FastifyReply) => sendDocument(reply, folder, policyWith(previewHosts.source));
   const cookies = new Cookies(() => address.public);
   return async (app) => {
     app.addHook("onRequest", async (request, reply) => {
@@ -56,11 +59,11 @@ export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
     await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true });
     handle(app, routes.openDashboard, async (request, reply) => {
       const { state } = request.query as { state?: unknown };
-      if (state === undefined) return sendDocument(reply, folder);
+      if (state === undefined) return document(reply);
       await limitAddress(context, request, reply);
       return signedIn(request, reply, sessions, cookies);
     });
-    handle(app, routes.openDashboardPage, async (_request, reply) => sendDocument(reply, folder));
+    handle(app, routes.openDashboardPage, async (_request, reply) => document(reply));
     handle(app, routes.getDashboardWorker, async (_request, reply) => reply.sendFile("push.js", folder, { maxAge: 0 }));
     handle(app, routes.getDashboardFile, async ({ params }, reply) =>
       // Their names contain a hash of their content.
@@ -123,7 +126,7 @@ async function signedIn(
   }
 }
 
-async function sendDocument(reply: FastifyReply, folder: string): Promise<FastifyReply> {
+async function sendDocument(reply: FastifyReply, folder: string, policy: string): Promise<FastifyReply> {
   const document = await readFile(join(folder, "index.html"), "utf8").catch(() => null);
   if (document === null)
     throw new BerthError("path_not_found", "The dashboard has not been built. `make dashboard` builds it.");

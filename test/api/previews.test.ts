@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { connect } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { Berth } from "@berth/client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { newAccount } from "../support/accounts.ts";
 import { Program } from "../support/http-program.ts";
@@ -181,7 +181,7 @@ test("a page sets its own cookies for its own host, and lets no other origin in"
   const { date, ...others } = headers;
   expect(others).toEqual({
     "set-cookie": ["a=1; Path=/", "b=2"],
-    "content-security-policy": "frame-ancestors 'self'",
+    "content-security-policy": expect.stringMatching(/^frame-ancestors 'self' http:\/\/[\w.]+:\d+$/),
     "cross-origin-resource-policy": "same-origin",
     "origin-agent-cluster": "?1",
     connection: "keep-alive",
@@ -212,6 +212,51 @@ test("cross-origin requests are refused, except followed links", async () => {
     const answer = await ask(`${origin}/`, { method, headers: { cookie, ...headers } });
     expect([headers, answer.status]).toEqual([headers, status]);
   }
+});
+
+describe("in a frame", () => {
+  const framed = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" };
+
+  test("a ticket becomes a cookie of frames below one site", async () => {
+    const url = await berth.agent("ada").ports.preview(program.port);
+    const { status, headers } = await ask(url, { headers: framed });
+    expect(status).toBe(303);
+    const attributes = "Path=/; HttpOnly; Secure; SameSite=None; Partitioned; Max-Age=43200";
+    expect(headers["set-cookie"]).toEqual([
+      expect.stringMatching(new RegExp(`^berth-preview-frame=[\\w-]+; ${attributes}$`)),
+    ]);
+    const { origin } = new URL(url);
+    const cookie = cookieIn(headers);
+    const cases: [number, string, Record<string, string>][] = [
+      [200, "GET", framed],
+      [200, "GET", { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" }],
+      [403, "POST", framed],
+      [403, "GET", { ...framed, "sec-fetch-dest": "object" }],
+      [403, "GET", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" }],
+      [403, "GET", { "sec-fetch-site": "same-site", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" }],
+    ];
+    for (const [expected, method, given] of cases) {
+      const answer = await ask(`${origin}/`, { method, headers: { cookie, ...given } });
+      expect([given, answer.status]).toEqual([given, expected]);
+    }
+    const invalid = await ask(`${origin}/`, { headers: { cookie: "berth-preview-frame=AAAA", ...framed } });
+    expect(invalid.status).toBe(401);
+  });
+
+  test("the cookie never reaches the program, and no page may set it", async () => {
+    const url = await berth.agent("ada").ports.preview(program.port);
+    const cookie = cookieIn((await ask(url, { headers: framed })).headers);
+    let seen: string | undefined;
+    program.answer = (request, response) => {
+      seen = request.headers.cookie;
+      response.setHeader("set-cookie", ["berth-preview-frame=x", "__Host-berth-preview-frame=x; Secure", "a=1"]);
+      response.end();
+    };
+    const { headers } = await ask(new URL("/", url).href, { headers: { cookie: `${cookie}; b=2`, ...framed } });
+    program.answer = (request, response) => response.end(`page ${request.url}`);
+    expect(seen).toBe("b=2");
+    expect(headers["set-cookie"]).toEqual(["a=1"]);
+  });
 });
 
 test("bodies stream both ways, whole and as they come", { timeout: 60_000 }, async () => {

@@ -120,12 +120,13 @@ test("a file is made in the machine, looked at and deleted", async () => {
   await goTo("Agents");
   await page.getByRole("link", { name: "ada" }).click();
   await page.getByRole("navigation", { name: "Views of ada" }).getByRole("link", { name: "Files" }).click();
-  await page.getByRole("button", { name: "notes.md", exact: true }).click();
-  await page.getByRole("dialog").getByText("remember the milk").waitFor();
-  await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Delete notes.md" }).click();
+  await page.getByRole("link", { name: "notes.md", exact: true }).click();
+  await page.getByRole("textbox", { name: "Content of notes.md" }).getByText("remember the milk").waitFor();
+  await page.goBack();
+  await page.getByRole("button", { name: "Actions for notes.md" }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("button", { name: "notes.md", exact: true }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "notes.md", exact: true }).waitFor({ state: "detached" });
 });
 
 test("a terminal runs a command, and is found again", async () => {

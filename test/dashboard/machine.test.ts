@@ -87,6 +87,39 @@ test("what the agent serves opens in a tab of its own, at another origin, withou
   await tab.close();
 });
 
+test("a page is shown in a frame at widths of devices, and cannot leave it", async () => {
+  const seen: (string | undefined)[] = [];
+  program.answer = (request, response) => {
+    seen.push(request.headers.cookie);
+    response.writeHead(200, { "content-type": "text/html" });
+    response.end(`<!doctype html><h1>Ada's page</h1><a href="/next">Next</a>
+      <button onclick="try { top.location = 'https://evil.example/' } catch { document.title = 'kept' }">Leave</button>`);
+  };
+  await open("ports");
+  const row = page.getByRole("row").filter({ hasText: String(program.port) });
+  await row.getByRole("link", { name: "Preview" }).first().click();
+  const frame = page.frameLocator("iframe");
+  await frame.getByRole("heading", { name: "Ada's page" }).waitFor();
+  await frame.getByRole("link", { name: "Next" }).click();
+  await frame.getByRole("heading", { name: "Ada's page" }).waitFor();
+  await page.getByRole("button", { name: "Phone", exact: true }).click();
+  expect((await page.locator("iframe").boundingBox())!.width).toBe(390);
+  await frame.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("button", { name: "Reload the page" }).click();
+  await frame.getByRole("heading", { name: "Ada's page" }).waitFor();
+  expect(new URL(page.url()).search).toBe(`?port=${program.port}`);
+  // The program never sees the cookie of the frame.
+  expect(new Set(seen)).toEqual(new Set([undefined]));
+  const [tab] = await Promise.all([
+    context.waitForEvent("page"),
+    page.getByRole("button", { name: "Open in a tab" }).click(),
+  ]);
+  await tab.getByRole("heading", { name: "Ada's page" }).waitFor();
+  await tab.close();
+  await page.getByRole("link", { name: "All ports" }).click();
+  await row.first().waitFor();
+});
+
 test("a public link shows a port's pages to anybody, until it is ended", async () => {
   const row = page.getByRole("row").filter({ hasText: String(program.port) });
   await row.getByRole("button", { name: "Share" }).first().click();

@@ -86,6 +86,7 @@ export function viewsOf(agent: string): string[] {
     "/files?file=none",
     "/terminal",
     "/ports",
+    "/ports?port=3000",
     "/turns",
     "/logs",
     "/network",

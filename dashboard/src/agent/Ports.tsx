@@ -1,9 +1,10 @@
 import type { ListeningPort } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { portsQuery, sharesQuery } from "../api/queries.ts";
-import { Button } from "../ui/Button.tsx";
+import { Button, buttonClasses } from "../ui/Button.tsx";
 import { Once } from "../ui/CopyButton.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { DialogEnd } from "../ui/DialogEnd.tsx";
@@ -16,12 +17,24 @@ import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
+import { sideIn } from "../workbench/side.ts";
 import { useAgentName } from "./agent-name.ts";
+import { canFrame, openPreview } from "./open-preview.ts";
+import { PreviewFrame } from "./PreviewFrame.tsx";
 import { Tab } from "./Tab.tsx";
 
-/** The listening ports of the machine, and their visibility. */
+/** The listening ports of the machine, and their visibility; or the page of one of them. */
 export function Ports() {
   const name = useAgentName();
+  const { port } = sideIn(useSearch({ strict: false }));
+  return port !== undefined && canFrame ? (
+    <PreviewFrame key={`${name} ${port}`} name={name} port={port} />
+  ) : (
+    <PortList name={name} />
+  );
+}
+
+function PortList({ name }: { name: string }) {
   const queries = useQueryClient();
   const ports = useQuery(portsQuery(name));
   const [link, setLink] = useState<string | null>(null);
@@ -74,21 +87,6 @@ export function Ports() {
   );
 }
 
-/** A tab that is opened after the click has passed would be taken for an advertisement, so it is opened first. */
-async function openPreview(name: string, port: number): Promise<void> {
-  const tab = window.open("about:blank");
-  try {
-    const url = await berth.agent(name).ports.preview(port);
-    if (!tab) return location.assign(url);
-    // The page is the agent's work: it gets no hold of this one.
-    tab.opener = null;
-    tab.location.replace(url);
-  } catch (error) {
-    tab?.close();
-    throw error;
-  }
-}
-
 interface RowProps {
   of: ListeningPort;
   onOpen: () => void;
@@ -104,6 +102,11 @@ function Row({ of: { port, program, address, since }, onOpen, onShare }: RowProp
       <td className="whitespace-nowrap text-muted">{since && <Time at={since} />}</td>
       <td>
         <div className="flex justify-end gap-2">
+          {canFrame && (
+            <Link to="." search={(before: object) => ({ ...before, port })} className={buttonClasses()}>
+              Preview
+            </Link>
+          )}
           <Button onClick={onOpen}>Open</Button>
           <Button kind="quiet" onClick={onShare}>
             Share

@@ -7,12 +7,19 @@ export type SideName = (typeof names)[number];
 /** The view next to a conversation, in the page's address, and its place. */
 export interface Side extends FilePlace {
   beside?: SideName | undefined;
+  /** The port whose page is shown. */
+  port?: number | undefined;
 }
 
 export function sideIn(search: object): Side {
   const given: Readonly<Record<string, unknown>> = { ...search };
   const beside = names.find((name) => name === given.beside);
-  return { ...(beside && { beside }), ...filePlaceIn(given) };
+  return { ...(beside && { beside }), ...portIn(given), ...filePlaceIn(given) };
+}
+
+/** The port whose page the ports show; none: the list. */
+export function portIn({ port }: Readonly<Record<string, unknown>>): Pick<Side, "port"> {
+  return Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536 ? { port: Number(port) } : {};
 }
 
 const shownStored = "berth side view";
