@@ -176,9 +176,9 @@ const expected: Readonly<Record<string, Expected>> = {
   // Its turn has ended already.
   "GET /agents/{name}/turns/{turnId}/changes": account(200, 404),
   "GET /v1/conversations/{conversationId}/items/{itemId}": ofConversation(200),
-  // The body names no file.
-  "POST /agents/{name}/turns/{turnId}/changes/revert": account(400, 400),
-  "GET /agents/{name}/changes": account(400, 400),
+  // The turn did not change the file.
+  "POST /agents/{name}/turns/{turnId}/changes/revert": account(404, 404),
+  "GET /agents/{name}/changes": account(404, 404),
   "POST /agents/{name}/turns/{turnId}/restore": account(200, 404),
   "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),
   "PATCH /agents/{name}/turns/{turnId}": account(409, 404),
@@ -423,6 +423,7 @@ const skillArchive = (await tarOf({ "SKILL.md": skillText("pdf-forms", described
 
 /** A body where the operation needs one that is right. */
 const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
+  "POST /agents/{name}/turns/{turnId}/changes/revert": () => ({ files: ["none.txt"] }),
   "POST /agents": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
   "POST /agents/{name}/commands": () => ({ command: "true" }),
   "POST /agents/{name}/commands/{commandId}/signal": () => ({ signal: "SIGTERM" }),
@@ -491,6 +492,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
 };
 
 const queries: Readonly<Record<string, string>> = {
+  "GET /agents/{name}/changes": "?since=none",
   "GET /search": "?q=hello",
   "GET /schedule-times": "?cron=0+3+*+*+*&timeZone=UTC",
   "POST /agents/{name}/resume": "?wait=ready",
