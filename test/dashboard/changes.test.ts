@@ -51,7 +51,7 @@ test("the agent is restored to before a message, or the reason is shown", async 
     .waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await restore(turn);
-  await turn.getByText("Undone by a rollback.").waitFor();
+  await turn.getByText("Undone by a rollback").waitFor();
   expect(await turn.getByRole("button", { name: "Restore to before this message" }).count()).toBe(0);
   const next = await send("write notes/日本.txt three");
   await next.getByText("1 file changed").click();

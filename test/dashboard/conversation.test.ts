@@ -112,8 +112,16 @@ test("a turn that fails says why, and is sent again; a past message is edited an
   await open("dora");
   const turn = await send("dora", "crash");
   await turn.getByRole("alert").getByText("This turn failed").waitFor();
+  const message = page.getByLabel("Message to dora");
+  await message.fill("a precious draft");
   await turn.getByRole("button", { name: "Edit and send again" }).click();
-  expect(await page.getByLabel("Message to dora").inputValue()).toBe("crash");
+  expect(await message.inputValue()).toBe("crash");
+  await page.getByRole("button", { name: "Restore it" }).click();
+  expect(await message.inputValue()).toBe("a precious draft");
+  await message.fill("");
+  await turn.getByRole("button", { name: "Edit and send again" }).click();
+  expect(await message.inputValue()).toBe("crash");
+  expect(await page.getByText("Your draft was replaced").count()).toBe(0);
   const again = await send("dora", "it is well");
   await expect.poll(() => answerOf(again)).toBe("it is well");
 });

@@ -49,7 +49,7 @@ test("the agent is rolled back, and the turns since are marked", async () => {
   await views.getByRole("link", { name: "Turns" }).click();
   await row("two").getByText("undone").waitFor();
   await views.getByRole("link", { name: "Conversation" }).click();
-  await page.getByRole("article", { name: "Turn: two" }).getByText("Undone by a rollback.").waitFor();
+  await page.getByRole("article", { name: "Turn: two" }).getByText("Undone by a rollback").waitFor();
   await page.goBack();
   await page.goBack();
 });

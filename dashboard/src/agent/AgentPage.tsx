@@ -24,7 +24,7 @@ import { useMay } from "../workspace/use-may.ts";
 import { AgentMenu } from "./AgentMenu.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { ClosedAgent } from "./ClosedAgent.tsx";
-import { nameOfTab, needOfTab, useAgentTabs } from "./tabs.ts";
+import { asksMachine, nameOfTab, needOfTab, useAgentTabs } from "./tabs.ts";
 
 export function AgentPage() {
   const name = useAgentName();
@@ -111,12 +111,16 @@ function Tabs({ name }: { name: string }) {
 }
 
 function OfStatus({ agent, isClosed }: { agent: Agent; isClosed: boolean }) {
+  const [child] = useChildMatches();
   if (isClosed) return <ClosedAgent agent={agent} />;
   if (agent.status === "provisioning") {
     return (
-      <div className="px-4 pt-[8vh]">
-        <Installing name={agent.name} />
-      </div>
+      <>
+        <div className="p-4">
+          <Installing name={agent.name} />
+        </div>
+        {!asksMachine(child?.fullPath ?? "") && <AllowedOutlet needOf={needOfTab} />}
+      </>
     );
   }
   return (

@@ -33,6 +33,11 @@ export function needOfTab(path: string): Need | undefined {
   return all.some(({ to, isReadable }) => to === path && !isReadable) ? "use" : undefined;
 }
 
+/** Whether an agent's view asks its machine, by the path of its route. */
+export function asksMachine(path: string): boolean {
+  return /^\/agents\/\$name\/(files|terminal|ports|logs)/.test(path);
+}
+
 /** The views of an agent that the person may use. */
 export function useAgentTabs(): readonly AgentTab[] {
   const mayUse = useMay("use");

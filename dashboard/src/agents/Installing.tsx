@@ -6,7 +6,7 @@ import { berth } from "../api/client.ts";
 import { agentsQuery } from "../api/queries.ts";
 import { messageOf } from "../ui/message.ts";
 import { Loading, Notice } from "../ui/Notice.tsx";
-import { duration } from "../ui/Time.tsx";
+import { duration, Elapsed } from "../ui/Time.tsx";
 
 type Step = InstallStatus["steps"][number];
 
@@ -34,8 +34,8 @@ export function Installing({ name }: { name: string }) {
     return () => abort.abort();
   }, [name, queries]);
   return (
-    <section aria-label="Setting up" className="mx-auto grid w-full max-w-md gap-4 rounded-2xl border bg-surface p-6">
-      <h2 className="font-semibold">Setting up {name}</h2>
+    <section aria-label="Setting up" className="mx-auto grid w-full max-w-md gap-4 rounded-2xl border bg-surface p-5">
+      <h2 className="font-semibold">Setting up the machine of {name}</h2>
       {status ? (
         <ol className="grid gap-2.5" aria-live="polite">
           {status.steps.map((step) => (
@@ -44,6 +44,9 @@ export function Installing({ name }: { name: string }) {
         </ol>
       ) : (
         !error && <Loading />
+      )}
+      {status?.steps.some(({ name: step, status }) => step === "template" && status === "running") && (
+        <p className="text-sm text-muted">The first agent of a runtime takes some minutes. You can leave this page.</p>
       )}
       {error && <Notice tone="bad">{error}</Notice>}
     </section>
@@ -57,9 +60,10 @@ function StepLine({ step: { name, status, startedAt, finishedAt } }: { step: Ste
       <Icon className={`size-4 shrink-0 ${tones[status]}`} aria-hidden />
       <span className={status === "pending" ? "text-muted" : ""}>{stepWords[name]}</span>
       <span className="sr-only">{status}</span>
-      {startedAt && finishedAt && (
-        <span className="ml-auto text-muted">{duration(Date.parse(finishedAt) - Date.parse(startedAt))}</span>
-      )}
+      <span className="ml-auto text-muted">
+        {startedAt && finishedAt && duration(Date.parse(finishedAt) - Date.parse(startedAt))}
+        {startedAt && status === "running" && <Elapsed since={Date.parse(startedAt)} />}
+      </span>
     </li>
   );
 }

@@ -2,7 +2,7 @@ import type { Turn, Usage } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { ArrowDown } from "lucide-react";
-import { useEffect, useEffectEvent, useMemo } from "react";
+import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery, runtimesQuery } from "../api/queries.ts";
@@ -12,8 +12,9 @@ import { Attachments } from "./Attachments.tsx";
 import { Composer } from "./Composer.tsx";
 import { ComposerBar } from "./ComposerBar.tsx";
 import { ConversationBar } from "./ConversationBar.tsx";
-import { type Draft, emptyDraft } from "./draft.ts";
+import { type Draft, emptyDraft, isEmpty } from "./draft.ts";
 import { NoTurns } from "./NoTurns.tsx";
+import { ReplacedDraft } from "./ReplacedDraft.tsx";
 import { Spoken } from "./Spoken.tsx";
 import { useStoredState } from "./stored-state.ts";
 import { TurnView } from "./TurnView.tsx";
@@ -32,6 +33,16 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
   const { data: agent } = useQuery(agentQuery(name));
   const { query, turns, begun, ended } = useTurns(name, conversation);
   const [draft, setDraft] = useStoredState(`message ${name} ${conversation}`, emptyDraft);
+  const [replaced, setReplaced] = useState<Draft | null>(null);
+  // Turns that do not change keep the function of an earlier draft.
+  const written = useRef(draft);
+  useEffect(() => {
+    written.current = draft;
+  }, [draft]);
+  const edit = (edited: Draft) => {
+    setReplaced(isEmpty(written.current) ? null : written.current);
+    setDraft(edited);
+  };
   const mayUse = useMay("use");
   const running = turns.findLast(isUnderWay);
   const takesMessages = useTakesMessages(agent?.runtime);
@@ -67,11 +78,14 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
               sender={sender}
               onOlder={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : null}
               onEnded={(id) => void ended(id).catch(() => {})}
-              onEdit={setDraft}
+              onEdit={edit}
             />
           )
         }
       </Loaded>
+      {replaced !== null && (
+        <ReplacedDraft draft={replaced} onRestore={() => setDraft(replaced)} onEnd={() => setReplaced(null)} />
+      )}
       {mayUse ? (
         <Composer
           agent={name}

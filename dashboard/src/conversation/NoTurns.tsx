@@ -28,8 +28,12 @@ export function NoTurns({ agent: { name, status, runtime, model }, onSuggest }: 
   if (status === "failed") return <div className="flex-1" />;
   return (
     <div className="grid min-h-0 flex-1 place-content-center justify-items-center gap-1 overflow-y-auto p-6 text-center">
-      <p className="text-lg font-semibold">{name} is ready</p>
-      <p className="text-sm text-muted">Describe a task. The agent works in its own machine, and keeps its files.</p>
+      <p className="text-lg font-semibold">{status === "provisioning" ? "Your first message" : `${name} is ready`}</p>
+      <p className="text-sm text-muted">
+        {status === "provisioning"
+          ? "You can write it now. The agent begins as soon as its machine is ready."
+          : "Describe a task. The agent works in its own machine, and keeps its files."}
+      </p>
       {mayUse && (
         <ul aria-label="Suggestions" className="mt-4 grid w-full max-w-md gap-2">
           {(used === demoModel ? demoTasks : tasks).map((text) => (

@@ -4,6 +4,7 @@ import { ChevronRight, Pencil } from "lucide-react";
 import { lazy, memo, type ReactNode, Suspense, startTransition, useEffect, useEffectEvent, useState } from "react";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { CopyButton } from "../ui/CopyButton.tsx";
+import { classes } from "../ui/classes.ts";
 import { credits } from "../ui/credits.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { duration, Elapsed, Time } from "../ui/Time.tsx";
@@ -69,7 +70,11 @@ export const TurnView = memo(
     const isAsking = parts.some((part) => part.kind === "approval" && part.status === "open");
     const phase = isOver(state.phase) ? state.phase : phaseOf(turn, state.phase);
     return (
-      <article aria-label={`Turn: ${lineOf(draft).slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
+      <article
+        aria-label={`Turn: ${lineOf(draft).slice(0, 80)}`}
+        className={classes("group/turn grid gap-3 pt-6", turn.undone && "undone")}
+      >
+        {turn.undone && <p className="border-t border-dashed pt-3 text-sm text-muted">Undone by a rollback</p>}
         {author && <p className="-mb-2 truncate text-right text-xs text-muted">{author}</p>}
         {draft.files.length > 0 && (
           <div className="-mb-1 flex justify-end">
@@ -101,7 +106,6 @@ export const TurnView = memo(
             {error}
           </Notice>
         )}
-        {turn.undone && <p className="text-sm text-muted">Undone by a rollback.</p>}
         {turn.changes && <FileChanges agent={agent} turnId={turn.id} changes={turn.changes} />}
         <Outcome phase={phase} onSend={mayUse ? onSendAgain : null} draft={draft} />
         {!isRunning && (
