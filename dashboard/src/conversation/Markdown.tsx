@@ -2,26 +2,36 @@ import { createCodePlugin } from "@streamdown/code";
 import { memo, type ReactNode } from "react";
 import { defaultRemarkPlugins, Streamdown } from "streamdown";
 import { htmlAsText } from "./html-as-text.ts";
+import { OwnFile, OwnPicture } from "./OwnFile.tsx";
+import { ownFiles, pathIn } from "./own-files.ts";
 
 const plugins = { code: createCodePlugin({ themes: ["github-light", "github-dark"] }) };
-const remarkPlugins = [...Object.values(defaultRemarkPlugins), htmlAsText];
+const remarkPlugins = [...Object.values(defaultRemarkPlugins), htmlAsText, ownFiles];
 const controls = {
   code: { copy: true, download: false },
   // A table is copied as HTML, too. Pages over plain HTTP cannot.
   table: { copy: "ClipboardItem" in window, download: false, fullscreen: false },
 };
-/** Pictures would be requests to other hosts; the browser's policy refuses them. A link says where it leads. */
+/** Pictures of the web would be requests to other hosts; the browser's policy refuses them. Those of the agent are shown. */
 const components = {
-  img: ({ alt, src }: { alt?: string | undefined; src?: unknown }) => (
-    <span className="text-muted">
-      [{alt || "picture"}: {String(src ?? "")}]
-    </span>
-  ),
-  a: ({ href, children }: { href?: string | undefined; children?: ReactNode }) => (
-    <a href={href} target="_blank" rel="noreferrer noopener">
-      {children}
-    </a>
-  ),
+  img: ({ alt, src }: { alt?: string | undefined; src?: unknown }) => {
+    const path = pathIn(String(src ?? ""));
+    if (path !== null) return <OwnPicture path={path} alt={alt ?? ""} />;
+    return (
+      <span className="text-muted">
+        [{alt || "picture"}: {String(src ?? "")}]
+      </span>
+    );
+  },
+  a: ({ href = "", children }: { href?: string | undefined; children?: ReactNode }) => {
+    const path = pathIn(href);
+    if (path !== null) return <OwnFile path={path}>{children}</OwnFile>;
+    return (
+      <a href={href} target="_blank" rel="noreferrer noopener">
+        {children}
+      </a>
+    );
+  },
 };
 
 /** An agent's words. They are hostile: HTML in them is shown as it was written, and never rendered. */

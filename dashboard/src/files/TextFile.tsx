@@ -1,5 +1,6 @@
 import { Eye, Search, WrapText } from "lucide-react";
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useState } from "react";
+import { BaseFolder } from "../conversation/OwnFile.tsx";
 import { PlainOnFailure } from "../conversation/PlainOnFailure.tsx";
 import { Button } from "../ui/Button.tsx";
 import { classes } from "../ui/classes.ts";
@@ -12,7 +13,7 @@ import { Editor } from "./Editor.tsx";
 import { FileHeader } from "./FileHeader.tsx";
 import type { OpenedFile } from "./file-query.ts";
 import { Picture } from "./Picture.tsx";
-import { nameOf } from "./paths.ts";
+import { folderOf, nameOf } from "./paths.ts";
 import { remembered } from "./remembered.ts";
 import { useEditedFile } from "./use-edited-file.ts";
 
@@ -96,7 +97,7 @@ export function TextFile({ name, path, opened, text, isDeleted }: TextFileProps)
       </div>
       {isPreviewed && preview !== null && (
         <section aria-label="Preview" tabIndex={0} className="min-h-0 flex-1 overflow-auto px-4 py-3">
-          <Preview kind={preview} text={editor?.text ?? text} alt={nameOf(path)} />
+          <Preview kind={preview} text={editor?.text ?? text} path={path} />
         </section>
       )}
     </>
@@ -161,14 +162,16 @@ function previewOf(path: string, text: string): PreviewKind | null {
   return /\.svg$/i.test(path) ? "svg" : null;
 }
 
-function Preview({ kind, text, alt }: { kind: PreviewKind; text: string; alt: string }) {
+function Preview({ kind, text, path }: { kind: PreviewKind; text: string; path: string }) {
   const blob = useMemo(() => new Blob([text], { type: "image/svg+xml" }), [text]);
-  if (kind === "svg") return <Picture blob={blob} alt={alt} />;
+  if (kind === "svg") return <Picture blob={blob} alt={nameOf(path)} />;
   return (
     <div className="mx-auto max-w-3xl">
       <PlainOnFailure text={text}>
         <Suspense fallback={<Loading />}>
-          <Markdown text={text} isStreaming={false} />
+          <BaseFolder value={folderOf(path)}>
+            <Markdown text={text} isStreaming={false} />
+          </BaseFolder>
         </Suspense>
       </PlainOnFailure>
     </div>
