@@ -59,7 +59,7 @@ export function ComposerBar({ agent, usage }: BarProps) {
         {(model ?? defaultModel) === demoModel && (
           <span className="px-1">
             Demo mode: it does not think.{" "}
-            <Link to="/providers" search={{ add: true }} className="text-accent hover:underline">
+            <Link to="/providers" search={{ add: true }} className="text-accent underline">
               Connect a model
             </Link>
           </span>

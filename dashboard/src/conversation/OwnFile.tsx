@@ -47,7 +47,7 @@ function PictureOf({ agent, path, alt }: { agent: string; path: string; alt: str
   const query = useQuery({
     ...fileQuery(agent, path),
     enabled: isAsked || status === "ready",
-    // What was shown once stays: a picture that changes later belongs to another reply.
+    // A later version of the file belongs to another reply.
     staleTime: Number.POSITIVE_INFINITY,
   });
   const label = alt || path;
