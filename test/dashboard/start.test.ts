@@ -61,11 +61,11 @@ test("steps that are done are marked, and all of them go once every step is done
   await expect.poll(() => steps().count()).toBe(0);
 });
 
-test("the steps can be dismissed for good", async () => {
+test("the steps can be hidden for good", async () => {
   await dashboard.service.client.call("DELETE", "/providers/acme");
   await page.reload();
   await step("Create an agent").getByText("(done)").waitFor();
-  await steps().getByRole("button", { name: "Dismiss" }).click();
+  await steps().getByRole("button", { name: "Hide" }).click();
   await expect.poll(() => steps().count()).toBe(0);
   await page.reload();
   await page.getByRole("region", { name: "Recent" }).waitFor();

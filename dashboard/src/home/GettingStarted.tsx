@@ -31,7 +31,7 @@ export function GettingStarted({ agents }: { agents: readonly Agent[] }) {
       title="Getting started"
       actions={
         <Button kind="quiet" onClick={dismiss}>
-          Dismiss
+          Hide
         </Button>
       }
     >

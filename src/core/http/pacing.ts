@@ -4,7 +4,7 @@ import { setRecent } from "../recent.ts";
 import { clientOf } from "./rate-limits.ts";
 
 /** The longest delay. */
-const maximumDelayMs = 2_000;
+export const maximumDelayMs = 2_000;
 /** How many accounts and addresses are counted at once. */
 const maximumHolders = 10_000;
 /** Refusals of one account: 50 a second after a burst of 100. */

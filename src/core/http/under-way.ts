@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { maximumDelayMs } from "./pacing.ts";
 
-/** How long a request may take whose connection is closed. */
-const afterCloseMs = 2_000;
+/** How long a request may take whose connection is closed: as long as its answer is delayed, and three seconds more. */
+const afterCloseMs = maximumDelayMs + 3_000;
 
 /**
  * The requests that are being handled. When the server closes its connections, their handlers continue: they write to
@@ -29,7 +30,7 @@ export class RequestsUnderWay {
     app.addHook("onSend", async (request) => this.#end(request));
   }
 
-  /** Resolves when no request is being handled; once all connections are closed, within two seconds. */
+  /** Resolves when no request is being handled; once all connections are closed, within five seconds. */
   async settled(): Promise<void> {
     if (this.#requests.size === 0) return;
     const settled = Promise.withResolvers<void>();
