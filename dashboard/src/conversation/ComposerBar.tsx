@@ -108,7 +108,10 @@ function Context({ usage: { contextTokens, contextLimit } }: { usage: Usage }) {
       title={`${tokens} of ${contextLimit.toLocaleString("en")} tokens`}
     >
       <Ring share={share} />
-      {share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %<span className="max-sm:sr-only"> of context</span>
+      <span>
+        {share > 0 && share < 0.01 ? "<1" : Math.round(share * 100)} %
+        <span className="max-sm:sr-only"> of context</span>
+      </span>
     </span>
   );
 }
