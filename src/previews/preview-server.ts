@@ -130,11 +130,13 @@ export class PreviewServer {
   }
 
   /**
-   * Whether a frame in the dashboard is navigated. A browser sends the cookie of frames below the site where a ticket set
-   * it. Only the dashboard may show the response: `frame-ancestors` names it.
+   * Whether the dashboard navigates its frame. A browser sends the cookie of frames below the site where a ticket set it, also
+   * for a frame that another agent's page in the dashboard opens; its referrer is another.
    */
   #isDashboardsFrame(request: IncomingMessage): boolean {
-    return isFrame(request) && frameSessionsIn(request.headers.cookie, this.#context.previewHosts.isSecure).length > 0;
+    const { isSecure, framer } = this.#context.previewHosts;
+    const { cookie, referer } = request.headers;
+    return isFrame(request) && referer === `${framer}/` && frameSessionsIn(cookie, isSecure).length > 0;
   }
 
   async #target(request: IncomingMessage): Promise<PreviewTarget> {
@@ -166,8 +168,10 @@ export class PreviewServer {
     const session = await this.#context.previews.enter(query.get("ticket") ?? "", target);
     if (session === null) throw await this.#notAdmitted(request, target, ticketUsed);
     const { isSecure } = this.#context.previewHosts;
-    const cookie = isFrame(request) ? frameCookie(session, isSecure) : sessionCookie(session, isSecure);
-    welcome(response, cookie, query.get("to") ?? "/");
+    const path = query.get("to") ?? "/";
+    // The page that a frame is led to learns the dashboard's address, by which it knows the frame for the dashboard's.
+    if (isFrame(request)) welcome(response, frameCookie(session, isSecure), path, "origin");
+    else welcome(response, sessionCookie(session, isSecure), path);
   }
 
   async #enterByShare(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, path: string) {
@@ -236,12 +240,12 @@ export class PreviewServer {
   }
 }
 
-function welcome(response: ServerResponse, cookie: string, path: string): void {
+function welcome(response: ServerResponse, cookie: string, path: string, referrer = "no-referrer"): void {
   response.writeHead(303, {
     location: ownPath(path),
     "set-cookie": cookie,
     "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": referrer,
   });
   response.end();
 }

@@ -227,11 +227,14 @@ describe("in a frame", () => {
     ]);
     const { origin } = new URL(url);
     const cookie = cookieIn(headers);
+    const { href: referer } = new URL("/", service.server.url);
     const cases: [number, string, Record<string, string>][] = [
-      [200, "GET", framed],
+      [200, "GET", { ...framed, referer }],
+      [403, "GET", framed],
+      [403, "GET", { ...framed, referer: `${origin}/` }],
       [200, "GET", { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" }],
-      [403, "POST", framed],
-      [403, "GET", { ...framed, "sec-fetch-dest": "object" }],
+      [403, "POST", { ...framed, referer }],
+      [403, "GET", { ...framed, referer, "sec-fetch-dest": "object" }],
       [403, "GET", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" }],
       [403, "GET", { "sec-fetch-site": "same-site", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" }],
     ];
@@ -239,7 +242,7 @@ describe("in a frame", () => {
       const answer = await ask(`${origin}/`, { method, headers: { cookie, ...given } });
       expect([given, answer.status]).toEqual([given, expected]);
     }
-    const invalid = await ask(`${origin}/`, { headers: { cookie: "berth-preview-frame=AAAA", ...framed } });
+    const invalid = await ask(`${origin}/`, { headers: { cookie: "berth-preview-frame=AAAA", ...framed, referer } });
     expect(invalid.status).toBe(401);
   });
 
@@ -252,7 +255,9 @@ describe("in a frame", () => {
       response.setHeader("set-cookie", ["berth-preview-frame=x", "__Host-berth-preview-frame=x; Secure", "a=1"]);
       response.end();
     };
-    const { headers } = await ask(new URL("/", url).href, { headers: { cookie: `${cookie}; b=2`, ...framed } });
+    const { headers } = await ask(new URL("/", url).href, {
+      headers: { cookie: `${cookie}; b=2`, ...framed, referer: new URL("/", service.server.url).href },
+    });
     program.answer = (request, response) => response.end(`page ${request.url}`);
     expect(seen).toBe("b=2");
     expect(headers["set-cookie"]).toEqual(["a=1"]);

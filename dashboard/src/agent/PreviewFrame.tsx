@@ -63,7 +63,7 @@ export function PreviewFrame({ name, port }: { name: string; port: number }) {
             src={url}
             title={`Port ${port} of ${name}`}
             sandbox="allow-downloads allow-forms allow-modals allow-popups allow-same-origin allow-scripts"
-            referrerPolicy="no-referrer"
+            referrerPolicy="origin"
             className="h-full min-h-80 shrink-0 bg-white [color-scheme:light]"
             style={{ width: device.width ?? "100%" }}
           />
