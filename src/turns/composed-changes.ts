@@ -5,12 +5,14 @@ import {
   maximumChangedFiles,
   type TurnChangesWithDiffs,
 } from "../contract/changes.ts";
-import { LineHistory } from "./line-history.ts";
+import { type Comparing, LineHistory } from "./line-history.ts";
 
 type ChangedFile = TurnChangesWithDiffs["files"][number];
 
 /** The diffs of all files together, in bytes of JSON. */
 const maximumDiffs = 1024 * 1024;
+/** The changed lines of all files that are compared. */
+const comparedLines = 20_000;
 
 /** The hunks of a turn's file; null if there are none. An empty file is created without any. */
 export function hunksOf({ diff, change, size }: ChangedFile): string | null {
@@ -46,11 +48,11 @@ class ComposedHistory {
   }
 
   /** Null if the file is as before, as far as is known. */
-  composed(): ComposedFile | null {
+  composed(comparing: Comparing): ComposedFile | null {
     const [began, exists] = [this.#first.change !== "created", this.#last.change !== "deleted"];
     if (!began && !exists) return null;
     const { name, size, hash } = this.#last;
-    const diff = this.#reason ? null : this.#lines.hunks();
+    const diff = this.#reason ? null : this.#lines.hunks(comparing);
     if (began && exists && diff === "") return null;
     return {
       name,
@@ -81,7 +83,8 @@ export class ComposedChanges {
   }
 
   result(): AgentChanges {
-    const files = [...this.#files.values()].flatMap((file) => file.composed() ?? []);
+    const comparing = { lines: comparedLines };
+    const files = [...this.#files.values()].flatMap((file) => file.composed(comparing) ?? []);
     files.sort((a, b) => (a.name < b.name ? -1 : 1));
     const count = (change: FileChange["change"]) => files.filter((file) => file.change === change).length;
     return {

@@ -38,7 +38,7 @@ test("diffs of several turns lead to the same text as one after the other", () =
       for (const [at, version] of versions.entries()) {
         if (at > 0) expect(history.add(hunks(versions[at - 1]!, version))).toBe(true);
       }
-      const diff = history.hunks();
+      const diff = history.hunks({ lines: 20_000 });
       const [first, last] = [versions[0]!, versions.at(-1)!];
       expect(edited(first, { diff, isReversed: false })).toBe(last);
       if (first === last) expect(diff).toBe("");
@@ -65,7 +65,20 @@ test("far apart changes keep the numbers of their lines", () => {
   const history = new LineHistory(true);
   expect(history.add(hunks(first.join(""), second.join("")))).toBe(true);
   expect(history.add(hunks(second.join(""), third.join("")))).toBe(true);
-  expect(history.hunks()).toBe(hunks(first.join(""), third.join("")));
+  expect(history.hunks({ lines: 20_000 })).toBe(hunks(first.join(""), third.join("")));
+});
+
+test("lines beyond those that may be compared are deleted and added", () => {
+  const lines = (letter: string) => Array.from({ length: 50 }, (_, line) => `${letter}${line % 7}\n`).join("");
+  const composed = (comparing: { lines: number }) => {
+    const history = new LineHistory(true);
+    history.add(hunks(lines("a"), ""));
+    history.add(hunks("", lines("a")));
+    return history.hunks(comparing);
+  };
+  const comparing = { lines: 150 };
+  expect([composed(comparing), comparing.lines]).toEqual(["", 50]);
+  expect(composed(comparing)).toMatch(/^@@ -1,50 \+1,50 @@/);
 });
 
 test("a diff of another version is refused", () => {

@@ -12,7 +12,12 @@ type Segment =
 /** The context of a hunk, in lines, as in diff(1). */
 const context = 3;
 /** The most differences within one block of changed lines that are compared. */
-const maximumEdits = 1_000;
+const maximumEdits = 200;
+
+/** The lines that may still be compared: an agent can choose those that take long. */
+export interface Comparing {
+  lines: number;
+}
 
 /**
  * A file over several diffs, as far as their hunks show it: the lines between them are gaps, which no diff changed. Follows
@@ -48,9 +53,12 @@ export class LineHistory {
     this.#segments = this.#segments.filter(({ kind }) => kind !== "gap");
   }
 
-  /** The hunks from the first version to the last; empty if they are the same. */
-  hunks(): string {
-    return hunksOf(this.#segments);
+  /**
+   * The hunks from the first version to the last; empty if they are the same. Beyond the lines that may be compared, all lines
+   * of a block of changes are deleted and added.
+   */
+  hunks(comparing: Comparing): string {
+    return hunksOf(this.#segments, comparing);
   }
 }
 
@@ -132,6 +140,12 @@ function signed(lines: readonly string[]): [Sign, string][] {
   });
 }
 
+/** Neighbouring lines that are gone or new. */
+interface Block {
+  deleted: string[];
+  added: string[];
+}
+
 interface Row {
   sign: Sign;
   text: string;
@@ -140,18 +154,18 @@ interface Row {
   now: number;
 }
 
-function hunksOf(segments: readonly Segment[]): string {
+function hunksOf(segments: readonly Segment[], comparing: Comparing): string {
   const hunks: string[] = [];
   let rows: Row[] = [];
   let [old, now] = [1, 1];
-  let block: { deleted: string[]; added: string[] } = { deleted: [], added: [] };
+  let block: Block = { deleted: [], added: [] };
   const push = (sign: Sign, text: string) => {
     rows.push({ sign, text, old, now });
     if (sign !== "+") old++;
     if (sign !== "-") now++;
   };
   const endBlock = () => {
-    for (const [sign, text] of compared(block)) push(sign, text);
+    for (const [sign, text] of compared(block, comparing)) push(sign, text);
     block = { deleted: [], added: [] };
   };
   for (const segment of segments) {
@@ -173,8 +187,11 @@ function hunksOf(segments: readonly Segment[]): string {
 }
 
 /** The lines of a block without context. A line that was deleted and added again has not changed. */
-function compared({ deleted, added }: { deleted: string[]; added: string[] }): [Sign, string][] {
-  const parts = diffArrays(deleted, added, { maxEditLength: maximumEdits }) ?? [
+function compared({ deleted, added }: Block, comparing: Comparing): [Sign, string][] {
+  const lines = deleted.length === 0 || added.length === 0 ? 0 : deleted.length + added.length;
+  const mayCompare = lines <= comparing.lines;
+  if (mayCompare) comparing.lines -= lines;
+  const parts = (mayCompare && diffArrays(deleted, added, { maxEditLength: maximumEdits })) || [
     { value: deleted, removed: true, added: false },
     { value: added, removed: false, added: true },
   ];
