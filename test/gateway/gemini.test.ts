@@ -324,7 +324,7 @@ describe("the demonstration model", () => {
       { role: "model", parts: [{ functionCall: call }] },
       { role: "user", parts: [result] },
     ];
-    expect((await ask(after, isStreamed)).text).toContain("printed:\n\nMonday");
+    expect((await ask(after, isStreamed)).text).toContain("printed:\n\n```\nMonday\n```");
   });
 
   test("counts tokens, and refuses what is no request in Google's shape", async () => {
