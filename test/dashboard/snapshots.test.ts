@@ -69,6 +69,10 @@ test("another agent is made of it, and a snapshot is removed", async () => {
   await page.getByRole("dialog").getByLabel("Name of the new agent").fill("eve");
   await page.getByRole("dialog").getByRole("button", { name: "Create fork" }).click();
   await page.getByRole("heading", { level: 1, name: "eve" }).waitFor();
+  await page.getByText("Forked from ada").waitFor();
+  expect(await page.getByRole("main").getByRole("link", { name: "ada", exact: true }).getAttribute("href")).toContain(
+    "/agents/ada",
+  );
   expect(await client.ask("eve", "recall")).toBe("one\nrecall\n");
 });
 

@@ -69,7 +69,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
       <Loaded query={query}>
         {() =>
           agent && turns.length === 0 && sender.sending === null ? (
-            <NoTurns agent={agent} onSuggest={(text) => setDraft({ ...draft, text })} />
+            <NoTurns agent={agent} conversation={conversation} onSuggest={(text) => setDraft({ ...draft, text })} />
           ) : (
             <Turns
               agent={name}

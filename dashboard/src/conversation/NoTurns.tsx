@@ -1,7 +1,8 @@
 import type { Agent } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { demoModel } from "../agents/demo-model.ts";
-import { runtimesQuery } from "../api/queries.ts";
+import { conversationsQuery, runtimesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { useMay } from "../workspace/use-may.ts";
 
@@ -16,15 +17,21 @@ const demoTasks = ["run: uname -a", "run: ls -la", "run: df -h /"];
 
 interface NoTurnsProps {
   agent: Agent;
+  conversation: number;
   /** Puts a text into the message. */
   onSuggest: (text: string) => void;
 }
 
 /** A conversation without messages, with what one could say. */
-export function NoTurns({ agent: { name, status, runtime, model }, onSuggest }: NoTurnsProps) {
+export function NoTurns({ agent, conversation, onSuggest }: NoTurnsProps) {
+  const { name, status, runtime, model, forkedFrom } = agent;
   const mayUse = useMay("use");
   const { data: runtimes = [] } = useQuery(runtimesQuery);
   const used = model ?? runtimes.find((each) => each.name === runtime)?.defaultModel;
+  const { data: conversations = [] } = useQuery(conversationsQuery(name));
+  // A conversation has a title once it has begun: this one did so in the source.
+  const isRemembered = conversations.some(({ id, title }) => id === conversation && title !== null);
+  if (forkedFrom && isRemembered) return <Forked from={forkedFrom} conversation={conversation} />;
   if (status === "failed") return <div className="flex-1" />;
   return (
     <div className="grid min-h-0 flex-1 place-content-center justify-items-center gap-1 overflow-y-auto p-6 text-center">
@@ -45,6 +52,29 @@ export function NoTurns({ agent: { name, status, runtime, model }, onSuggest }: 
           ))}
         </ul>
       )}
+    </div>
+  );
+}
+
+/** A conversation that a fork has from its source, whose turns stay there. */
+function Forked({
+  from: { agent, snapshot },
+  conversation,
+}: {
+  from: NonNullable<Agent["forkedFrom"]>;
+  conversation: number;
+}) {
+  return (
+    <div className="grid min-h-0 flex-1 place-content-center justify-items-center gap-1 p-6 text-center">
+      <p className="text-lg font-semibold">Forked from {agent}</p>
+      <p className="max-w-prose text-sm text-muted">
+        This agent remembers the conversation, and has the files, of{" "}
+        {snapshot === null ? "the moment of the fork" : `the snapshot “${snapshot}”`}. The earlier messages stay with{" "}
+        <Link to="/agents/$name" params={{ name: agent }} search={{ conversation }} className="text-accent underline">
+          {agent}
+        </Link>
+        .
+      </p>
     </div>
   );
 }
