@@ -116,7 +116,7 @@ test("a program that registers is consented to, and its token opens /mcp and not
   const page = await signIn(program);
   // A name in the other direction turns nothing of the sentence around.
   expect(page.text).toContain("<bdi><strong>Test &lt;program&gt;</strong></bdi>");
-  expect(page.text).toContain("nobody has checked it");
+  expect(page.text).toContain("It is not verified.");
   expect(page.text).toContain("127.0.0.1:8976");
   expect(page.headers.get("x-frame-options")).toBe("DENY");
   const policy = page.headers.get("content-security-policy")!;
@@ -201,7 +201,7 @@ test("a program is known by its document, at any port of the user's computer", a
     jwks_uri: "https://programs.example/secret-fetch",
   });
   const page = await signIn(new Program(address));
-  expect(page.text).toContain("It is the program of <strong>programs.example</strong>");
+  expect(page.text).toContain("It is a program of <strong>programs.example</strong>");
 });
 
 test("a document that is not there, or of another address, stands for no program", async () => {

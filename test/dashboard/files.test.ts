@@ -32,7 +32,7 @@ beforeEach(() => page.goto("about:blank").then(() => {}));
 const goto = (search = "") => page.goto(`${dashboard.url}/-/agents/ada/files${search}`);
 const content = (name: string) => page.getByRole("textbox", { name: `Content of ${name}` });
 const save = () => page.getByRole("button", { name: "Save", exact: true });
-const table = () => page.getByRole("region", { name: "Files" });
+const table = () => page.getByRole("region", { name: "Files", exact: true });
 const names = () => table().getByRole("row").locator("td:first-child").allTextContents();
 const onDisk = (name: string) => readFile(join(home, name), "utf8");
 const put = (name: string, text: string | Uint8Array) => writeFile(join(home, name), text);
