@@ -42,9 +42,8 @@ describe.each(runtimesInMachines)("%s", { timeout: slowMs }, (runtime) => {
 
   test("its file is shown, and a terminal is opened next to it", async () => {
     await views().getByRole("link", { name: "Files" }).click();
-    await page.getByRole("button", { name: "made.txt", exact: true }).click();
-    await page.getByRole("dialog").getByText("made by agent").waitFor();
-    await page.keyboard.press("Escape");
+    await page.getByRole("region", { name: "Files", exact: true }).getByRole("link", { name: "made.txt" }).click();
+    await page.getByRole("textbox", { name: "Content of made.txt" }).getByText("made by agent").waitFor();
     await views().getByRole("link", { name: "Terminal" }).click();
     await page.getByRole("textbox", { name: "Terminal input" }).focus();
     await page.keyboard.type("wc -w made.txt; echo $((6*7))-is-it\n");
