@@ -51,20 +51,34 @@ export function useTurnScroll({ turns, sending, onOlder }: Scrolled) {
 
 /** Keeps what a person opens or closes where it is, also at the end, which otherwise stays in view. Returns how to stop. */
 function keepOpened(scroller: HTMLElement): () => void {
+  let frame = 0;
+  const release = () => cancelAnimationFrame(frame);
   const hold = ({ target }: Event) => {
+    release();
     const opened = target instanceof Element ? target.closest("summary") : null;
     if (opened === null) return;
     const { top } = opened.getBoundingClientRect();
-    // With the next frame its height is measured, and the end followed.
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => {
+    // Its height is measured, and the end followed, in one of the next frames.
+    const keep = (left: number) => {
+      frame = requestAnimationFrame(() => {
         scroller.scrollTop += opened.getBoundingClientRect().top - top;
-      }),
-    );
+        if (left > 0) keep(left - 1);
+      });
+    };
+    keep(heldFrames);
   };
+  const scrolls = ["wheel", "touchmove", "keydown"] as const;
   scroller.addEventListener("click", hold);
-  return () => scroller.removeEventListener("click", hold);
+  for (const event of scrolls) scroller.addEventListener(event, release, { passive: true });
+  return () => {
+    release();
+    scroller.removeEventListener("click", hold);
+    for (const event of scrolls) scroller.removeEventListener(event, release);
+  };
 }
+
+/** For how many frames an opened part keeps its place: a third of a second, and longer on a busy device. */
+const heldFrames = 20;
 
 /**
  * Tells whether what is in view stays there when a turn's height changes: for turns above it, also while it is scrolled
