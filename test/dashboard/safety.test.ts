@@ -116,7 +116,7 @@ test("no view breaks the page's policy", { timeout: 120_000 }, async () => {
   await page.goto(`${dashboard.url}/-/agents/ada`);
   await page.getByLabel("Message to ada").waitFor();
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").waitFor();
+  await page.getByRole("dialog").getByRole("combobox").waitFor();
   expect(await violations()).toEqual([]);
 });
 
