@@ -147,7 +147,7 @@ test("the palette goes anywhere by the keyboard", async () => {
   await heading("Needs attention").waitFor();
   await page.getByRole("link", { name: "ada" }).first().waitFor();
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").fill("ada");
+  await page.getByRole("dialog").getByRole("combobox").fill("ada");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "ada" }).waitFor();
   await page.getByRole("heading", { level: 1, name: "ada" }).click();

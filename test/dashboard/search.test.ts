@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-const input = () => page.getByRole("combobox");
+const input = () => page.getByRole("dialog").getByRole("combobox");
 const messages = () => page.getByRole("group", { name: "Messages" });
 
 const marks = () => messages().locator("mark");
