@@ -69,6 +69,7 @@ describe("with the created key", () => {
 
   test("the page does not show the key after it was left", async () => {
     await page.getByRole("link", { name: "Settings" }).click();
+    await page.getByRole("region", { name: "Behaviour" }).waitFor();
     await page.getByRole("link", { name: "Connect" }).click();
     expect(await snippetOf("curl", "Shell")).toContain("Bearer YOUR_KEY");
     await page.goto(`${dashboard.url}/-/agents/ada/connect?client=ssh`);
