@@ -31,7 +31,7 @@ test("the three lines of the README: create, chat, delete", async () => {
     stdout: expect.stringMatching(/ada.*ready/),
   });
   const reply = await berth("chat", "ada", "run: uname -a");
-  expect(reply).toMatchObject({ code: 0, stdout: expect.stringMatching(/Linux ada .*GNU\/Linux\n$/) });
+  expect(reply).toMatchObject({ code: 0, stdout: expect.stringMatching(/Linux ada .*GNU\/Linux\n```\n$/) });
   expect((await berth("agents", "list")).stdout).toMatch(/ada +claude-code +.*ready/);
   expect((await berth("agents", "delete", "ada", "--yes")).code).toBe(0);
   expect(await berth("chat", "ada", "hi")).toMatchObject({ code: 1, stderr: "berth: There is no agent ada.\n" });

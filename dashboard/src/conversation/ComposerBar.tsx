@@ -29,7 +29,7 @@ export function ComposerBar({ agent, usage }: BarProps) {
   const { abilities, defaultModel = null } = runtimes.find((each) => each.name === runtime) ?? {};
   return (
     <>
-      <div className="flex min-w-0 flex-wrap items-center gap-x-1 text-xs text-muted">
+      <div className="flex min-h-7 min-w-0 flex-wrap items-center gap-x-1 text-xs text-muted">
         <Choice
           label="Model"
           value={model ?? ""}
