@@ -3,7 +3,7 @@ import type { AppContext } from "../context.ts";
 import type { InstallStatus, LogEvent } from "../contract/agents.ts";
 import { routes } from "../contract/routes.ts";
 import { handle } from "../core/http/handle.ts";
-import { type SseEvent, sendEvents } from "../core/http/sse.ts";
+import { hasSeenEnd, type SseEvent, sendEvents } from "../core/http/sse.ts";
 import { toInstallStatus } from "../lifecycle/provisioning.ts";
 import { findAgent } from "./find.ts";
 
@@ -33,6 +33,7 @@ export function machineRoutes(context: AppContext): FastifyPluginAsync {
       const agent = await findAgent(agents, request, request.params.name);
       const { tail, follow } = request.query;
       if (follow === "true") {
+        if (hasSeenEnd(request) && agent.status !== "ready") return reply.code(204).send(null);
         using _ = streams.enter(request);
         await sendEvents(reply, {}, (gone) => logEvents(agents.log(agent, tail, true, gone)));
         return reply;
@@ -45,6 +46,7 @@ export function machineRoutes(context: AppContext): FastifyPluginAsync {
     handle(app, routes.getInstallStatus, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       if (!request.headers.accept?.includes("text/event-stream")) return toInstallStatus(agent);
+      if (hasSeenEnd(request) && isOver(toInstallStatus(agent))) return reply.code(204).send(null);
       using _ = streams.enter(request);
       await sendEvents(reply, {}, (gone) => installEvents(agents.watchInstallation(agent, gone)));
       return reply;
@@ -52,12 +54,19 @@ export function machineRoutes(context: AppContext): FastifyPluginAsync {
   };
 }
 
+/** The id of the last event, with which an `EventSource` comes back. */
+const end = { id: 1, isEnd: true };
+
 async function* logEvents(batches: AsyncIterable<string[]>): AsyncGenerator<SseEvent[]> {
   const event = (data: LogEvent): SseEvent => ({ data });
   for await (const lines of batches) yield lines.map((line) => event({ line }));
-  yield [event({ ended: true })];
+  yield [{ ...event({ ended: true }), ...end }];
 }
 
 async function* installEvents(changes: AsyncIterable<InstallStatus>): AsyncGenerator<SseEvent[]> {
-  for await (const data of changes) yield [{ data }];
+  for await (const data of changes) yield [{ data, ...(isOver(data) ? end : {}) }];
+}
+
+function isOver({ status }: InstallStatus): boolean {
+  return status === "installed" || status === "failed";
 }

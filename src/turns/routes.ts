@@ -19,7 +19,7 @@ import { begun } from "../core/http/begun.ts";
 import type { Caller } from "../core/http/caller.ts";
 import { handle } from "../core/http/handle.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
-import { lastEventId, type SseEvent, sendEvents, sendLastEvents } from "../core/http/sse.ts";
+import { hasSeenEnd, lastEventId, type SseEvent, sendEvents, sendLastEvents } from "../core/http/sse.ts";
 import { contentOf, type MessageContent } from "../uploads/content.ts";
 import { beginContent } from "./begin-content.ts";
 import { Changes } from "./changes.ts";
@@ -148,7 +148,9 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
       const { turn } = await find(request);
       using _ = streams.enter(request);
       const after = lastEventId(request) ?? request.query.after;
-      const send = hasEnded(turn.status) ? sendLastEvents : sendEvents;
+      const isOver = hasEnded(turn.status);
+      if (isOver && hasSeenEnd(request)) return reply.code(204).header("x-turn-id", turn.id).send(null);
+      const send = isOver ? sendLastEvents : sendEvents;
       await send(reply, { "x-turn-id": turn.id }, (gone) =>
         visible(turns.events.follow(turn, after, gone), request.query.include, request.caller),
       );
@@ -202,8 +204,13 @@ async function* visible(
       const inclusion = inclusionOf(event);
       return inclusion === null || include.includes(inclusion);
     });
-    if (events.length > 0) yield events.map(({ seq, event }) => ({ id: seq, data: shown(event, include, isInside) }));
+    if (events.length > 0) yield events.map((each) => toSse(each, shown(each.event, include, isInside)));
   }
+}
+
+/** The end of a turn that failed or was cancelled may have the number of an event that was sent and lost. */
+function toSse({ seq, event }: SequencedEvent, data: unknown): SseEvent {
+  return { id: seq, isEnd: event.type === "response.failed" || event.type === "response.cancelled", data };
 }
 
 /**

@@ -78,10 +78,11 @@ export const openAiRoutes = {
     method: "GET",
     path: "/v1/responses/{responseId}",
     summary: "Read a response, as OpenAI's Responses API",
-    description: "With `stream=true` its events, from the first or after `starting_after`.",
+    description:
+      "With `stream=true` its events, from the first or after `starting_after`. 204 if none follows the `Last-Event-ID`, which ends an `EventSource`.",
     params: ResponseParams,
     query: ResponseQuery,
-    responses: { 200: OpenAiResponse },
+    responses: { 200: OpenAiResponse, 204: z.null() },
     stream: OpenAiResponseEvent,
     by: "own leader",
   }),

@@ -15,15 +15,21 @@ const pieceBytes = 64 * 1024;
 
 /**
  * An event of a stream: its data as JSON or as a text, its name where it has one, and an `id:` if readers can resume from
- * it.
+ * it. With `isEnd`, the id begins with a zero: the reader that sends it back has seen the end, and not another event that
+ * had its number and was lost.
  */
-export type SseEvent = { id?: number; event?: string } & ({ data: unknown } | { text: string });
+export type SseEvent = { id?: number; isEnd?: boolean; event?: string } & ({ data: unknown } | { text: string });
 
 /** The last event that a reconnecting reader has seen; null if unknown. */
 export function lastEventId({ headers }: FastifyRequest): number | null {
   // Ignore anything but a number: a proxy or library may have set it.
   const last = /^\d{1,15}$/.exec(String(headers["last-event-id"]));
   return last ? Number(last[0]) : null;
+}
+
+/** Whether a reconnecting reader has seen the end of the stream; see `isEnd`. */
+export function hasSeenEnd({ headers }: FastifyRequest): boolean {
+  return /^0\d{1,14}$/.test(String(headers["last-event-id"]));
 }
 
 /**
@@ -151,8 +157,8 @@ function escaped(character: string): string {
 }
 
 function format(event: SseEvent): string {
-  const { id, event: name } = event;
+  const { id, isEnd = false, event: name } = event;
   // Some clients, such as Python's `splitlines`, take these for line ends.
   const data = ("text" in event ? event.text : JSON.stringify(event.data)).replace(lineEnds, escaped);
-  return `${id === undefined ? "" : `id: ${id}\n`}${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
+  return `${id === undefined ? "" : `id: ${isEnd ? "0" : ""}${id}\n`}${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
 }

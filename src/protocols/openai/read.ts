@@ -28,6 +28,25 @@ export async function* responseEvents(
   if (stream.ended) yield [streamEnd];
 }
 
+/**
+ * A response's events with ids, from which an `EventSource` resumes. After the event `seen` of its last connection (null:
+ * its first), the stream's end alone is nothing.
+ */
+export async function* resumableEvents(
+  batches: AsyncIterable<SseEvent[]>,
+  after: number,
+  seen: number | null,
+): AsyncGenerator<SseEvent[]> {
+  let id = after;
+  for await (const batch of batches) {
+    const events = batch.map((event) => {
+      if ("data" in event) id = (event.data as ResponseEvent).sequence_number;
+      return { ...event, id };
+    });
+    if (events.length > 0 && !(id === seen && batch.includes(streamEnd))) yield events;
+  }
+}
+
 function asSse(event: ResponseEvent): SseEvent {
   return { event: event.type, data: event };
 }

@@ -9,10 +9,10 @@ import { begun } from "../../core/http/begun.ts";
 import { clientGone, goneOf } from "../../core/http/gone.ts";
 import { handle, type RequestOf } from "../../core/http/handle.ts";
 import { notAgain } from "../../core/http/openai-errors.ts";
-import { sendEvents } from "../../core/http/sse.ts";
+import { lastEventId, sendEvents, sendLastEvents } from "../../core/http/sse.ts";
 import { createResponse } from "./create.ts";
 import { inputItemPage } from "./input-items.ts";
-import { readResponse, responseEvents } from "./read.ts";
+import { readResponse, responseEvents, resumableEvents } from "./read.ts";
 import { noResponse } from "./stored-responses.ts";
 
 /** How long a cancelled response has to end before it is returned in its current state. */
@@ -26,10 +26,16 @@ export function responseRoutes(context: AppContext): FastifyPluginAsync {
 
     handle(app, routes.getResponse, async (request, reply) => {
       const place = await find(context, request);
-      const { stream, starting_after: after = -1 } = request.query;
+      const { stream, starting_after: from = -1 } = request.query;
       if (stream !== "true") return readResponse(turns, place, "so far");
       using _ = streams.enter(request);
-      await sendEvents(reply, { "x-turn-id": place.turn.id }, (gone) => responseEvents(turns, place, after, gone));
+      const seen = lastEventId(request);
+      const after = seen ?? from;
+      const isOver = seen !== null && (await readResponse(turns, place, "so far")).status !== "in_progress";
+      const send = isOver ? sendLastEvents : sendEvents;
+      await send(reply, { "x-turn-id": place.turn.id }, (gone) =>
+        resumableEvents(responseEvents(turns, place, after, gone), after, seen),
+      );
       return reply;
     });
 
