@@ -59,6 +59,8 @@ export interface Config {
   waitMs: number;
   /** Fail a turn after this many silent milliseconds, unless a tool is running. */
   stallMs: number;
+  /** How long a WebSocket of `/v1/responses` takes requests. */
+  responseSocketMs: number;
   /** Abandon a model call after this many silent milliseconds. */
   modelSilenceMs: number;
   /** Retry transient model errors for this many milliseconds. */

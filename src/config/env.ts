@@ -62,6 +62,9 @@ const mostSpares = 3;
 /** How long tokens with an unknown key do not cause another fetch of the issuer's keys. */
 const unknownKeyMs = 30_000;
 
+/** As OpenAI's. */
+const responseSocketMs = 3_600_000;
+
 const credits = z
   .string()
   .regex(/^\d{1,9}(\.\d{1,6})?$/, "A number of credits, such as 12.5, with six decimal places at most.");
@@ -230,6 +233,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     maximumWaiting: values.BERTH_MAX_WAITING,
     waitMs: values.BERTH_WAIT_SECONDS * 1000,
     stallMs: values.BERTH_STALL_SECONDS * 1000,
+    responseSocketMs,
     rateLimits: {
       requests: values.BERTH_RATE_LIMIT,
       account: values.BERTH_RATE_LIMIT_ACCOUNT,

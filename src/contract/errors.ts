@@ -14,6 +14,7 @@ export const errorStatuses = {
   file_name_too_long: 400,
   archive_invalid: 400,
   previous_response_not_found: 400,
+  websocket_connection_limit_reached: 400,
   archive_unsupported: 400,
   skill_invalid: 400,
   insufficient_credits: 402,

@@ -75,6 +75,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     maximumWaiting: 100,
     waitMs: 60_000,
     stallMs: 300_000,
+    responseSocketMs: 3_600_000,
     rateLimits: { requests: 0, account: 0, address: 0, agents: 0, keys: 0, hooks: 0 },
     signInAttempts: 10,
     startingCredits: "1000",

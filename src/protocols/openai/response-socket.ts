@@ -32,7 +32,8 @@ const maximumWaiting = 8;
 
 /**
  * `/v1/responses` as a WebSocket, as the Open Responses specification has it: the client sends requests. Each is
- * answered by its events before the next is read.
+ * answered by its events before the next is read. When the connection's time is over, the response in progress is
+ * completed.
  */
 export function responseSocketRoutes(context: AppContext): FastifyPluginAsync {
   return async (app) => {
@@ -43,22 +44,36 @@ export function responseSocketRoutes(context: AppContext): FastifyPluginAsync {
       async (request, reply) => ({ request, reply }),
       async (socket, carrier, gone) => {
         const origin: Origin = { socket, carrier, gone, last: null };
-        const frames = on(socket, "message", { signal: gone, close: ["close"], highWaterMark: maximumWaiting });
+        const over = new AbortController();
+        const timer = setTimeout(() => over.abort(), context.config.responseSocketMs);
+        const signal = AbortSignal.any([gone, over.signal]);
+        const frames = on(socket, "message", { signal, close: ["close"], highWaterMark: maximumWaiting });
         try {
           for await (const [data] of frames) {
-            await answer(context, data as Buffer, origin).catch(async (thrown: unknown) => {
-              const error = asBerthError(thrown, "internal", "An internal error occurred.");
-              if (error.status >= 500) carrier.request.log.error({ err: thrown }, "a request on a socket failed");
-              const { message } = errorBody(error);
-              await sendFrame(socket, { type: "error", status: error.status, ...openAiError(error, message) });
-            });
+            if (over.signal.aborted) break;
+            await answer(context, data as Buffer, origin).catch((thrown: unknown) => refuse(origin, thrown));
           }
         } catch (error) {
-          if (!gone.aborted) throw error;
+          if (!signal.aborted) throw error;
+        } finally {
+          clearTimeout(timer);
         }
+        if (over.signal.aborted && !gone.aborted) await refuse(origin, limitReached(context.config.responseSocketMs));
       },
     );
   };
+}
+
+async function refuse({ socket, carrier }: Origin, thrown: unknown): Promise<void> {
+  const error = asBerthError(thrown, "internal", "An internal error occurred.");
+  if (error.status >= 500) carrier.request.log.error({ err: thrown }, "a request on a socket failed");
+  const { message } = errorBody(error);
+  await sendFrame(socket, { type: "error", status: error.status, ...openAiError(error, message) });
+}
+
+function limitReached(limitMs: number): BerthError {
+  const message = `A WebSocket takes requests for ${limitMs / 60_000} minutes. Open another, and send the requests that were not answered there.`;
+  return new BerthError("websocket_connection_limit_reached", message);
 }
 
 /** The source of a frame. */
