@@ -51,6 +51,18 @@ test("what a turn has used has a dim line below the reply, with the parts of it 
   expect(String(err.read())).toBe(`\x1b[2m${line}\x1b[22m\n`);
 });
 
+test("a plan is a dim line on a terminal", () => {
+  const [out, err] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })];
+  const view = new ReplyView(Object.assign(out, { isTTY: true }), err);
+  const steps = [
+    { text: "Read", status: "completed" },
+    { text: "Test\x1b[2J", status: "in_progress" },
+  ] as const;
+  view.show({ type: "response.plan.updated", steps: [...steps] });
+  view.show({ type: "response.plan.updated", steps: [] });
+  expect(String(err.read())).toBe("\x1b[2mPlan: 1 of 2 done. Test\ufffd[2J\x1b[22m\n");
+});
+
 test("a message that reached the turn has its author on a terminal", () => {
   const [out, err] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })];
   const view = new ReplyView(Object.assign(out, { isTTY: true }), err);

@@ -1,4 +1,5 @@
 import { authorText, type TurnEvent, type Usage } from "@berth/client";
+import { planText } from "./plan-text.ts";
 import { cut, type Output, printable, styled, writeText } from "./terminal.ts";
 import { usageText } from "./usage-text.ts";
 
@@ -38,6 +39,9 @@ export class ReplyView {
       case "response.tool_call.updated":
       case "response.tool_call.completed":
         this.#showTool(event.id, event.title ?? event.name, event.status);
+        break;
+      case "response.plan.updated":
+        if (event.steps.length > 0) this.note(planText(event.steps));
         break;
       case "response.queued":
         this.note(queuedText(event));

@@ -6,6 +6,7 @@ import { TurnChanges } from "./changes.ts";
 import { Effort } from "./effort.ts";
 import { askedLimits, Warning } from "./limits.ts";
 import { AskedOutput, OutputValue } from "./output.ts";
+import { PlanStep, planLimits } from "./plan.ts";
 import { Attachments, ContentPart } from "./uploads.ts";
 import { safeParseValue, textOf } from "./validation.ts";
 
@@ -140,6 +141,15 @@ export const TurnEvent = z
       status: z.string().optional(),
       input: z.unknown().optional(),
       output: z.unknown().optional(),
+      at: time.optional().meta({
+        description: "When the server received it. Missing in updates, and in turns of earlier versions.",
+      }),
+    }),
+    z.object({
+      type: z.literal("response.plan.updated").meta({
+        description: "The agent has made or changed the list of steps of its work. Each event has all steps.",
+      }),
+      steps: z.array(PlanStep).max(planLimits.steps),
     }),
     z.object({
       type: z
@@ -241,6 +251,7 @@ export function inclusionOf(event: TurnEvent): Inclusion | null {
     case "response.tool_call.updated":
     case "response.tool_call.completed":
     case "response.function_call":
+    case "response.plan.updated":
       return "tools";
     case "response.approval.requested":
     case "response.approval.resolved":

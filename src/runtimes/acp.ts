@@ -18,6 +18,7 @@ import { Effort, nearestEffort } from "../contract/effort.ts";
 import { BerthError } from "../contract/errors.ts";
 import { functionServer } from "../contract/functions.ts";
 import type { McpServer } from "../contract/mcp-servers.ts";
+import { eventsOf } from "./acp-events.ts";
 import { AcpPermissions, permissionResponse } from "./acp-permissions.ts";
 import { asText } from "./message-text.ts";
 import { killTree, spawnRuntime } from "./process.ts";
@@ -277,7 +278,7 @@ class AcpSession implements Session, AcpConnection {
       if (!signal.aborted) await this.#choose({ model: prompt.model, effort: prompt.effort ?? null });
       if (signal.aborted) return { type: "response.cancelled" };
       const images = this.#able.agentCapabilities?.promptCapabilities?.image ? prompt.images : [];
-      const stopReason = await this.#ask(asText(prompt.message), (update) => text.take(eventOf(update)), images);
+      const stopReason = await this.#ask(asText(prompt.message), (update) => text.takeAll(eventsOf(update)), images);
       text.flush();
       return lastEventOf(stopReason, signal);
     } catch (error) {
@@ -393,8 +394,12 @@ class TextOrError {
     this.#emit = emit;
   }
 
-  take(event: TurnEvent | null): void {
-    if (!event || ("delta" in event && event.delta === "")) return;
+  takeAll(events: readonly TurnEvent[]): void {
+    for (const event of events) this.#take(event);
+  }
+
+  #take(event: TurnEvent): void {
+    if ("delta" in event && event.delta === "") return;
     this.flush();
     const text = event.type === "response.output_text.delta" ? event.delta : "";
     if (this.#beginning !== null && text.startsWith(this.#beginning)) this.#held = event;
@@ -419,39 +424,6 @@ function lastEventOf(stopReason: string, signal: AbortSignal): LastEvent {
     return { type: "response.failed", error: { code: "model_failed", message: "The model refused to answer." } };
   }
   return { type: "response.completed" };
-}
-
-/** Converts a session update to a turn event; null for updates that no reader of a turn needs. */
-function eventOf(update: SessionUpdate): TurnEvent | null {
-  switch (update.sessionUpdate) {
-    case "agent_message_chunk":
-      return update.content.type === "text" ? { type: "response.output_text.delta", delta: update.content.text } : null;
-    case "agent_thought_chunk":
-      return update.content.type === "text"
-        ? { type: "response.reasoning_text.delta", delta: update.content.text }
-        : null;
-    case "tool_call":
-    case "tool_call_update": {
-      const finished = update.status === "completed" || update.status === "failed";
-      const opened = update.sessionUpdate === "tool_call";
-      return {
-        type: `response.tool_call.${finished ? "completed" : opened ? "started" : "updated"}`,
-        id: update.toolCallId,
-        // If a runtime does not give the tool's name, the title is the name until the call's input is known.
-        ...present("name", update.name ?? (opened ? update.title : undefined) ?? undefined),
-        ...present("title", update.title ?? undefined),
-        ...present("status", update.status ?? undefined),
-        ...present("input", update.rawInput),
-        ...present("output", update.rawOutput ?? update.content ?? undefined),
-      };
-    }
-    default:
-      return null;
-  }
-}
-
-function present<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {
-  return value === undefined ? {} : ({ [key]: value } as { [K in Key]?: Value });
 }
 
 function reasonOf(error: unknown): string {

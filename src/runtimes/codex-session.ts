@@ -5,6 +5,7 @@ import { nearestEffort } from "../contract/effort.ts";
 import type { Approvals } from "./approvals.ts";
 import { commandUse, fileUses, ItemNotification, mcpUse, toolEvent, toolIn } from "./codex-items.ts";
 import type { CodexServer } from "./codex-server.ts";
+import { planEvent } from "./plan.ts";
 import { killTree } from "./process.ts";
 import type { Prompt, Session } from "./runtime.ts";
 
@@ -125,6 +126,11 @@ function nameOf(model: string | null): string {
 }
 
 const Delta = z.object({ threadId: z.string(), itemId: z.string(), delta: z.string() });
+const planStatuses = { pending: "pending", inProgress: "in_progress", completed: "completed" } as const;
+const Plan = z.object({
+  threadId: z.string(),
+  plan: z.array(z.object({ step: z.string(), status: z.enum(["pending", "inProgress", "completed"]) })),
+});
 const Ended = z.object({
   threadId: z.string(),
   turn: z.object({ status: z.string(), error: z.object({ message: z.string() }).nullish() }),
@@ -132,7 +138,7 @@ const Ended = z.object({
 type End = z.infer<typeof Ended>["turn"];
 
 /** Converts the notifications of a turn to events. */
-class TurnReader {
+export class TurnReader {
   readonly #threadId: string;
   readonly #emit: (event: TurnEvent) => void;
   readonly #ended = Promise.withResolvers<End>();
@@ -164,6 +170,9 @@ class TurnReader {
       case "item/completed":
         this.#takeItem(params, method === "item/completed");
         break;
+      case "turn/plan/updated":
+        this.#takePlan(Plan.safeParse(params).data);
+        break;
       case "turn/completed": {
         const end = Ended.safeParse(params).data;
         if (end?.threadId === this.#threadId) this.#ended.resolve(end.turn);
@@ -177,6 +186,11 @@ class TurnReader {
     const gap = this.#said !== null && this.#said !== text.itemId ? "\n\n" : "";
     this.#said = text.itemId;
     this.#emit({ type: "response.output_text.delta", delta: gap + text.delta });
+  }
+
+  #takePlan(plan: z.infer<typeof Plan> | undefined): void {
+    if (plan?.threadId !== this.#threadId) return;
+    this.#emit(planEvent(plan.plan.map(({ step, status }) => ({ text: step, status: planStatuses[status] }))));
   }
 
   #takeItem(params: unknown, isComplete: boolean): void {

@@ -10,7 +10,7 @@ import { deliver } from "./attachments.ts";
 import { fetchDiffs } from "./changes.ts";
 import { verified } from "./output.ts";
 import { isStoredFirst, type RunningTurn } from "./running-turn.ts";
-import { signed } from "./steered-author.ts";
+import { signed } from "./signed-event.ts";
 
 /** The maximum number of machines that receive a message without responding. */
 const machineTries = 3;

@@ -8,6 +8,8 @@ import type { LastEvent, TurnEvent } from "../../src/contract/chat.ts";
 import { agentsPath } from "../../src/contract/guest.ts";
 import { outputTool } from "../../src/contract/output.ts";
 import type { PermissionKind } from "../../src/contract/permissions.ts";
+import type { PlanStep } from "../../src/contract/plan.ts";
+import { planEvent } from "../../src/runtimes/plan.ts";
 import {
   allAbilities,
   latestSession,
@@ -27,6 +29,7 @@ import {
  *   tools JSON     the calls in a list of {name, input, output, status}; one without an output runs until the turn is cancelled
  *   steps N [same] [write] [hang]  N tool calls, each with its number as input, or all with the same; with `write`, each writes a
  *                  file; then nothing with `hang`
+ *   plan JSON [hang]  the steps of a plan, each step [text, status]; then nothing with `hang`
  *   listen N       waits for N messages for the running turn, and says them; `claude-code` alone takes some
  *   hang           nothing, until it is cancelled
  *   deaf           nothing, and ignores a cancel
@@ -171,6 +174,14 @@ class ScriptedSession implements Session {
           else emit({ type: "response.tool_call.completed", id, output, ...(status && { status }) });
         }
         break;
+      case "plan": {
+        const isHung = words.at(-1) === "hang";
+        const steps: [string, PlanStep["status"]][] = JSON.parse(words.slice(0, isHung ? -1 : undefined).join(" "));
+        emit(planEvent(steps.map(([text, status]) => ({ text, status }))));
+        if (isHung) await untilAborted(signal);
+        else say("planned");
+        break;
+      }
       case "steps":
         if (words.includes("write")) await this.#ask("/anthropic/v1/messages", message, model, signal);
         for (const step of numbersTo(words[0])) {

@@ -8,6 +8,12 @@ const started = (fields: { name: string; input?: unknown }): TurnEvent => ({
   ...fields,
 });
 
+test("a plan is the editor's plan", () => {
+  const steps = [{ text: "Read", status: "in_progress" as const }];
+  const entries = [{ content: "Read", status: "in_progress", priority: "medium" }];
+  expect(updateOf({ type: "response.plan.updated", steps })).toEqual({ sessionUpdate: "plan", entries });
+});
+
 test.each([
   ["Bash", "execute"],
   ["Edit", "edit"],

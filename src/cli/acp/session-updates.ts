@@ -21,6 +21,11 @@ export function updateOf(event: TurnEvent): SessionUpdate | null {
     case "response.tool_call.updated":
     case "response.tool_call.completed":
       return { sessionUpdate: "tool_call_update", ...toolCallOf(event), ...present("title", titleOf(event)) };
+    case "response.plan.updated":
+      return {
+        sessionUpdate: "plan",
+        entries: event.steps.map(({ text: content, status }) => ({ content, status, priority: "medium" })),
+      };
     default:
       return null;
   }

@@ -1,8 +1,10 @@
-import type { TurnEvent } from "@berth/client";
+import type { PlanStep, TurnEvent } from "@berth/client";
+import { planText } from "../plan-text.ts";
 import { queuedText } from "../reply-view.ts";
+import { cut, printable } from "../terminal.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { StreamedMarkdown } from "./streamed-markdown.ts";
-import type { Line } from "./styled-lines.ts";
+import { type Line, plain } from "./styled-lines.ts";
 import { type Entry, type ToolCall, toolLine } from "./transcript.ts";
 
 /** A reply while it arrives: what is complete goes to `print`, the rest is drawn live. */
@@ -10,6 +12,7 @@ export class LiveReply {
   readonly #print: (entry: Entry) => void;
   readonly #text = new StreamedMarkdown();
   readonly #calls = new Map<string, ToolCall>();
+  #plan: readonly PlanStep[] = [];
   /** The agent's activity, in a word or two. */
   phase = "sending";
 
@@ -43,6 +46,9 @@ export class LiveReply {
       case "response.tool_call.completed":
         this.#takeCall(event);
         break;
+      case "response.plan.updated":
+        this.#plan = event.steps;
+        break;
       default:
     }
   }
@@ -61,8 +67,9 @@ export class LiveReply {
     const { pending } = this.#text;
     const text = pending.trim() === "" ? [] : renderMarkdown(pending, width);
     const calls = [...this.#calls.values()].map((call) => toolLine(call, width, mark));
-    const gap = text.length > 0 && calls.length > 0 ? [[]] : [];
-    return [...text, ...gap, ...calls].slice(-maximum);
+    const plan = this.#plan.length > 0 ? [[plain(cut(printable(planText(this.#plan)), width - 1), "dim")]] : [];
+    const gap = text.length > 0 && calls.length + plan.length > 0 ? [[]] : [];
+    return [...text, ...gap, ...calls, ...plan].slice(-maximum);
   }
 
   #takeCall(event: Extract<TurnEvent, { type: `response.tool_call.${string}` }>): void {

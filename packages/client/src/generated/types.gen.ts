@@ -4165,6 +4165,11 @@ export type Person = {
     lastSeenAt: string | null;
 };
 
+export type PlanStep = {
+    text: string;
+    status: 'pending' | 'in_progress' | 'completed';
+};
+
 export type PortList = {
     data: Array<ListeningPort>;
 };
@@ -5656,6 +5661,16 @@ export type TurnEvent = {
     status?: string;
     input?: unknown;
     output?: unknown;
+    /**
+     * When the server received it. Missing in updates, and in turns of earlier versions.
+     */
+    at?: string;
+} | {
+    /**
+     * The agent has made or changed the list of steps of its work. Each event has all steps.
+     */
+    type: 'response.plan.updated';
+    steps: Array<PlanStep>;
 } | {
     /**
      * The agent is waiting for a function of its client.

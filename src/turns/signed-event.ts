@@ -3,13 +3,18 @@ import type { Author } from "../contract/authors.ts";
 import type { SequencedEvent } from "../contract/chat.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
-/** A guest's event. A message that reached the turn gets its author, whom the guest does not know. */
+/**
+ * A guest's event with what only the server knows: the author of a message that reached the turn, and the times at which a
+ * tool's call began and ended.
+ */
 export async function signed(
   entry: SequencedEvent,
   { turn, authors }: Pick<RunningTurn, "turn" | "authors">,
   { stores, log }: Pick<AppContext, "stores" | "log">,
 ): Promise<SequencedEvent> {
   const { seq, event } = entry;
+  if (event.type === "response.tool_call.started" || event.type === "response.tool_call.completed")
+    return { seq, event: { ...event, at: new Date().toISOString() } };
   if (event.type !== "response.steered") return entry;
   const { type, id, message } = event;
   let known: ReadonlyMap<string, Author | null> = authors;
