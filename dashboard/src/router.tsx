@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-router";
 import { invitationToken, mailToken } from "./api/link-token.ts";
 import { accountQuery, meQuery, queries } from "./api/queries.ts";
+import { changeFiltersIn } from "./changes/source.ts";
 import { filePlaceIn } from "./files/place.ts";
 import { Failed } from "./shell/Failed.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
@@ -75,7 +76,7 @@ const agent = createRoute({
 const conversation = createRoute({
   getParentRoute: () => agent,
   path: "/",
-  validateSearch: ({ conversation, ...search }): Side & { conversation?: number } => ({
+  validateSearch: ({ conversation, ...search }): Side & { conversation?: number | undefined } => ({
     ...(typeof conversation === "number" && { conversation }),
     ...sideIn(search),
   }),
@@ -85,7 +86,7 @@ const conversation = createRoute({
 const changes = createRoute({
   getParentRoute: () => agent,
   path: "/changes",
-  validateSearch: filtersIn("turn", "since", "search"),
+  validateSearch: changeFiltersIn,
   component: lazyRouteComponent(() => import("./changes/Changes.tsx"), "Changes"),
 });
 

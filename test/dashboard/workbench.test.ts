@@ -122,6 +122,22 @@ test("unsaved edits survive a narrow window, and closing the view asks", async (
   await side("Ports").waitFor();
 });
 
+test("changes are reviewed next to the conversation, and comments on them are sent there", async () => {
+  await goto("?beside=files");
+  await message().fill("write plan.txt first-line");
+  await page.keyboard.press("Enter");
+  const turn = page.getByRole("article", { name: "Turn: write plan.txt first-line" });
+  await turn.getByRole("link", { name: "Review" }).click();
+  const review = side("Changes");
+  const file = review.getByRole("region", { name: "plan.txt", exact: true });
+  await file.getByRole("button", { name: "Comment on line 1", exact: true }).click();
+  await file.getByRole("textbox", { name: "Comment on line 1" }).fill("name the steps");
+  await review.getByRole("button", { name: "Send to ada" }).click();
+  await page.getByRole("article", { name: /Turn: Comments on changes in files/ }).waitFor();
+  await review.getByRole("button", { name: "Send to ada" }).waitFor({ state: "detached" });
+  await review.waitFor();
+});
+
 test("a narrow window has the conversation alone", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await goto("?beside=files&file=notes.txt");

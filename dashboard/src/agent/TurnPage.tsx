@@ -5,12 +5,16 @@ import { ChevronLeft } from "lucide-react";
 import type { ReactNode } from "react";
 import { agentQuery, turnQuery } from "../api/queries.ts";
 import { type Draft, emptyDraft } from "../conversation/draft.ts";
-import { useStoredState } from "../conversation/stored-state.ts";
+import { PinnedPlan } from "../conversation/Plan.tsx";
 import { TurnView } from "../conversation/TurnView.tsx";
+import { isUnderWay } from "../conversation/turn-list.ts";
+import { CopyButton } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
+import { useStoredState } from "../ui/stored-state.ts";
 import { duration, Time } from "../ui/Time.tsx";
+import { chosenWorkspace } from "../workspace/choice.ts";
 import { useAgentName } from "./agent-name.ts";
 import { Tab } from "./Tab.tsx";
 import { TurnBadge } from "./TurnBadge.tsx";
@@ -25,13 +29,16 @@ export function TurnPage() {
   return (
     <Tab>
       <div className="grid gap-4">
-        <Link
-          to="/agents/$name/turns"
-          params={{ name }}
-          className="tap -ml-1 flex w-fit items-center gap-1 rounded text-sm text-muted hover:text-ink"
-        >
-          <ChevronLeft className="size-4" aria-hidden /> All turns
-        </Link>
+        <div className="flex items-center justify-between gap-2">
+          <Link
+            to="/agents/$name/turns"
+            params={{ name }}
+            className="tap -ml-1 flex w-fit items-center gap-1 rounded text-sm text-muted hover:text-ink"
+          >
+            <ChevronLeft className="size-4" aria-hidden /> All turns
+          </Link>
+          <CopyButton text={linkTo(name, turnId)} label="Copy link" />
+        </div>
         <Loaded
           key={turnId}
           query={query}
@@ -44,14 +51,19 @@ export function TurnPage() {
   );
 }
 
+/** Also opens for another member, who may be in another workspace. */
+function linkTo(agent: string, turnId: string): string {
+  return `${location.origin}/-/agents/${agent}/turns/${turnId}?workspace=${chosenWorkspace() ?? "personal"}`;
+}
+
 function Whole({ agent: name, turn }: { agent: string; turn: Turn }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { data: agent } = useQuery(agentQuery(name));
-  const [, setDraft] = useStoredState(`message ${name}`, emptyDraft);
+  const [, setDraft] = useStoredState(`message ${name} ${turn.conversation}`, emptyDraft);
   const write = (draft: Draft) => {
     setDraft(draft);
-    void navigate({ to: "/agents/$name", params: { name } });
+    void navigate({ to: "/agents/$name", params: { name }, search: { conversation: turn.conversation } });
   };
   return (
     <>
@@ -64,6 +76,7 @@ function Whole({ agent: name, turn }: { agent: string; turn: Turn }) {
         onEdit={write}
         onSendAgain={write}
       />
+      {isUnderWay(turn) && <PinnedPlan agent={name} turnId={turn.id} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { useRef } from "react";
-import { useStoredState } from "../conversation/stored-state.ts";
+import { useStoredState } from "../ui/stored-state.ts";
 
 export interface InstructionsDraft {
   /** The draft, or else the saved text. */

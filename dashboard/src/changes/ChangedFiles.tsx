@@ -37,10 +37,10 @@ export function ChangedFiles({ agent, source, changes, layout, comments }: Files
     return <Empty title="No files changed">{source.kind === "since" && "The files are as they were then."}</Empty>;
   }
   return (
-    <div className="grid items-start gap-4 lg:grid-cols-[18rem_minmax(0,1fr)]">
+    <div className="grid items-start gap-4 @4xl:grid-cols-[18rem_minmax(0,1fr)]">
       <nav
         aria-label="Changed files"
-        className="grid max-h-72 gap-2 overflow-y-auto lg:sticky lg:top-4 lg:max-h-[80vh]"
+        className="grid max-h-72 gap-2 overflow-y-auto @4xl:sticky @4xl:top-4 @4xl:max-h-[80vh]"
       >
         <Summary changes={changes} />
         {changes.files.length > 1 && (

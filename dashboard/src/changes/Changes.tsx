@@ -20,26 +20,29 @@ export function Changes() {
   const mayUse = useMay("use");
   return (
     <>
-      <div className="mx-auto grid w-full max-w-[110rem] gap-4 px-4 py-6 md:px-8">
-        <h2 className="sr-only">Changes</h2>
-        <Loaded query={query}>
-          {() =>
-            source === null ? (
-              <Empty title="No changes yet">Files that turns create, change and delete are shown here.</Empty>
-            ) : (
-              <>
-                <div className="flex flex-wrap items-center gap-3">
-                  <SourceChoice agent={name} turns={turns} />
-                  {isWide && <LayoutChoice layout={layout} onChoose={choose} />}
-                  <p className="ml-auto hidden text-xs text-muted lg:block">
-                    <kbd>j</kbd> <kbd>k</kbd> next and previous file, <kbd>n</kbd> <kbd>p</kbd> next and previous change
-                  </p>
-                </div>
-                <Review agent={name} source={source} layout={layout} comments={mayUse ? comments : null} />
-              </>
-            )
-          }
-        </Loaded>
+      <div className="@container mx-auto w-full max-w-[110rem] px-4 py-6 md:px-8">
+        <div className="grid gap-4">
+          <h2 className="sr-only">Changes</h2>
+          <Loaded query={query}>
+            {() =>
+              source === null ? (
+                <Empty title="No changes yet">Files that turns create, change and delete are shown here.</Empty>
+              ) : (
+                <>
+                  <div className="flex flex-wrap items-center gap-3">
+                    <SourceChoice agent={name} turns={turns} />
+                    {isWide && <LayoutChoice layout={layout} onChoose={choose} />}
+                    <p className="ml-auto hidden text-xs text-muted @4xl:block">
+                      <kbd>j</kbd> <kbd>k</kbd> next and previous file, <kbd>n</kbd> <kbd>p</kbd> next and previous
+                      change
+                    </p>
+                  </div>
+                  <Review agent={name} source={source} layout={layout} comments={mayUse ? comments : null} />
+                </>
+              )
+            }
+          </Loaded>
+        </div>
       </div>
       {mayUse && <CommentsBar agent={name} comments={comments} />}
     </>

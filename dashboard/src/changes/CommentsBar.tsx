@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { agentQuery } from "../api/queries.ts";
 import type { Draft } from "../conversation/draft.ts";
-import { useStoredState } from "../conversation/stored-state.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
+import { useStoredState } from "../ui/stored-state.ts";
 import { type Comments, maximumComments, messageOfComments, writtenOf } from "./comments.ts";
 
 /** The comments that are written, and the button that sends them as one message. */
@@ -26,13 +25,15 @@ function Bar({ agent, conversation, comments }: BarProps) {
   const navigate = useNavigate();
   // The conversation sends it, or puts it into the queue, and shows why it was refused.
   const [unsent, setUnsent] = useStoredState<readonly Draft[]>(`unsent messages ${agent} ${conversation}`, []);
-  const [isSent, setSent] = useState(false);
   const written = writtenOf(comments);
   const send = () => {
-    setSent(true);
     setUnsent([...unsent, { text: messageOfComments(written), files: [] }]);
     comments.clear();
-    void navigate({ to: "/agents/$name", params: { name: agent } });
+    void navigate({
+      to: "/agents/$name",
+      params: { name: agent },
+      search: (before: object) => ({ ...before, conversation: undefined }),
+    });
   };
   return (
     <section
@@ -55,7 +56,7 @@ function Bar({ agent, conversation, comments }: BarProps) {
       >
         They have not been sent.
       </Confirm>
-      <Button kind="primary" disabled={isSent} onClick={send}>
+      <Button kind="primary" onClick={send}>
         Send to {agent}
       </Button>
     </section>

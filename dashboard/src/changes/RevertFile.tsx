@@ -1,9 +1,9 @@
 import { Redo2, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
-import { useStoredState } from "../conversation/stored-state.ts";
 import { Button } from "../ui/Button.tsx";
 import { ConfirmDialog } from "../ui/Confirm.tsx";
+import { useStoredState } from "../ui/stored-state.ts";
 import { visible } from "./visible.ts";
 
 interface RevertProps {

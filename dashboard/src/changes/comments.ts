@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { inWorkspace } from "../api/client.ts";
-import { useStoredState } from "../conversation/stored-state.ts";
+import { useStoredState } from "../ui/stored-state.ts";
 import type { Line } from "./hunks.ts";
 import { visible } from "./visible.ts";
 

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { berth } from "../api/client.ts";
 import { turnsKey } from "../api/queries.ts";
 import { useTurns } from "../conversation/turn-list.ts";
-import { useFilters } from "../ui/filters.ts";
+import { filtersIn, useFilters } from "../ui/filters.ts";
 
 /** One turn, or all turns since a snapshot or from a turn on. */
 export type Source = { kind: "turn"; turnId: string } | { kind: "since"; since: string; newest: string };
@@ -25,6 +25,8 @@ export function changesQuery(agent: string, source: Source) {
 
 /** The filters of the view, in its address. */
 export type ChangeFilter = "turn" | "since" | "search";
+export type ChangeFilters = Partial<Record<ChangeFilter, string | undefined>>;
+export const changeFiltersIn = filtersIn<ChangeFilter>("turn", "since", "search");
 
 /** The turns that can be reviewed, the newest first, and what the address chooses of them; null: there is nothing yet. */
 export function useSource(agent: string) {

@@ -7,6 +7,7 @@ import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery, runtimesQuery } from "../api/queries.ts";
 import { Loaded } from "../ui/Loaded.tsx";
+import { useStoredState } from "../ui/stored-state.ts";
 import { useMay } from "../workspace/use-may.ts";
 import { Attachments } from "./Attachments.tsx";
 import { Composer } from "./Composer.tsx";
@@ -14,9 +15,10 @@ import { ComposerBar } from "./ComposerBar.tsx";
 import { ConversationBar } from "./ConversationBar.tsx";
 import { type Draft, emptyDraft, isEmpty } from "./draft.ts";
 import { NoTurns } from "./NoTurns.tsx";
+import { PinnedPlan } from "./Plan.tsx";
 import { ReplacedDraft } from "./ReplacedDraft.tsx";
+import { ScrollButton, ToError } from "./ScrollButtons.tsx";
 import { Spoken } from "./Spoken.tsx";
-import { useStoredState } from "./stored-state.ts";
 import { TurnView } from "./TurnView.tsx";
 import { isUnderWay, useTurns } from "./turn-list.ts";
 import { useSender } from "./use-sender.ts";
@@ -83,6 +85,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
           )
         }
       </Loaded>
+      {running && <PinnedPlan agent={name} turnId={running.id} />}
       {replaced !== null && (
         <ReplacedDraft draft={replaced} onRestore={() => setDraft(replaced)} onEnd={() => setReplaced(null)} />
       )}
@@ -175,21 +178,11 @@ function Turns({ agent, isAsleep, turns, sender, onOlder, onEnded, onEdit }: Tur
         </div>
         {sending !== null && <Sending agent={agent} draft={sending} />}
       </section>
-      {!isAtEnd && <ToNewest onClick={() => virtualizer.scrollToEnd()} />}
+      <div className="absolute right-4 bottom-3 flex gap-2">
+        <ToError turns={turns} agent={agent} virtualizer={virtualizer} />
+        {!isAtEnd && <ScrollButton label="Jump to latest" icon={ArrowDown} onClick={() => virtualizer.scrollToEnd()} />}
+      </div>
     </div>
-  );
-}
-
-function ToNewest({ onClick }: { onClick: () => void }) {
-  return (
-    <button
-      type="button"
-      aria-label="Jump to latest"
-      onClick={onClick}
-      className="absolute right-4 bottom-3 rounded-full border bg-raised p-2 shadow-md hover:bg-sunken"
-    >
-      <ArrowDown className="size-4" aria-hidden />
-    </button>
   );
 }
 

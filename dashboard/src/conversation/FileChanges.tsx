@@ -1,9 +1,9 @@
 import type { TurnChanges } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { ChevronRight, FileDiff } from "lucide-react";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
+import { ReviewLink } from "../changes/ReviewLink.tsx";
 import { buttonClasses } from "../ui/Button.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Diff } from "./Diff.tsx";
@@ -48,14 +48,11 @@ export function FileChanges({ agent, turnId, changes }: ChangesProps) {
         </summary>
         {isOpen && <Files agent={agent} turnId={turnId} />}
       </details>
-      <Link
-        to="/agents/$name/changes"
-        params={{ name: agent }}
-        search={{ turn: turnId }}
+      <ReviewLink
+        agent={agent}
+        turnId={turnId}
         className={buttonClasses("quiet", "absolute top-0.5 right-1 min-h-8 py-0.5")}
-      >
-        Review
-      </Link>
+      />
     </div>
   );
 }

@@ -7,7 +7,8 @@ import { Form } from "../ui/Form.tsx";
 import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { useMay } from "../workspace/use-may.ts";
-import { Block, Folded } from "./ToolCall.tsx";
+import { Folded } from "./Folded.tsx";
+import { Block } from "./ToolCall.tsx";
 import type { FunctionPart } from "./turn-state.ts";
 
 /** A call that the turn's client answers. While it waits, whoever looks can answer it too. */

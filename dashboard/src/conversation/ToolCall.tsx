@@ -1,5 +1,4 @@
 import {
-  ChevronRight,
   CircleAlert,
   CircleCheck,
   CircleStop,
@@ -12,11 +11,11 @@ import {
   SquareTerminal,
   Wrench,
 } from "lucide-react";
-import type { ReactNode } from "react";
 import { duration, Elapsed } from "../ui/Time.tsx";
 import { AnsiText } from "./AnsiText.tsx";
 import { Diff } from "./Diff.tsx";
 import { diffOf } from "./diff.ts";
+import { Folded } from "./Folded.tsx";
 import { isRunning, kindOf, summaryOf, type ToolKind, timeOf } from "./tool-groups.ts";
 import type { ToolPart } from "./turn-state.ts";
 
@@ -82,31 +81,6 @@ function StatusIcon({ status }: { status: string }) {
   if (status === "failed") return <CircleAlert className="size-4 shrink-0 text-bad" aria-label="failed" />;
   if (status === "stopped") return <CircleStop className="size-4 shrink-0 text-muted" aria-label="stopped" />;
   return <CircleCheck className="size-4 shrink-0 text-good" aria-label={status} />;
-}
-
-interface FoldedProps {
-  icon: ReactNode;
-  title: ReactNode;
-  aside: ReactNode;
-  children: ReactNode;
-}
-
-/** A call in one line, which opens. */
-export function Folded({ icon, title, aside, children }: FoldedProps) {
-  return (
-    <details className="rounded-lg border bg-surface text-sm open:shadow-xs">
-      <summary className="flex cursor-pointer list-none items-center gap-2 rounded-lg px-3 py-2">
-        <ChevronRight
-          className="size-4 shrink-0 text-muted transition-transform [details[open]>summary>&]:rotate-90"
-          aria-hidden
-        />
-        {icon}
-        <span className="min-w-0 flex-1 truncate font-mono text-[13px]">{title}</span>
-        {aside && <span className="text-muted">{aside}</span>}
-      </summary>
-      <div className="grid gap-3 border-t px-3 py-3">{children}</div>
-    </details>
-  );
 }
 
 export function Block({ label, value }: { label: string; value: unknown }) {

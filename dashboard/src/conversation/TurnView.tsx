@@ -20,6 +20,7 @@ import { useLiveTurn } from "./live-turns.ts";
 import { jsonOf, Output } from "./Output.tsx";
 import { PlainMarkdown } from "./PlainMarkdown.tsx";
 import { PlainOnFailure } from "./PlainOnFailure.tsx";
+import { Plan } from "./Plan.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { RestoreTurn } from "./RestoreTurn.tsx";
 import { ToolCall, ToolCalls } from "./ToolCall.tsx";
@@ -82,16 +83,19 @@ export const TurnView = memo(
           </div>
         )}
         <Message text={draft.text} onEdit={mayUse ? () => onEdit(draft) : null} />
-        {grouped(parts).map(({ at, part }) => (
-          <PartView
-            key={at}
-            agent={agent}
-            turnId={turn.id}
-            part={part}
-            isPlain={!stays}
-            isStreaming={isRunning && at === parts.length - 1}
-          />
-        ))}
+        {grouped(parts).map(({ at, part }) =>
+          // It is pinned below while the turn runs.
+          isRunning && part.kind === "plan" ? null : (
+            <PartView
+              key={at}
+              agent={agent}
+              turnId={turn.id}
+              part={part}
+              isPlain={!stays}
+              isStreaming={isRunning && at === parts.length - 1}
+            />
+          ),
+        )}
         {isRunning && (
           <div className="flex items-center gap-2 text-sm text-muted">
             <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
@@ -109,7 +113,7 @@ export const TurnView = memo(
         {turn.changes && <FileChanges agent={agent} turnId={turn.id} changes={turn.changes} />}
         <Outcome phase={phase} onSend={mayUse ? onSendAgain : null} draft={draft} />
         {!isRunning && (
-          <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply}>
+          <Facts agent={agent} turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply}>
             {mayUse && turn.finishedAt && !turn.undone && (
               <span>
                 <ForkTurn agent={agent} turn={turn} />
@@ -189,6 +193,7 @@ interface PartProps {
 
 function PartView({ agent, turnId, part, isPlain, isStreaming }: PartProps) {
   if (part.kind === "approval") return <ApprovalCard agent={agent} turnId={turnId} part={part} />;
+  if (part.kind === "plan") return <Plan steps={part.steps} />;
   if (part.kind === "function") return <FunctionCall agent={agent} call={part} />;
   if (part.kind === "tool") return <ToolCall tool={part} />;
   if (part.kind === "tools") return <ToolCalls tools={part.tools} />;
@@ -274,6 +279,7 @@ function NextStep({ phase: { code, limit }, onContinue, onAgain }: NextStepProps
 }
 
 interface FactsProps {
+  agent: string;
   turn: Turn;
   cost: string | null;
   reply: string;
@@ -281,10 +287,16 @@ interface FactsProps {
 }
 
 /** When, how long, for how much. */
-function Facts({ turn: { createdAt, finishedAt }, cost, reply, children }: FactsProps) {
+function Facts({ agent, turn: { id, createdAt, finishedAt }, cost, reply, children }: FactsProps) {
   return (
     <p className="flex min-h-9 flex-wrap items-center gap-x-3 text-xs text-muted">
-      <Time at={createdAt} />
+      <Link
+        to="/agents/$name/turns/$turnId"
+        params={{ name: agent, turnId: id }}
+        className="tap rounded hover:text-ink hover:underline"
+      >
+        <Time at={createdAt} />
+      </Link>
       {finishedAt && <span>{duration(Date.parse(finishedAt) - Date.parse(createdAt))}</span>}
       {cost !== null && <span>{credits(cost)} credits</span>}
       {reply !== "" && <CopyButton text={reply} label="Copy the answer" isSmall />}

@@ -80,6 +80,12 @@ class LiveTurns {
     return turnId;
   }
 
+  /** Whether a call failed in a turn. False for one whose events have not been read. */
+  hasFailedCall(turnId: string): boolean {
+    const parts = this.#turns.get(turnId)?.current.state.parts ?? [];
+    return parts.some((part) => part.kind === "tool" && part.status === "failed");
+  }
+
   #forget(): void {
     for (const [id, reading] of this.#turns) {
       if (this.#turns.size <= remembered) return;
@@ -174,8 +180,7 @@ class Reading {
   }
 
   #take(before: TurnState, event: TurnEvent): TurnState {
-    const now = this.#turnstile === null ? Date.now() : null;
-    const state = reduceTurn(before, event, now);
+    const state = reduceTurn(before, event);
     this.#set({ state, isBroken: false, error: null }, isLast(event));
     return state;
   }

@@ -94,7 +94,7 @@ function fileOf({ id, input }: ToolPart): string {
   return [file, path].find((each) => typeof each === "string") ?? id;
 }
 
-/** From the first call's start to the last one's end, in milliseconds; null: this page has not seen both. */
+/** From the first call's start to the last one's end, in milliseconds; null: a time is not known. */
 export function timeOf(tools: readonly ToolPart[]): number | null {
   const starts = tools.map(({ startedAt }) => startedAt);
   const ends = tools.map(({ endedAt }) => endedAt);

@@ -4,7 +4,7 @@ import { diffOf } from "./diff.ts";
 import { emptyTurn, isOver, reduceTurn } from "./turn-state.ts";
 
 function reduced(...events: TurnEvent[]) {
-  return events.reduce((state, event) => reduceTurn(state, event, null), emptyTurn);
+  return events.reduce((state, event) => reduceTurn(state, event), emptyTurn);
 }
 
 test("text, reasoning and tool calls are parts in the order in which they came", () => {
@@ -60,6 +60,28 @@ test("a function and its tool call are one part; other tools are separate", () =
   expect(parts).toEqual([
     expect.objectContaining({ kind: "function", toolId: "1", isWaiting: false, output: "rain" }),
     expect.objectContaining({ kind: "tool", id: "9" }),
+  ]);
+});
+
+test("a call has the times of its events", () => {
+  const [began, ended] = ["2026-05-01T10:00:00.000Z", "2026-05-01T10:00:02.500Z"];
+  const { parts } = reduced(
+    { type: "response.tool_call.started", id: "1", name: "Bash", at: began },
+    { type: "response.tool_call.updated", id: "1", title: "ls" },
+    { type: "response.tool_call.completed", id: "1", at: ended },
+  );
+  expect(parts).toEqual([expect.objectContaining({ startedAt: Date.parse(began), endedAt: Date.parse(ended) })]);
+});
+
+test("a plan stays where it was first made, as it was last changed", () => {
+  const { parts } = reduced(
+    { type: "response.plan.updated", steps: [{ text: "Read", status: "in_progress" }] },
+    { type: "response.output_text.delta", delta: "I read" },
+    { type: "response.plan.updated", steps: [{ text: "Read", status: "completed" }] },
+  );
+  expect(parts).toEqual([
+    { kind: "plan", steps: [{ text: "Read", status: "completed" }] },
+    { kind: "text", text: "I read" },
   ]);
 });
 

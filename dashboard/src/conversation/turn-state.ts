@@ -1,7 +1,7 @@
-import type { Author, Fault, TurnEvent, Usage } from "@berth/client";
+import type { Author, Fault, PlanStep, TurnEvent, Usage } from "@berth/client";
 import { isRunning } from "./tool-groups.ts";
 
-/** A tool call of the runtime. Times are of this page, and only of calls that it has seen happen. */
+/** A tool call of the runtime. Calls of earlier versions have no times. In milliseconds since 1970. */
 export interface ToolPart {
   kind: "tool";
   id: string;
@@ -38,11 +38,18 @@ export interface ApprovalPart {
   status: "open" | "allow" | "allow-always" | "deny" | "closed";
 }
 
+/** The agent's list of the steps of its work, where it was first made, as it was last changed. */
+interface PlanPart {
+  kind: "plan";
+  steps: readonly PlanStep[];
+}
+
 /** A piece of a reply, in the order in which it was said. */
 export type Part =
   | { kind: "text" | "reasoning" | "warning"; text: string }
   | { kind: "message"; text: string; createdBy: Author | null }
   | { kind: "output"; value: object }
+  | PlanPart
   | ToolPart
   | FunctionPart
   | ApprovalPart;
@@ -68,11 +75,8 @@ export function isOver({ name }: Phase): boolean {
   return name === "completed" || name === "failed" || name === "cancelled";
 }
 
-/**
- * The state after an event. `now`: when it was seen, in milliseconds since 1970; null for an event of the past. Events
- * that are not known change nothing.
- */
-export function reduceTurn(state: TurnState, event: TurnEvent, now: number | null): TurnState {
+/** The state after an event. Events that are not known change nothing. */
+export function reduceTurn(state: TurnState, event: TurnEvent): TurnState {
   switch (event.type) {
     case "response.queued":
       // A turn is shown when it no longer waits for the one before.
@@ -86,13 +90,15 @@ export function reduceTurn(state: TurnState, event: TurnEvent, now: number | nul
     case "response.tool_call.started":
     case "response.tool_call.updated":
     case "response.tool_call.completed":
-      return { ...state, parts: withTool(state.parts, event, now) };
+      return { ...state, parts: withTool(state.parts, event) };
     case "response.function_call":
       return { ...state, parts: withFunction(state.parts, event) };
     case "response.approval.requested":
       return { ...state, parts: [...state.parts, { kind: "approval", request: event, status: "open" }] };
     case "response.approval.resolved":
       return { ...state, parts: resolved(state.parts, event.id, event.decision ?? "closed") };
+    case "response.plan.updated":
+      return { ...state, parts: withPlan(state.parts, event.steps) };
     case "response.steered":
       return {
         ...state,
@@ -145,12 +151,18 @@ function withText(before: readonly Part[], kind: "text" | "reasoning", delta: st
   return [...parts, { kind, text: delta }];
 }
 
+function withPlan(parts: readonly Part[], steps: readonly PlanStep[]): Part[] {
+  const at = parts.findIndex(({ kind }) => kind === "plan");
+  const plan: PlanPart = { kind: "plan", steps };
+  return at < 0 ? [...parts, plan] : parts.with(at, plan);
+}
+
 type ToolEvent = Extract<
   TurnEvent,
   { type: "response.tool_call.started" | "response.tool_call.updated" | "response.tool_call.completed" }
 >;
 
-function withTool(parts: readonly Part[], event: ToolEvent, now: number | null): readonly Part[] {
+function withTool(parts: readonly Part[], event: ToolEvent): readonly Part[] {
   const call = parts.findLastIndex(
     (part) => part.kind === "function" && (part.toolId === event.id || (part.toolId === null && isCallOf(part, event))),
   );
@@ -170,10 +182,14 @@ function withTool(parts: readonly Part[], event: ToolEvent, now: number | null):
     status: event.status ?? (isEnd ? "completed" : (before?.status ?? "in_progress")),
     input: event.input ?? before?.input,
     output: event.output ?? before?.output,
-    startedAt: before ? before.startedAt : now,
-    endedAt: isEnd ? now : (before?.endedAt ?? null),
+    startedAt: before ? before.startedAt : timeOf(event),
+    endedAt: isEnd ? timeOf(event) : (before?.endedAt ?? null),
   };
   return before ? parts.with(at, after) : [...parts, after];
+}
+
+function timeOf({ at }: ToolEvent): number | null {
+  return at === undefined ? null : Date.parse(at);
 }
 
 /** Takes the place of the runtime's tool call that it is. One call waits at a time. */

@@ -4,9 +4,9 @@ import { useEffect, useEffectEvent, useState } from "react";
 import { berth, isRefusal } from "../api/client.ts";
 import { queueQuery } from "../api/queries.ts";
 import { useIsReachable } from "../api/use-live.ts";
+import { useStoredState } from "../ui/stored-state.ts";
 import type { Draft } from "./draft.ts";
 import { liveTurnsOf } from "./live-turns.ts";
-import { useStoredState } from "./stored-state.ts";
 
 interface SenderOptions {
   /** The number of the conversation that messages are sent to. */

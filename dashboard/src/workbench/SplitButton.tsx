@@ -9,7 +9,12 @@ export function SplitButton({ tab }: { tab: string }) {
   const { side, show } = useSide();
   const isOpen = side !== undefined && tab === "Conversation";
   if (!useIsWide()) return null;
-  const ofTab: Readonly<Record<string, SideName>> = { Files: "files", Terminal: "terminal", Ports: "ports" };
+  const ofTab: Readonly<Record<string, SideName>> = {
+    Changes: "changes",
+    Files: "files",
+    Terminal: "terminal",
+    Ports: "ports",
+  };
   const next = ofTab[tab] ?? rememberedSplit.shown ?? "files";
   return (
     <Button kind="quiet" aria-pressed={isOpen} onClick={() => show(isOpen ? undefined : next)}>

@@ -12,6 +12,7 @@ import { useIsWide } from "./use-is-wide.ts";
 import { useSide } from "./use-side.ts";
 
 const views = {
+  changes: { name: "Changes", View: lazy(async () => ({ default: (await import("../changes/Changes.tsx")).Changes })) },
   files: { name: "Files", View: lazy(async () => ({ default: (await import("../files/Files.tsx")).Files })) },
   terminal: {
     name: "Terminal",
@@ -19,6 +20,9 @@ const views = {
   },
   ports: { name: "Ports", View: lazy(async () => ({ default: (await import("../agent/Ports.tsx")).Ports })) },
 } as const satisfies Record<SideName, unknown>;
+
+/** The views of a person who may only read. */
+const readable: readonly SideName[] = ["changes", "files"];
 
 /** The conversation and, on a wide screen, another view of the agent next to it. */
 export function Workbench() {
@@ -66,9 +70,9 @@ function useSideOnceWide(isWide: boolean): SideName | undefined {
 function SideView({ side, isHidden }: { side: SideName; isHidden: boolean }) {
   const mayUse = useMay("use");
   const { show } = useSide();
-  const shown = mayUse ? side : "files";
+  const shown = mayUse || readable.includes(side) ? side : "files";
   const { name, View } = views[shown];
-  const offered = Object.entries(views).filter(([key]) => mayUse || key === "files");
+  const offered = Object.entries(views).filter(([key]) => mayUse || readable.includes(key as SideName));
   return (
     <section
       aria-label={`${name} next to the conversation`}

@@ -1,11 +1,12 @@
+import { type ChangeFilters, changeFiltersIn } from "../changes/source.ts";
 import { type FilePlace, filePlaceIn } from "../files/place.ts";
 
-const names = ["files", "terminal", "ports"] as const;
+const names = ["changes", "files", "terminal", "ports"] as const;
 /** A view that can be shown next to a conversation. */
 export type SideName = (typeof names)[number];
 
 /** The view next to a conversation, in the page's address, and its place. */
-export interface Side extends FilePlace {
+export interface Side extends FilePlace, ChangeFilters {
   beside?: SideName | undefined;
   /** The port whose page is shown. */
   port?: number | undefined;
@@ -14,7 +15,7 @@ export interface Side extends FilePlace {
 export function sideIn(search: object): Side {
   const given: Readonly<Record<string, unknown>> = { ...search };
   const beside = names.find((name) => name === given.beside);
-  return { ...(beside && { beside }), ...portIn(given), ...filePlaceIn(given) };
+  return { ...(beside && { beside }), ...portIn(given), ...filePlaceIn(given), ...changeFiltersIn(given) };
 }
 
 /** The port whose page the ports show; none: the list. */

@@ -1,0 +1,82 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Dashboard } from "../support/dashboard.ts";
+
+// Finding things in a long conversation.
+
+let dashboard: Dashboard;
+let page: Page;
+
+beforeAll(async () => {
+  dashboard = await Dashboard.start();
+  for (const name of ["ada", "bob"]) await dashboard.service.client.createAgent(name);
+  ({ page } = await dashboard.signedIn());
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const open = (path: string) => page.goto(`${dashboard.url}/-/agents/${path}`);
+const turn = (name: string) => page.getByRole("article", { name: `Turn: ${name}` });
+const send = async (agent: string, message: string) => {
+  await page.getByLabel(`Message to ${agent}`).fill(message);
+  await page.keyboard.press("Enter");
+};
+
+test("the plan of the running turn is above the message field, and in the turn once it is over", async () => {
+  await open("ada");
+  await send("ada", 'plan [["Read","completed"],["Run the tests","in_progress"],["Write","pending"]] hang');
+  const pinned = page.getByRole("region", { name: "Plan of the running turn" });
+  await pinned.getByText("Plan: 1 of 3 done. Run the tests").click();
+  const steps = await pinned.getByRole("list", { name: "Steps" }).getByRole("listitem").allTextContents();
+  expect(steps).toEqual(["Read", "Run the tests", "Write"]);
+  expect(await turn("plan").getByText("Plan: 1 of 3 done").count()).toBe(0);
+  await page.reload();
+  await pinned.getByText("Plan: 1 of 3 done").waitFor();
+  await page.getByRole("button", { name: "Interrupt", exact: true }).click();
+  await turn("plan").getByText("Plan: 1 of 3 done. Run the tests").waitFor();
+  await pinned.waitFor({ state: "detached" });
+});
+
+test("calls have their durations after a reload, too", async () => {
+  await open("ada");
+  await send("ada", "tool");
+  const call = turn("tool").locator("summary", { hasText: "Bash" });
+  await call.getByText(/^\d+\.\d s$/).waitFor();
+  await page.reload();
+  await call.getByText(/^\d+\.\d s$/).waitFor();
+});
+
+test("a turn has a page of its own, whose link is copied; its message is edited in its conversation", async () => {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open("ada");
+  await turn("tool")
+    .getByRole("link", { name: /now|ago/ })
+    .click();
+  await page.getByRole("link", { name: "All turns" }).waitFor();
+  await page.getByRole("button", { name: "Copy link" }).click();
+  const link = String(await page.evaluate("navigator.clipboard.readText()"));
+  expect(link).toBe(`${page.url()}?workspace=personal`);
+  await page.goto(link);
+  await turn("tool").getByRole("button", { name: "Edit and send again" }).click();
+  await expect.poll(() => page.getByLabel("Message to ada").inputValue()).toBe("tool");
+});
+
+test("errors are gone through from the newest to the oldest", async () => {
+  const { client } = dashboard.service;
+  await client.chat("bob", 'tools [{"name":"Bash","input":{"command":"false"},"output":"no","status":"failed"}]');
+  for (let at = 1; at <= 12; at += 1) await client.chat("bob", `bulk 5 400 0`);
+  await client.chat("bob", "crash");
+  for (let at = 1; at <= 12; at += 1) await client.chat("bob", `bulk 5 400 0`);
+  await open("bob");
+  const error = page.getByRole("button", { name: "Previous error" });
+  await error.click();
+  await turn("crash").getByText("This turn failed").waitFor();
+  await page.getByRole("region", { name: "Conversation" }).hover();
+  for (let at = 0; at < 40 && !(await turn("tools").isVisible()); at += 1) await page.mouse.wheel(0, -800);
+  await turn("tools").getByRole("img", { name: "failed" }).or(turn("tools").getByLabel("failed")).first().waitFor();
+  await page.getByRole("button", { name: "Jump to latest" }).click();
+  await turn("tools").waitFor({ state: "detached" });
+  await error.click();
+  await turn("crash").getByText("This turn failed").waitFor();
+  await error.click();
+  await turn("tools").waitFor();
+});
