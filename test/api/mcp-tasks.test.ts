@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CallToolResultSchema, ElicitRequestSchema, type Task } from "@modelcontextprotocol/sdk/types.js";
@@ -34,6 +35,13 @@ async function connect({ url, key }: TestClient, capabilities = {}): Promise<Ear
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
   clients.push(client);
   return client;
+}
+
+interface Message {
+  method?: string;
+  params?: { notifications?: { taskIds: string[] } };
+  result?: { resultType: string };
+  error?: { code: number };
 }
 
 const asking = (agent: string, message: string) => ({ name: "ask_agent", arguments: { agent, message } });
@@ -222,5 +230,42 @@ describe("the extension of 2026-07-28", () => {
       expect((await call("tasks/update", answers, capabilities, as)).error.code).toBe(-32_602);
     }
     expect((await call("tasks/get", { taskId: "none" })).error.code).toBe(-32_602);
+  });
+
+  /** The messages of a subscription that ends, or the error. */
+  async function listen(taskIds: unknown, declared: object = capabilities, as = owner): Promise<Message[]> {
+    const body = await call("subscriptions/listen", { notifications: { taskIds } }, declared, as);
+    if (typeof body !== "string") return [body];
+    return [...body.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!));
+  }
+
+  test("a subscription is to the tasks that its caller may read, up to 20", async () => {
+    const turns: string[] = [];
+    for (let n = 0; n < 21; n++) turns.push(`bob.${(await owner.chat("bob", "hi")).turnId}`);
+    const { turnId } = await owner.chat("ada", "hello");
+    const accepted = ([first]: Message[]) => first!.params!.notifications!.taskIds;
+    const own = await listen([`ada.${turnId}`, `ada.${turnId}`, "x", "ada.none", `ada.${randomUUID()}`]);
+    expect(own.map(({ method, result }) => method ?? result!.resultType)).toEqual([
+      "notifications/subscriptions/acknowledged",
+      "notifications/tasks",
+      "complete",
+    ]);
+    expect(accepted(own)).toEqual([`ada.${turnId}`]);
+    expect(own[1]!.params).toMatchObject({
+      taskId: `ada.${turnId}`,
+      status: "completed",
+      result: { structuredContent: { reply: "hello" } },
+    });
+    expect(accepted(await listen(turns))).toEqual(turns.slice(0, 20));
+    for (const other of [adaKey, stranger]) {
+      const theirs = await listen([`ada.${turnId}`, turns[0]], capabilities, other);
+      expect([accepted(theirs), theirs.length]).toEqual([[], 2]);
+    }
+  });
+
+  test("a subscription to tasks of a client without them, or to no list of ids, is refused", async () => {
+    expect(await listen(["ada.x"], {})).toMatchObject([{ id: 1, error: { code: -32_021 } }]);
+    for (const taskIds of ["ada.x", [1], [null], {}, Array(1_001).fill("x"), ["x".repeat(201)]])
+      expect(await listen(taskIds)).toMatchObject([{ id: 1, error: { code: -32_602 } }]);
   });
 });

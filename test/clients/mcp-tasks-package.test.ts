@@ -6,6 +6,7 @@ import {
   resultFromTaskOutcome,
   type TaskEnabledSession,
 } from "@modelcontextprotocol/ext-tasks/client";
+import { TaskStatusNotificationV2Schema } from "@modelcontextprotocol/ext-tasks/core/v2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mcpRevisions } from "../support/mcp-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -80,4 +81,36 @@ describe.each(mcpRevisions)("revision %s", (revision) => {
     const { outcome } = await execution.settle();
     expect(resultFromTaskOutcome(outcome)).toMatchObject({ structuredContent: { reply: "used" } });
   });
+});
+
+test("a subscriber to a task gets each of its states, up to the result", async () => {
+  const { url, key } = service.client;
+  const mode = { pin: "2026-07-28" } as const;
+  const client = new Client(clientInfo, { capabilities: clientCapabilities, versionNegotiation: { mode } });
+  const requestInit = { headers: { authorization: `Bearer ${key}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
+  const states: { status: string; [field: string]: unknown }[] = [];
+  const asked = Promise.withResolvers<string>();
+  const done = Promise.withResolvers<void>();
+  client.fallbackNotificationHandler = async (notification) => {
+    const { params } = TaskStatusNotificationV2Schema.parse({ jsonrpc: "2.0", ...notification });
+    states.push(params);
+    if (params.status === "input_required") asked.resolve(Object.keys(params.inputRequests)[0]!);
+    if (params.status === "completed") done.resolve();
+  };
+  const started = await client.callTool({
+    name: "start_turn",
+    arguments: { agent: "asking", message: "use execute make" },
+  });
+  const { turnId } = started.structuredContent as { turnId: string };
+  const subscription = await client.listen({ taskIds: [`asking.${turnId}`] } as never);
+  const approval = `/agents/asking/turns/${turnId}/approvals/${await asked.promise}`;
+  expect((await service.client.call("POST", approval, { decision: "allow" })).status).toBe(200);
+  await done.promise;
+  const statuses = states.map(({ status }) => status).filter((each) => each !== "working");
+  expect(statuses).toEqual(["input_required", "completed"]);
+  expect(states.at(-1)).toMatchObject({ result: { structuredContent: { reply: "used" } } });
+  // Nothing else was subscribed to, and the task has ended.
+  expect(await subscription.closed).toBe("graceful");
+  await client.close();
 });

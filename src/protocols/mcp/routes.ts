@@ -8,7 +8,7 @@ import { routes } from "../../contract/routes.ts";
 import { goneOf } from "../../core/http/gone.ts";
 import { countRequest } from "../../core/http/guard.ts";
 import { handle } from "../../core/http/handle.ts";
-import { sendText } from "../../core/http/sse.ts";
+import { sendEvents, sendText } from "../../core/http/sse.ts";
 import type { Carrier } from "../carried-operations.ts";
 import { handleRpcError } from "../rpc-errors.ts";
 import { answerApprovals } from "./elicitation.ts";
@@ -44,8 +44,12 @@ export function mcpRoutes(context: AppContext, servers = mcpServers(context)): F
       });
       const authInfo = authInfoOf({ carrier: { request, reply } });
       const parsedBody = request.body ?? null;
-      if (isSubscription(parsedBody))
-        return await send(reply, await subscriptions.open(asked, { authInfo, parsedBody }, request.caller));
+      if (isSubscription(parsedBody)) {
+        const opened = await subscriptions.open(asked, { authInfo, parsedBody }, { request, reply });
+        if (opened instanceof Response) return await send(reply, opened);
+        await sendEvents(reply, {}, () => opened);
+        return reply;
+      }
       const session = sessionFor(parsedBody);
       if (session !== null) reply.header(sessionHeader, session);
       await answerForm(context, { request, reply });

@@ -1,12 +1,5 @@
-import {
-  type McpServer,
-  MissingRequiredClientCapabilityError,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { type McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { AgentState } from "../../agents/agent.ts";
 import type { AppContext } from "../../context.ts";
 import { hasEnded } from "../../contract/chat.ts";
 import { BerthError } from "../../contract/errors.ts";
@@ -15,11 +8,11 @@ import type { Route } from "../../contract/route.ts";
 import { routes } from "../../contract/routes.ts";
 import { requireOwnTurn } from "../../core/http/authorize.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../../core/http/paging.ts";
-import { type PastTurn, shownStatus, type TurnState } from "../../turns/turn.ts";
 import type { CarriedOperation, Carrier } from "../carried-operations.ts";
-import { answerApprovals, Elicitation, elicitationOf } from "./elicitation.ts";
-import { type McpClient, tasksExtension } from "./mcp-client.ts";
+import { answerApprovals, Elicitation } from "./elicitation.ts";
+import type { McpClient } from "./mcp-client.ts";
 import { Progress } from "./progress.ts";
+import { type FoundTask, shownTask, withoutTasks } from "./shown-task.ts";
 import { stateOf } from "./task-state.ts";
 import { toResult } from "./tool.ts";
 import { answerOf, waitForTurn } from "./turn-tools.ts";
@@ -38,12 +31,6 @@ interface TaskParts {
   context: AppContext;
   carrier: Carrier;
   client: McpClient;
-}
-
-/** A turn of an agent that the caller may use. */
-interface Found {
-  agent: AgentState;
-  turn: TurnState;
 }
 
 /** Serves tasks, which are turns: those of the revision 2025-11-25, and of the extension of 2026-07-28. */
@@ -76,7 +63,7 @@ class Tasks {
   }
 
   get(taskId: string): Promise<Record<string, unknown>> {
-    return this.#perform(routes.getTurn, taskId, (found) => this.#shown(found));
+    return this.#perform(routes.getTurn, taskId, (found) => shownTask(this.#parts, found));
   }
 
   /** An empty result in the extension; before it, the task. */
@@ -85,7 +72,7 @@ class Tasks {
     return this.#perform(routes.cancelTurn, taskId, async (found) => {
       await turns.cancel(found.agent, found.turn);
       for await (const _ of turns.events.follow(found.turn, 0, AbortSignal.timeout(cancelSeconds * 1000)));
-      return this.#parts.client.isModern ? {} : this.#shown(found);
+      return this.#parts.client.isModern ? {} : shownTask(this.#parts, found);
     });
   }
 
@@ -129,33 +116,13 @@ class Tasks {
     return listing.catch(toProtocolError);
   }
 
-  /** A task with what its status adds in the extension: a result, or requests for the user. */
-  async #shown({ agent, turn }: Found): Promise<Record<string, unknown>> {
-    const { context, client } = this.#parts;
-    const past = await context.turns.past.read(agent.id, turn.id);
-    const state = stateOf({ agent: agent.name, turnId: turn.id }, past, client.isModern);
-    return client.isModern ? { ...state, ...(await this.#additionsTo(agent, past)) } : state;
-  }
-
-  async #additionsTo(agent: AgentState, past: PastTurn): Promise<Record<string, unknown>> {
-    const status = shownStatus(past);
-    if (status === "completed" || status === "failed")
-      return { result: { resultType: "complete", ...toResult(answerOf(agent, past)) } };
-    if (status !== "waiting") return {};
-    const open = this.#parts.client.elicits ? await this.#parts.context.approvals.firstOpen(past) : null;
-    return { inputRequests: open ? { [open.id]: elicitationOf(open) } : {} };
-  }
-
   async #perform(
     route: Route,
     taskId: string,
-    work: (found: Found, operation: CarriedOperation) => Promise<Record<string, unknown>>,
+    work: (found: FoundTask, operation: CarriedOperation) => Promise<Record<string, unknown>>,
   ): Promise<Record<string, unknown>> {
     const { context, carrier, client } = this.#parts;
-    if (client.isModern && !client.takesTask)
-      throw new MissingRequiredClientCapabilityError({
-        requiredCapabilities: { extensions: { [tasksExtension]: {} } },
-      });
+    if (client.isModern && !client.takesTask) throw withoutTasks();
     const place = placeIn(taskId);
     if (place?.rest !== "") throw noTask(taskId);
     const performed = context.operations.perform(route, carrier, async (operation) => {
