@@ -43,6 +43,27 @@ test("a command is allowed in the conversation, and the turn continues", async (
     .waitFor();
 });
 
+test("a and d answer the first question, but not while a text is written or as the question appears", async () => {
+  await open("kay");
+  const turn = await send("kay", "uses execute 2 step");
+  await turn.getByRole("button", { name: "Deny" }).nth(1).waitFor();
+  await page.keyboard.type("a");
+  expect(await page.getByLabel("Message to kay").inputValue()).toBe("a");
+  await page.getByRole("region", { name: "Conversation" }).focus();
+  const key = turn.getByRole("button", { name: "Deny" }).locator("kbd");
+  await key.waitFor();
+  await page.keyboard.press("d");
+  await page.keyboard.press("d");
+  await turn.getByText("Denied: execute step").waitFor();
+  await key.waitFor();
+  await page.keyboard.press("a");
+  await turn.getByText("Allowed: execute step").waitFor();
+  expect(await turn.getByText("Denied:").count()).toBe(1);
+  await page.keyboard.press("g");
+  await page.keyboard.press("a");
+  await page.waitForURL(/\/agents$/);
+});
+
 test("from a phone, with the machine asleep, on the page of what needs you", async () => {
   await open("eve");
   const turn = await send("eve", "use execute git push");

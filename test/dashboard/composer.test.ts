@@ -68,3 +68,46 @@ test("arrow keys bring back the messages of before, and never replace what was w
   await message().press("ArrowUp");
   expect(await message().inputValue()).toBe("own words");
 });
+
+test("@ suggests files of the agent, which keys or a click put into the message", async () => {
+  const { client } = service;
+  for (const path of ["src/main.ts", "src/日本 語.txt", "node_modules/x/main.js"])
+    await client.call("PUT", `/agents/ada/files/${path.split("/").map(encodeURIComponent).join("/")}`, "x");
+  const options = page.getByRole("listbox", { name: "Files" }).getByRole("option");
+  await message().fill("");
+  await message().pressSequentially("Read @main");
+  await options.filter({ hasText: "src/main.ts" }).waitFor();
+  expect(await options.first().textContent()).toBe("src/main.ts");
+  await message().press("Enter");
+  expect(await message().inputValue()).toBe("Read @src/main.ts ");
+  await message().pressSequentially("and @語");
+  await options.filter({ hasText: "日本" }).click();
+  expect(await message().inputValue()).toBe('Read @src/main.ts and @"src/日本 語.txt" ');
+  await message().pressSequentially("mail me@main");
+  await options.first().waitFor({ state: "detached" });
+  await message().press("Control+a");
+  await message().pressSequentially("hang @main");
+  await options.first().waitFor();
+  await message().press("Escape");
+  await options.first().waitFor({ state: "detached" });
+  expect(await message().inputValue()).toBe("hang @main");
+});
+
+test("/ suggests what can be done, and other text that begins with it is a message", async () => {
+  const options = page.getByRole("listbox", { name: "Commands" }).getByRole("option");
+  await message().fill("");
+  await message().pressSequentially("/f");
+  await options.filter({ hasText: "/fork" }).waitFor();
+  expect(await options.allTextContents()).toEqual(["/forkFork…", "/filesOpen Files"]);
+  await message().press("ArrowDown");
+  await message().press("Tab");
+  await page.waitForURL(/\/files$/);
+  await page.goBack();
+  await expect.poll(() => message().inputValue()).toBe("");
+  await message().pressSequentially("/new");
+  await message().press("Enter");
+  await page.getByRole("button", { name: "Conversation: Conversation 2" }).waitFor();
+  await message().pressSequentially("/etc/hosts is what?");
+  await message().press("Enter");
+  await page.getByRole("article", { name: "Turn: /etc/hosts is what?" }).waitFor();
+});

@@ -1,5 +1,5 @@
-import { type RefObject, useEffect, useEffectEvent, useRef } from "react";
-import { isTyping, prefixMs } from "../shell/shortcuts.ts";
+import { type RefObject, useEffect, useEffectEvent } from "react";
+import { isTyping, usePrefix } from "../shell/shortcuts.ts";
 
 /** The keys and what they move between, forwards and backwards. */
 const steps: Readonly<Record<string, [selector: string, by: 1 | -1]>> = {
@@ -11,13 +11,12 @@ const steps: Readonly<Record<string, [selector: string, by: 1 | -1]>> = {
 
 /** Moves the focus between files and changes by keys. */
 export function useChangeKeys(root: RefObject<HTMLElement | null>): void {
-  const prefixedAt = useRef(0);
+  const follows = usePrefix();
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { key, metaKey, ctrlKey, altKey, target } = event;
     if (metaKey || ctrlKey || altKey || isTyping(target)) return;
     // `g k` opens a view.
-    const isPrefixed = Date.now() - prefixedAt.current < prefixMs;
-    prefixedAt.current = key === "g" ? Date.now() : 0;
+    const isPrefixed = follows(key);
     const step = Object.hasOwn(steps, key) && !isPrefixed ? steps[key] : undefined;
     if (!step || !root.current) return;
     event.preventDefault();

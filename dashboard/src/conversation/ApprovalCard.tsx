@@ -4,10 +4,12 @@ import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { Button } from "../ui/Button.tsx";
 import { Failure } from "../ui/Failure.tsx";
+import { Key } from "../ui/Key.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { useMay } from "../workspace/use-may.ts";
 import { Block } from "./ToolCall.tsx";
 import type { ApprovalPart } from "./turn-state.ts";
+import { useAnswerKeys } from "./use-answer-keys.ts";
 
 export const approvalVerbs: Readonly<Record<Approval["kind"], string>> = {
   read: "read",
@@ -51,7 +53,7 @@ export function ApprovalCard({ agent, turnId, part }: { agent: string; turnId: s
       </pre>
       <ApprovalDiff diff={diff} />
       {!diff && kind !== "execute" && <Block label={tool ?? "Input"} value={input} />}
-      <ApprovalButtons agent={agent} turnId={turnId} id={request.id} hasSubject={subject !== null} />
+      <ApprovalButtons agent={agent} turnId={turnId} id={request.id} hasSubject={subject !== null} hasKeys />
     </section>
   );
 }
@@ -85,23 +87,26 @@ interface ButtonsProps {
   turnId: string;
   id: string;
   hasSubject: boolean;
+  /** Whether the keys `a` and `d` answer it. */
+  hasKeys?: boolean;
 }
 
 /** Answers an approval. Shown to those who may use the agent. */
-export function ApprovalButtons({ agent, turnId, id, hasSubject }: ButtonsProps) {
+export function ApprovalButtons({ agent, turnId, id, hasSubject, hasKeys = false }: ButtonsProps) {
   const mayUse = useMay("use");
   const [isAnswered, setIsAnswered] = useState(false);
   const answer = useAction(async (decision: "allow" | "allow-always" | "deny") => {
     await berth.agent(agent).approvals.answer(turnId, id, { decision });
     setIsAnswered(true);
   });
-  if (!mayUse) return <p className="text-sm text-muted">Somebody who may use the agent decides.</p>;
   const isBusy = answer.isBusy || isAnswered;
+  const areKeysHere = useAnswerKeys(id, hasKeys && mayUse && !isBusy ? answer.run : null);
+  if (!mayUse) return <p className="text-sm text-muted">Somebody who may use the agent decides.</p>;
   return (
     <div className="mt-2 grid gap-2">
       <div className="flex flex-wrap gap-2">
         <Button kind="primary" disabled={isBusy} onClick={() => answer.run("allow")}>
-          Allow
+          Allow {areKeysHere && <Key>a</Key>}
         </Button>
         {hasSubject && (
           <Button disabled={isBusy} onClick={() => answer.run("allow-always")}>
@@ -109,7 +114,7 @@ export function ApprovalButtons({ agent, turnId, id, hasSubject }: ButtonsProps)
           </Button>
         )}
         <Button disabled={isBusy} onClick={() => answer.run("deny")}>
-          Deny
+          Deny {areKeysHere && <Key>d</Key>}
         </Button>
       </div>
       <Failure of={answer.error} />

@@ -1,15 +1,15 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowUp, ChevronUp, CornerDownRight, Pencil, Square, X } from "lucide-react";
-import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { isRefusal } from "../api/client.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { Attachments } from "./Attachments.tsx";
 import { type Draft, emptyDraft, isEmpty, lineOf } from "./draft.ts";
-import { DropZone, FileButtons, type FilesProps } from "./FileInputs.tsx";
+import { DropZone, FileButtons } from "./FileInputs.tsx";
+import { MessageField } from "./MessageField.tsx";
 import { useAttaching } from "./use-attaching.ts";
-import { useHistory } from "./use-history.ts";
 import type { useSender } from "./use-sender.ts";
 
 interface ComposerProps {
@@ -83,7 +83,7 @@ export function Composer({ agent, sent, bar, draft, onDraft, sender, onInterrupt
           )}
           <FileButtons onFiles={attach} />
           <MessageField
-            label={`Message to ${agent}`}
+            agent={agent}
             placeholder={sender.isBusy ? "Begins when the agent has answered" : "Message"}
             text={draft.text}
             sent={sent}
@@ -120,56 +120,6 @@ export function Composer({ agent, sent, bar, draft, onDraft, sender, onInterrupt
         {bar}
       </div>
     </div>
-  );
-}
-
-interface FieldProps extends FilesProps {
-  text: string;
-  sent: readonly string[];
-  onText: (text: string) => void;
-  label: string;
-  placeholder: string;
-  onSend: () => void;
-  onSteer: () => void;
-}
-
-const hasTouch = matchMedia("(pointer: coarse)").matches;
-
-/** A text of several lines, which Enter sends, and Ctrl-Enter to the running turn. */
-function MessageField({ label, placeholder, text, sent, onText, onFiles, onSend, onSteer }: FieldProps) {
-  const field = useRef<HTMLTextAreaElement>(null);
-  const recall = useHistory(sent, text, onText);
-  const press = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return;
-    if (recall(event)) return event.preventDefault();
-    if (event.key !== "Enter" || event.shiftKey) return;
-    event.preventDefault();
-    if (event.ctrlKey || event.metaKey) onSteer();
-    else onSend();
-  };
-  const paste = (event: ClipboardEvent) => {
-    if (event.clipboardData.files.length === 0) return;
-    event.preventDefault();
-    onFiles([...event.clipboardData.files]);
-  };
-  // Resume editing the restored draft. On a phone the keyboard would cover half of a conversation that was only opened.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: at each edit, not at each key
-  useEffect(() => {
-    if ((document.activeElement === document.body && !hasTouch) || document.activeElement?.closest("article, ol"))
-      field.current?.focus();
-  }, [text]);
-  return (
-    <textarea
-      ref={field}
-      aria-label={label}
-      placeholder={placeholder}
-      value={text}
-      rows={1}
-      onChange={(event) => onText(event.target.value)}
-      onPaste={paste}
-      onKeyDown={press}
-      className="field-sizing-content max-h-[40vh] min-h-9 min-w-0 flex-1 resize-none bg-transparent px-2 py-1.5 text-base outline-none placeholder:text-muted md:text-[15px]"
-    />
   );
 }
 

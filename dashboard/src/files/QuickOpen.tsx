@@ -1,29 +1,18 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
-import fuzzysort from "fuzzysort";
 import { useState } from "react";
-import { berth } from "../api/client.ts";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
+import { allFilesQuery, matchingPaths, mostSearched } from "./all-files.ts";
 import { useGoToFiles } from "./place.ts";
-
-/** Entries that are searched at most. */
-const mostSearched = 5_000;
-const deepest = 8;
-const mostShown = 50;
 
 /** Opens a file below the agent's home folder by parts of its path. */
 export function QuickOpen({ name, onClose }: { name: string; onClose: () => void }) {
   const goTo = useGoToFiles();
   const [typed, setTyped] = useState("");
-  const { data, error } = useQuery({
-    queryKey: ["agents", name, "files", "all"],
-    queryFn: () => berth.agent(name).files.list("", { recursive: true, depth: deepest }).take(mostSearched),
-    staleTime: 0,
-  });
-  const paths = (data?.data ?? []).filter(({ type }) => type === "file").map(({ path }) => path);
-  const found = matching(paths, typed.trim());
+  const { data, error } = useQuery(allFilesQuery(name));
+  const found = matchingPaths(data?.data ?? [], typed.trim());
   return (
     <Dialog.Root open onOpenChange={(open) => open || onClose()}>
       <Dialog.Portal>
@@ -87,16 +76,4 @@ export function QuickOpen({ name, onClose }: { name: string; onClose: () => void
       </Dialog.Portal>
     </Dialog.Root>
   );
-}
-
-/** Those outside hidden and dependency folders come first. */
-function matching(paths: readonly string[], typed: string): string[] {
-  if (typed === "") return paths.filter((path) => !isAside(path)).slice(0, mostShown);
-  const found = fuzzysort.go(typed, paths, { limit: mostShown * 4 });
-  const targets = found.map(({ target }) => target);
-  return [...targets.filter((path) => !isAside(path)), ...targets.filter(isAside)].slice(0, mostShown);
-}
-
-function isAside(path: string): boolean {
-  return /(^|\/)(\.|node_modules\/|__pycache__\/|vendor\/)/.test(path);
 }

@@ -6,6 +6,10 @@ const inConversation = [
   ["Shift Enter", "New line"],
   ["Ctrl Enter", "Send to the running turn"],
   ["Esc", "Interrupt the turn"],
+  ["a", "Allow what the agent asks about"],
+  ["d", "Deny it"],
+  ["@", "Name a file of the agent"],
+  ["/", "Commands"],
 ] as const;
 
 const inFiles = [

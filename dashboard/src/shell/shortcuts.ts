@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useRef } from "react";
 import type { Place } from "./places.ts";
 
 /** How long `g` waits for the letter of a view. */
-export const prefixMs = 1_500;
+const prefixMs = 1_500;
 
 interface Keys {
   places: readonly Place[];
@@ -17,7 +17,7 @@ interface Keys {
 /** Keys that work wherever nothing is being typed. `Shortcuts.tsx` lists them. */
 export function useShortcuts({ places, mayCreate, openPalette, openShortcuts }: Keys): void {
   const navigate = useNavigate();
-  const prefixedAt = useRef(0);
+  const follows = usePrefix();
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { key, metaKey, ctrlKey, altKey } = event;
     if ((metaKey || ctrlKey) && key.toLowerCase() === "k") {
@@ -25,8 +25,7 @@ export function useShortcuts({ places, mayCreate, openPalette, openShortcuts }: 
       return openPalette();
     }
     if (metaKey || ctrlKey || altKey || isTyping(event.target)) return;
-    const isPrefixed = Date.now() - prefixedAt.current < prefixMs;
-    prefixedAt.current = key === "g" ? Date.now() : 0;
+    const isPrefixed = follows(key);
     const place = isPrefixed && places.find((each) => each.key === key);
     if (place) void navigate({ to: place.to });
     else if (key === "c" && mayCreate) void navigate({ to: "/create-agent" });
@@ -39,6 +38,16 @@ export function useShortcuts({ places, mayCreate, openPalette, openShortcuts }: 
     document.addEventListener("keydown", listen);
     return () => document.removeEventListener("keydown", listen);
   }, []);
+}
+
+/** Tells for each key whether it follows `g`, and so opens a view. */
+export function usePrefix(): (key: string) => boolean {
+  const prefixedAt = useRef(0);
+  return (key) => {
+    const isPrefixed = Date.now() - prefixedAt.current < prefixMs;
+    prefixedAt.current = key === "g" ? Date.now() : 0;
+    return isPrefixed;
+  };
 }
 
 /** Whether a key is input for a field or a dialog. */
