@@ -4,6 +4,7 @@ import { approvalFields, Decision } from "./approval-fields.ts";
 import { CreatedBy } from "./authors.ts";
 import { TurnChanges } from "./changes.ts";
 import { Effort } from "./effort.ts";
+import { flag } from "./flag.ts";
 import { askedLimits, Warning } from "./limits.ts";
 import { AskedOutput, OutputValue } from "./output.ts";
 import { PlanStep, planLimits } from "./plan.ts";
@@ -288,6 +289,7 @@ export const TurnsQuery = ListQuery.extend({
     .max(1_000_000_000)
     .optional()
     .meta({ description: "Only turns of this conversation." }),
+  events: flag.meta({ description: "`true`: with the events of turns that have ended." }),
 });
 
 export const TurnRecord = z
@@ -320,6 +322,10 @@ export const TurnRecord = z
     }),
     createdAt: time.meta({ description: "When it began; of a turn that has not begun, when it was queued." }),
     finishedAt: time.nullable(),
+    events: z.array(TurnEvent).nullable().optional().meta({
+      description:
+        "All of the turn's events, with neighbouring pieces of text joined; in lists that ask for them. Null: the turn has not ended, or they are too large for the list: read its stream.",
+    }),
   })
   .meta({ id: "Turn" });
 export type TurnRecord = z.infer<typeof TurnRecord>;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentParams } from "./agents.ts";
 import { CreatedBy } from "./authors.ts";
 import { FilePath, maximumPath } from "./file-path.ts";
+import { flag } from "./flag.ts";
 import { TicketQuery } from "./tickets.ts";
 
 /** The most entries on a page of a folder. */
@@ -19,8 +20,6 @@ export type FileUser = z.infer<typeof FileUser>;
 const UserQuery = z.strictObject({
   user: FileUser.default("agent").meta({ description: "The user in the machine whose permissions apply." }),
 });
-
-const flag = z.enum(["true", "false"]).default("false");
 
 export const ReadQuery = UserQuery.extend({
   limit: z.coerce

@@ -2,14 +2,12 @@ import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import type { AgentState } from "../agents/agent.ts";
 import { findAgent } from "../agents/find.ts";
 import type { AppContext } from "../context.ts";
-import type { TurnChanges } from "../contract/changes.ts";
 import {
   type ChatRequest,
   hasEnded,
   type Inclusion,
   inclusionOf,
   type SequencedEvent,
-  type TurnEvent,
   type TurnParams,
 } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
@@ -23,6 +21,8 @@ import { hasSeenEnd, lastEventId, type SseEvent, sendEvents, sendLastEvents } fr
 import { contentOf, type MessageContent } from "../uploads/content.ts";
 import { beginContent } from "./begin-content.ts";
 import { Changes } from "./changes.ts";
+import { withEvents } from "./listed-events.ts";
+import { shown } from "./shown-event.ts";
 import type { Steered } from "./steering.ts";
 import { type TurnState, toTurnSummary, toTurnView } from "./turn.ts";
 import type { Turns } from "./turns.ts";
@@ -126,7 +126,8 @@ export function turnRoutes(context: AppContext): FastifyPluginAsync {
       const { limit, cursor, conversation = null } = request.query;
       const after = fromCursor(cursor, timedPattern);
       const page = await turns.past.list(agent.id, limit + 1, after, { conversation });
-      return pageOf(page.map(toTurnView), limit, timedKey);
+      const list = pageOf(page.map(toTurnView), limit, timedKey);
+      return request.query.events === "true" ? { ...list, data: await withEvents(list.data, context) } : list;
     });
 
     handle(app, routes.listAccountTurns, async ({ query, caller }) => {
@@ -211,20 +212,4 @@ async function* visible(
 /** The end of a turn that failed or was cancelled may have the number of an event that was sent and lost. */
 function toSse({ seq, event }: SequencedEvent, data: unknown): SseEvent {
   return { id: seq, isEnd: event.type === "response.failed" || event.type === "response.cancelled", data };
-}
-
-/**
- * The event, without its usage and time unless the reader requested them, and without changes if there are none. For a
- * reader with an external key, without changes and authors.
- */
-function shown(event: TurnEvent, include: readonly Inclusion[], isInside: boolean): unknown {
-  const hidden: Record<string, undefined> = {};
-  if ("usage" in event && !include.includes("usage")) Object.assign(hidden, { usage: undefined, at: undefined });
-  if ("changes" in event && (!isInside || isEmpty(event.changes))) hidden.changes = undefined;
-  if ("createdBy" in event && !isInside) hidden.createdBy = undefined;
-  return { ...event, ...hidden };
-}
-
-function isEmpty(changes: TurnChanges | undefined): boolean {
-  return !changes || changes.created + changes.changed + changes.deleted === 0;
 }

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import type { UsageState } from "../billing/usage.ts";
-import type { Outcome, SequencedEvent, WhenBusy } from "../contract/chat.ts";
+import type { Outcome, SequencedEvent, TurnEvent, WhenBusy } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
 import { maximumQueue, maximumQueueOfKey } from "../contract/queue.ts";
@@ -16,6 +16,9 @@ import { maximumOpenTools, maximumToolId, type TurnProgress } from "./running-tu
 import type { Steered } from "./steering.ts";
 import { AgentChanged, type AgentMoment, type TurnState, turnInProgress } from "./turn.ts";
 import type { TurnAgent } from "./turns.ts";
+
+/** The most events of a turn that are read at once, and their size in bytes of JSON. */
+const wholeLimits = { events: 4_000, size: 256 * 1024 };
 
 /** The part of a turn that is stored at its end. */
 interface TurnEnd {
@@ -173,6 +176,20 @@ export class TurnStore {
       ) sized
       where before < ${batchSize} order by seq`.execute(this.#database);
     return rows;
+  }
+
+  /** All events of each of the turns, by its id. Turns with many or large ones are left out. */
+  async wholeEvents(turnIds: readonly string[]): Promise<Map<string, TurnEvent[]>> {
+    const { rows } = await sql<{ id: string; events: TurnEvent[] }>`
+      select asked.id, json_agg(page.event order by page.seq) as events
+      from unnest(${turnIds}::uuid[]) as asked(id), lateral (
+        select seq, event from turn_events where turn_id = asked.id order by seq limit ${wholeLimits.events + 1}
+      ) page
+      group by asked.id
+      having count(*) <= ${wholeLimits.events} and sum(octet_length(page.event::text)) <= ${wholeLimits.size}`.execute(
+      this.#database,
+    );
+    return new Map(rows.map(({ id, events }) => [id, events]));
   }
 
   /**

@@ -80,3 +80,17 @@ test("errors are gone through from the newest to the oldest", async () => {
   await error.click();
   await turn("tools").waitFor();
 });
+
+test("a conversation that is opened needs no stream for turns that are over", async () => {
+  const streams: string[] = [];
+  const fresh = await dashboard.signedIn();
+  fresh.page.on("request", (request) => {
+    if (/\/turns\/[^/]+\/events/.test(request.url())) streams.push(request.url());
+  });
+  await fresh.page.goto(`${dashboard.url}/-/agents/ada`);
+  const article = fresh.page.getByRole("article", { name: "Turn: tool" });
+  await article.locator("summary", { hasText: "Bash" }).waitFor();
+  await article.getByText("done", { exact: true }).waitFor();
+  expect(streams).toEqual([]);
+  await fresh.context.close();
+});

@@ -76,7 +76,7 @@ function Whole({ agent: name, turn }: { agent: string; turn: Turn }) {
         onEdit={write}
         onSendAgain={write}
       />
-      {isUnderWay(turn) && <PinnedPlan agent={name} turnId={turn.id} />}
+      {isUnderWay(turn) && <PinnedPlan agent={name} turn={turn} />}
     </>
   );
 }

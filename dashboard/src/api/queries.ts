@@ -246,7 +246,7 @@ export const turnsKey = (name: string) => ["agents", name, "turns"];
 export function turnsQuery(name: string, conversation: number | null) {
   return infiniteQueryOptions({
     queryKey: [...turnsKey(name), conversation],
-    queryFn: ({ pageParam }) => turnsFrom(name, conversation, pageParam, turnPage),
+    queryFn: ({ pageParam }) => turnsFrom(name, conversation, { cursor: pageParam, limit: turnPage, events: true }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
     staleTime: Number.POSITIVE_INFINITY,
@@ -266,9 +266,21 @@ export function turnQuery(name: string, turnId: string) {
   });
 }
 
+interface TurnsPage {
+  cursor: string | null;
+  limit: number;
+  /** Whether turns that have ended come with their events. */
+  events: boolean;
+}
+
 /** A page of an agent's turns, the newest first. */
-export function turnsFrom(name: string, conversation: number | null, cursor: string | null, limit: number) {
-  const query = { limit, ...(cursor !== null && { cursor }), ...(conversation !== null && { conversation }) };
+export function turnsFrom(name: string, conversation: number | null, { cursor, limit, events }: TurnsPage) {
+  const query = {
+    limit,
+    ...(cursor !== null && { cursor }),
+    ...(conversation !== null && { conversation }),
+    ...(events && { events: "true" as const }),
+  };
   return berth.connection.call("listTurns", { path: { name }, query });
 }
 

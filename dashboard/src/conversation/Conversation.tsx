@@ -67,7 +67,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <ConversationBar agent={name} shown={conversation} />
-      <Spoken agent={name} running={running?.id} />
+      <Spoken agent={name} running={running} />
       <Loaded query={query}>
         {() =>
           agent && turns.length === 0 && sender.sending === null ? (
@@ -85,7 +85,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
           )
         }
       </Loaded>
-      {running && <PinnedPlan agent={name} turnId={running.id} />}
+      {running && <PinnedPlan agent={name} turn={running} />}
       {replaced !== null && (
         <ReplacedDraft draft={replaced} onRestore={() => setDraft(replaced)} onEnd={() => setReplaced(null)} />
       )}

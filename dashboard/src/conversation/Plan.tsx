@@ -1,4 +1,4 @@
-import type { PlanStep } from "@berth/client";
+import type { PlanStep, Turn } from "@berth/client";
 import { CircleCheck, CircleDashed, CircleDot, ListTodo, type LucideIcon } from "lucide-react";
 import { classes } from "../ui/classes.ts";
 import { Folded } from "./Folded.tsx";
@@ -22,8 +22,8 @@ export function Plan({ steps }: { steps: Steps }) {
 }
 
 /** The plan of the turn that runs, above the message field. It opens to all steps. */
-export function PinnedPlan({ agent, turnId }: { agent: string; turnId: string }) {
-  const { state } = useLiveTurn(agent, turnId, true, true);
+export function PinnedPlan({ agent, turn }: { agent: string; turn: Turn }) {
+  const { state } = useLiveTurn(agent, turn, true);
   const steps = stepsIn(state.parts);
   if (steps.length === 0 || isOver(state.phase)) return null;
   return (

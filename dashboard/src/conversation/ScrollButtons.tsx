@@ -32,7 +32,7 @@ interface ToErrorProps {
 
 /** Goes to the turn above what is shown that failed, or in which a call failed; from the first one to the last. */
 export function ToError({ agent, turns, virtualizer }: ToErrorProps) {
-  const isWrong = ({ id, status }: Turn) => status === "failed" || liveTurnsOf(agent).hasFailedCall(id);
+  const isWrong = (turn: Turn) => turn.status === "failed" || liveTurnsOf(agent).hasFailedCall(turn);
   if (!turns.some(isWrong)) return null;
   const go = () => {
     const from = virtualizer.scrollOffset ?? 0;

@@ -1,3 +1,4 @@
+import type { Turn } from "@berth/client";
 import { useEffect, useState } from "react";
 import { useLiveTurn } from "./live-turns.ts";
 import { plainOf } from "./plain.ts";
@@ -14,18 +15,18 @@ interface Said {
 }
 
 /** Gives screen readers the reply of the newest turn that has run here, sentence by sentence as it arrives. */
-export function Spoken({ agent, running }: { agent: string; running: string | undefined }) {
+export function Spoken({ agent, running }: { agent: string; running: Turn | undefined }) {
   const [last, setLast] = useState(running);
-  if (running !== undefined && running !== last) setLast(running);
+  if (running !== undefined && running.id !== last?.id) setLast(running);
   return (
     <div aria-live="polite" className="sr-only">
-      {last !== undefined && <Sentences key={last} agent={agent} turnId={last} />}
+      {last !== undefined && <Sentences key={last.id} agent={agent} turn={last} />}
     </div>
   );
 }
 
-function Sentences({ agent, turnId }: { agent: string; turnId: string }) {
-  const { state } = useLiveTurn(agent, turnId, true, true);
+function Sentences({ agent, turn }: { agent: string; turn: Turn }) {
+  const { state } = useLiveTurn(agent, turn, true);
   const text = textOf(state.parts);
   const hasEnded = isOver(state.phase);
   // Text that was there before is read like the rest of the page.

@@ -55,7 +55,7 @@ export const TurnView = memo(
     const draft: Draft = { text: turn.message, files: turn.attachments };
     const author = useAuthor()(turn.createdBy);
     const stays = useStays(isPassing);
-    const { state, isBroken, error, readAgain } = useLiveTurn(agent, turn.id, isUnderWay(turn), stays);
+    const { state, isBroken, error, readAgain } = useLiveTurn(agent, turn, stays);
     const hasJustEnded = isOver(state.phase) && isUnderWay(turn);
     const tellEnd = useEffectEvent(() => onEnded(turn.id));
     useEffect(() => {

@@ -1,8 +1,9 @@
-import { isLast, type Reply, type TurnEvent } from "@berth/client";
+import { isLast, type Reply, type Turn, type TurnEvent } from "@berth/client";
 import { useSyncExternalStore } from "react";
 import { berth, reachability } from "../api/client.ts";
 import { messageOf } from "../ui/message.ts";
 import { contentOf, type Draft } from "./draft.ts";
+import { isUnderWay } from "./turn-list.ts";
 import { emptyTurn, isOver, reduceTurn, type TurnState } from "./turn-state.ts";
 
 const include = ["status", "reasoning", "tools", "usage", "approvals"] as const;
@@ -36,12 +37,16 @@ class LiveTurns {
     });
   }
 
-  /** The reading of a turn that has begun. It begins when somebody subscribes to it. */
-  of(turnId: string, isRunning: boolean): Reading {
+  /**
+   * The reading of a turn that has begun. It begins when somebody subscribes to it. `events`: all of the turn's, if they are
+   * known.
+   */
+  of(turnId: string, isRunning: boolean, events: readonly TurnEvent[] | null): Reading {
     const known = this.#turns.get(turnId);
     if (known) return known;
     const open = (onBroken: () => void) => berth.agent(this.#agent).reply(turnId, { include, onBroken });
     const reading = new Reading(open, isRunning ? null : this.#inTurn);
+    if (events) reading.know(events);
     this.#turns.set(turnId, reading);
     this.#forget();
     return reading;
@@ -80,10 +85,13 @@ class LiveTurns {
     return turnId;
   }
 
-  /** Whether a call failed in a turn. False for one whose events have not been read. */
-  hasFailedCall(turnId: string): boolean {
-    const parts = this.#turns.get(turnId)?.current.state.parts ?? [];
-    return parts.some((part) => part.kind === "tool" && part.status === "failed");
+  /** Whether a call failed in a turn. False for one whose events are not known. */
+  hasFailedCall({ id, events }: Pick<Turn, "id" | "events">): boolean {
+    const parts = this.#turns.get(id)?.current.state.parts ?? [];
+    return (
+      parts.some((part) => part.kind === "tool" && part.status === "failed") ||
+      (events ?? []).some((event) => event.type === "response.tool_call.completed" && event.status === "failed")
+    );
   }
 
   #forget(): void {
@@ -148,6 +156,12 @@ class Reading {
     return () => this.#changed.delete(changed);
   };
 
+  /** Takes the events of a turn that has ended instead of reading them. */
+  know(events: readonly TurnEvent[]): void {
+    this.#isBegun = true;
+    this.#live = { ...unread, state: events.reduce(reduceTurn, emptyTurn) };
+  }
+
   /** Reads, if that has not begun, or has failed. */
   begin = (): void => {
     if (this.#isBegun) return;
@@ -199,9 +213,11 @@ class Reading {
   }
 }
 
+type LiveTurnOf = Pick<Turn, "id" | "status" | "events">;
+
 /** The state of a turn, live; its events are read while any component `isReading`. */
-export function useLiveTurn(agent: string, turnId: string, isRunning: boolean, isReading: boolean) {
-  const reading = liveTurnsOf(agent).of(turnId, isRunning);
+export function useLiveTurn(agent: string, { id, status, events = null }: LiveTurnOf, isReading: boolean) {
+  const reading = liveTurnsOf(agent).of(id, isUnderWay({ status }), events);
   const live = useSyncExternalStore(isReading ? reading.subscribe : nothing, () => reading.current);
   return { ...live, readAgain: reading.begin };
 }

@@ -21,7 +21,7 @@ export function useTurns(name: string, conversation: number | null) {
     queries.setQueryData<Pages>(options.queryKey, (known) => known && merged(known, fresh));
   };
   const refresh = async () => {
-    const { data } = await turnsFrom(name, conversation, null, newest);
+    const { data } = await turnsFrom(name, conversation, { cursor: null, limit: newest, events: false });
     const known = queries.getQueryData<Pages>(options.queryKey)?.pages[0]?.data ?? [];
     const isGap = data.length === newest && !data.some(({ id }) => known.some((turn) => turn.id === id));
     if (isGap) await queries.invalidateQueries({ queryKey: options.queryKey });
@@ -53,12 +53,17 @@ function merged(known: Pages, fresh: readonly Turn[]): Pages {
     data: page.data.map((turn) => {
       const next = byId.get(turn.id);
       byId.delete(turn.id);
-      return next && (isOver(next) || !isOver(turn)) ? next : turn;
+      return next && (isOver(next) || !isOver(turn)) ? withEventsOf(turn, next) : turn;
     }),
   }));
   const [first, ...rest] = pages;
   if (!first) return known;
   return { ...known, pages: [{ ...first, data: [...byId.values(), ...first.data] }, ...rest] };
+}
+
+/** The newer turn, with the events that only the known one came with. */
+function withEventsOf(known: Turn, next: Turn): Turn {
+  return known.events === undefined ? next : { events: known.events, ...next };
 }
 
 function isOver(turn: Turn): boolean {

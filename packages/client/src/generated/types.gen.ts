@@ -5517,6 +5517,10 @@ export type Turn = {
      */
     createdAt: string;
     finishedAt: string | null;
+    /**
+     * All of the turn's events, with neighbouring pieces of text joined; in lists that ask for them. Null: the turn has not ended, or they are too large for the list: read its stream.
+     */
+    events?: Array<TurnEvent> | null;
 };
 
 /**
@@ -8677,6 +8681,10 @@ export type ListTurnsData = {
          * Only turns of this conversation.
          */
         conversation?: number;
+        /**
+         * `true`: with the events of turns that have ended.
+         */
+        events?: 'true' | 'false';
     };
     url: '/agents/{name}/turns';
 };
