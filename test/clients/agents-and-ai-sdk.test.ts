@@ -1,5 +1,5 @@
 import { createOpenResponses } from "@ai-sdk/open-responses";
-import { Agent, OpenAIResponsesModel, Runner, tool, user } from "@openai/agents";
+import { Agent, OpenAIResponsesModel, OpenAIResponsesWSModel, Runner, tool, user } from "@openai/agents";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 /** An agent of OpenAI's SDK whose model is one of ours, with a function. */
-async function agentOf(name: string) {
+async function agentOf(name: string, Model: typeof OpenAIResponsesModel = OpenAIResponsesModel) {
   await service.client.createAgent(name);
   const openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key });
   const weather = tool({
@@ -24,7 +24,7 @@ async function agentOf(name: string) {
     parameters: z.object({ city: z.string() }),
     execute: async ({ city }) => `rain in ${city}`,
   });
-  const model = new OpenAIResponsesModel(openai as never, name);
+  const model = new Model(openai as never, name);
   return new Agent({ name, instructions: "Be brief.", model, tools: [weather] });
 }
 
@@ -38,6 +38,17 @@ test("the Agents SDK runs an agent, and its functions, to the end", async () => 
   let text = "";
   for await (const piece of streamed.toTextStream()) text += piece;
   expect(text).toBe("1 2 3 ");
+});
+
+test("the Agents SDK runs an agent over a WebSocket, with functions", async () => {
+  const agent = await agentOf("agents-socket", OpenAIResponsesWSModel);
+  const runner = new Runner({ tracingDisabled: true });
+  expect((await runner.run(agent, 'call weather {"city":"Oslo"}')).finalOutput).toBe("rain in Oslo");
+  const streamed = await runner.run(agent, "count 3", { stream: true });
+  let text = "";
+  for await (const piece of streamed.toTextStream()) text += piece;
+  expect(text).toBe("1 2 3 ");
+  await (agent.model as OpenAIResponsesWSModel).close();
 });
 
 test("a history that either SDK sends continues its conversation", async () => {

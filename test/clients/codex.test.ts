@@ -1,28 +1,20 @@
-import { execFile, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { installedClient } from "../support/installed-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { seedFolder } from "../support/warm-seed.ts";
 
-// OpenAI's codex, unmodified from npm, with an agent as its model. It is large, so it is installed once and kept, apart
-// from what a checkout needs.
+// OpenAI's codex, unmodified from npm, with an agent as its model.
 
-const version = "0.171.0";
-const folder = join(seedFolder, `codex-${version}`);
+let folder: string;
 let service: ScriptedService;
 let home: string;
 
 beforeAll(async () => {
-  if (!(await stat(folder).catch(() => null))) {
-    const partial = `${folder}.partial-${process.pid}`;
-    await mkdir(partial, { recursive: true });
-    const install = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", partial];
-    await promisify(execFile)("npm", [...install, `@openai/codex@${version}`]);
-    await rename(partial, folder).catch(() => rm(partial, { recursive: true }));
-  }
+  folder = await installedClient("codex", ["@openai/codex@0.171.0"]);
   service = await ScriptedService.start();
   home = await mkdtemp(join(seedFolder, "codex-home-"));
   const { url } = service.client;
@@ -56,6 +48,7 @@ async function codex(agent: string, message: string, more: string[] = []): Promi
   });
   const [said, errors] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
   expect(errors).not.toContain("deprecated");
+  expect(errors).not.toContain("Falling back from WebSockets");
   return said || errors;
 }
 
@@ -66,4 +59,12 @@ test("codex talks to an agent, which runs commands on codex's side", { timeout: 
   // A resumed session sends its history, which is that of a conversation.
   expect(await codex("ada", "recall", ["resume", "--last"])).toMatch(/call exec_command.*\nrecall/);
   expect(await codex("nobody", "x")).toContain("There is no agent nobody.");
+});
+
+test("codex uses a WebSocket, with functions", { timeout: 180_000 }, async () => {
+  await service.client.createAgent("bob");
+  const config = join(home, "config.toml");
+  await writeFile(config, `${await readFile(config, "utf8")}supports_websockets = true\n`);
+  expect(await codex("bob", "count 3")).toContain("1 2 3");
+  expect(await codex("bob", 'call exec_command {"cmd":"echo by a socket"}')).toContain("by a socket");
 });

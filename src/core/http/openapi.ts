@@ -24,12 +24,14 @@ const form = {
   },
 };
 
+const license = { name: "Apache-2.0", identifier: "Apache-2.0" };
+
 /** Makes `app.swagger()` return the OpenAPI document of the routes added to `app` afterwards. */
 export async function describeRoutes(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
-      info: { title: "Berth", version, description: "Agents, each in a virtual machine of its own." },
+      info: { title: "Berth", version, description: "Agents, each in a virtual machine of its own.", license },
       // The address that has served the document.
       servers: [{ url: "/" }],
       components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
@@ -143,7 +145,10 @@ function describedWebhooks(): Record<string, unknown> {
     const { id, description } = schema.meta()!;
     const content = { "application/json": { schema: { $ref: `#/components/schemas/${id}` } } };
     const responses = { "2XX": { description: "The event was received." } };
-    const operation = { summary: description, requestBody: { required: true, content }, responses };
+    // Of `turn.completed`: `postTurnCompleted`.
+    const operationId = `post.${type}`.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const requestBody = { required: true, content };
+    const operation = { operationId, summary: description, security: [], requestBody, responses };
     return [type, { post: operation }];
   });
   return Object.fromEntries(described);
