@@ -223,3 +223,15 @@ test("a body with very many levels is refused before it is parsed", async () => 
   const answer = await client.call("POST", "/agents", `{"name":${"[".repeat(400_000)}${"]".repeat(400_000)}}`);
   expectError(answer, 400, "request_invalid", /100000 JSON values and 200 levels/);
 });
+
+test("a request without a body may name the type of one", async () => {
+  await client.createAgent("bodiless");
+  const asJson = { "content-type": "application/json" };
+  for (const [method, path, status] of [
+    ["POST", "/agents/bodiless/conversation/reset", 200],
+    ["DELETE", "/v1/files/file-none", 404],
+    ["DELETE", "/agents/bodiless", 204],
+  ] as const)
+    expect((await client.call(method, path, "", asJson)).status, path).toBe(status);
+  expectError(await client.call("POST", "/agents", "", asJson), 400, "request_invalid", /not JSON/);
+});
