@@ -219,7 +219,7 @@ const credits = createRoute({
 const audit = createRoute({
   getParentRoute: () => shell,
   path: "/audit",
-  validateSearch: filtersIn("agent", "outcome", "search"),
+  validateSearch: filtersIn("agent", "outcome", "search", "since", "until"),
   component: lazyRouteComponent(() => import("./audit/Audit.tsx"), "Audit"),
 });
 

@@ -16,6 +16,10 @@ export interface AuditFilter {
   outcome: AuditOutcome | null;
   /** Text in the operation, agent, resource, address, code or the name of the author, ignoring case. */
   search: string | null;
+  /** Inclusive. */
+  since: Date | null;
+  /** Exclusive. */
+  until: Date | null;
 }
 
 /** The entry as the account's owner sees it. */

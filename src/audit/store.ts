@@ -43,13 +43,15 @@ export class AuditStore {
     viewer: Viewer,
     limit: number,
     after: AuditPosition | null,
-    { agent, outcome, search }: AuditFilter,
+    { agent, outcome, search, since, until }: AuditFilter,
   ): Promise<Sought<AuditEntryState, AuditPosition>> {
     const entries = this.#database
       .selectFrom("audit_entries")
       .where("account_id", "=", viewer.accountId)
       .where(isShown(viewer))
       .$if(agent !== null, (query) => query.where("agent_name", "=", agent))
+      .$if(since !== null, (query) => query.where("at", ">=", since!))
+      .$if(until !== null, (query) => query.where("at", "<", until!))
       .$if(after !== null, (query) =>
         query.where(({ eb, refTuple, tuple }) => eb(refTuple("at", "id"), "<", tuple(after!.at, after!.id))),
       )

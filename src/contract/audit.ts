@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentName, ListQuery } from "./agents.ts";
 import { CreatedBy } from "./authors.ts";
 import { credentials } from "./keys.ts";
+import { Format, Since, Until } from "./report.ts";
 
 const auditOutcomes = ["done", "refused"] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
@@ -22,6 +23,9 @@ export const AuditQuery = ListQuery.extend({
       description:
         "Only entries with this text in their operation, agent, resource, address, code or the author's name, ignoring case.",
     }),
+  since: Since.optional(),
+  until: Until.optional(),
+  format: Format,
 });
 
 /** A request that changed something or was forbidden, as the account's owner sees it. */

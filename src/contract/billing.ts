@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AgentName, ListQuery } from "./agents.ts";
 import { Credits, SignedCredits } from "./credits.ts";
+import { Format, Since, Until } from "./report.ts";
 import { UserName } from "./users.ts";
 
 const time = z.iso.datetime();
@@ -74,17 +75,6 @@ export const ChangeBilling = z
   .refine((change) => Object.keys(change).length > 0, { message: "monthlyLimit or lowCredits is required." })
   .meta({ id: "ChangeBilling" });
 export type ChangeBilling = z.infer<typeof ChangeBilling>;
-
-const formats = ["json", "csv"] as const;
-const Format = z
-  .enum(formats)
-  .optional()
-  .meta({ description: "`csv` as with `Accept: text/csv`: all rows, no pages." });
-
-const Since = z.iso
-  .datetime({ offset: true, message: "A time is ISO 8601, such as 2030-01-31T12:00:00Z." })
-  .meta({ description: "Earliest time, inclusive." });
-const Until = Since.meta({ description: "Latest time, exclusive." });
 
 export const EntriesQuery = ListQuery.extend({
   agent: AgentName.optional().meta({ description: "Only entries of agents of this name." }),

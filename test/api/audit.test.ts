@@ -331,3 +331,26 @@ test("a request whose client has gone has its entry, with the client's address",
   const [command] = (await owner.call("GET", "/agents/gone/commands")).body.data;
   await owner.call("POST", `/agents/gone/commands/${command.id}/signal`, { signal: "SIGKILL" });
 });
+
+test("entries of a span of time are read as a page or, all of them, as CSV", async () => {
+  const auditor = await newAccount(service);
+  await auditor.call("POST", "/agents", { name: "cary" });
+  await auditor.call("PATCH", "/agents/cary", { instructions: "Be brief." });
+  await auditor.call("DELETE", "/agents/nobody");
+  const all = (await auditor.call("GET", "/audit")).body.data;
+  const middle = all[1].at;
+  const [since, until] = await Promise.all(
+    ["since", "until"].map(async (edge) => (await auditor.call("GET", `/audit?${edge}=${middle}`)).body.data),
+  );
+  expect(since.every(({ at }: { at: string }) => at >= middle)).toBe(true);
+  expect(until.every(({ at }: { at: string }) => at < middle)).toBe(true);
+  expect(since.length + until.length).toBe(all.length);
+  const response = await auditor.fetch("GET", "/audit?format=csv&outcome=refused");
+  expect(response.headers.get("content-type")).toMatch(/^text\/csv/);
+  const [head, ...rows] = (await response.text()).trim().split("\r\n");
+  expect(head).toBe("at,by,person,credential,address,operation,agent,agentId,resource,status,code,requestId,id");
+  expect(rows.length).toBe(1);
+  expect(rows[0]).toContain("DELETE /agents/{name},nobody,,,404,agent_not_found");
+  const bad = await auditor.call("GET", "/audit?since=yesterday");
+  expect([bad.status, bad.body.message]).toEqual([400, expect.stringContaining("ISO 8601")]);
+});

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Dashboard } from "../support/dashboard.ts";
@@ -48,6 +49,20 @@ test("the filters of the audit log, of credits and of connections are kept by a 
     await page.reload();
     await expect.poll(() => page.getByLabel(label).inputValue()).toBe(values[label]);
   }
+});
+
+test("the audit log is limited to days, both included, and downloaded as CSV", async () => {
+  const today = new Date().toISOString().slice(0, 10);
+  await goto(`/audit?since=${today}&until=${today}`);
+  await page.getByRole("row").filter({ hasText: "POST /agents" }).first().waitFor();
+  expect(await page.getByLabel("From", { exact: true }).inputValue()).toBe(today);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download as CSV" }).click();
+  const text = await readFile(await (await download).path(), "utf8");
+  expect(text).toMatch(/^at,by,person,.*\r\n/);
+  expect(text).toContain("POST /agents");
+  await page.getByLabel("To", { exact: true }).fill("2001-01-01");
+  await page.getByText("No matching entries").waitFor();
 });
 
 test("several agents are deleted once their number is typed, and their names are shown", async () => {

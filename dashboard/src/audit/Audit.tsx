@@ -1,8 +1,13 @@
 import { type AuditEntry, authorText } from "@berth/client";
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
+import { saveAs } from "../agent/save-as.ts";
+import { berth } from "../api/client.ts";
 import { type AuditFilter, agentsQuery, auditQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { DaySpan, type SpanName, spanOf } from "../ui/DaySpan.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Select } from "../ui/Field.tsx";
 import { nameIn, useFilters } from "../ui/filters.ts";
 import { Loaded } from "../ui/Loaded.tsx";
@@ -11,11 +16,12 @@ import { Older } from "../ui/Older.tsx";
 import { SearchInput } from "../ui/SearchInput.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
+import { useAction } from "../ui/use-action.ts";
 import { useSettled } from "../ui/use-settled.ts";
 import { View } from "../ui/View.tsx";
 
 type Outcome = NonNullable<AuditFilter["outcome"]>;
-type FilterName = "agent" | "outcome" | "search";
+type FilterName = "agent" | "outcome" | "search" | SpanName;
 
 const outcomes: Readonly<Record<Outcome, string>> = { done: "Done", refused: "Refused" };
 
@@ -27,17 +33,34 @@ export function Audit() {
   const [{ agent, search = "", ...others }, change] = useFilters<FilterName>();
   const outcome = nameIn(outcomes, others.outcome);
   const text = useSettled(search.trim(), typingMs);
-  const query = useInfiniteQuery({
-    ...auditQuery({ ...(agent && { agent }), ...(outcome && { outcome }), ...(text && { search: text }) }),
-    placeholderData: keepPreviousData,
+  const filter = {
+    ...(agent && { agent }),
+    ...(outcome && { outcome }),
+    ...(text && { search: text }),
+    ...spanOf(others),
+  };
+  const query = useInfiniteQuery({ ...auditQuery(filter), placeholderData: keepPreviousData });
+  const download = useAction(async () => {
+    const headers = { accept: "text/csv" };
+    const response = await berth.connection.request("listAuditEntries", { query: filter, headers });
+    saveAs(await response.blob(), "berth-audit.csv");
   });
   return (
-    <View title="Audit">
+    <View
+      title="Audit"
+      actions={
+        <Button isBusy={download.isBusy} onClick={() => download.run()}>
+          Download as CSV
+        </Button>
+      }
+    >
       <div className="flex flex-wrap gap-2">
         <AgentFilter value={agent} onChange={(chosen) => change({ agent: chosen })} />
         <OutcomeFilter value={outcome} onChange={(chosen) => change({ outcome: chosen })} />
         <SearchInput label="Search the log" value={search} onChange={(next) => change({ search: next })} />
+        <DaySpan chosen={others} onChange={change} />
       </div>
+      <Failure of={download.error} />
       <Loaded query={query}>
         {({ pages }) => <Entries entries={pages.flatMap(({ data }) => data)} hasMore={query.hasNextPage} />}
       </Loaded>

@@ -5,8 +5,9 @@ import { berth } from "../api/client.ts";
 import { agentsQuery, type EntryFilter, entriesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
+import { DaySpan, type SpanName, spanOf } from "../ui/DaySpan.tsx";
 import { Failure } from "../ui/Failure.tsx";
-import { Input, Select } from "../ui/Field.tsx";
+import { Select } from "../ui/Field.tsx";
 import { nameIn, useFilters } from "../ui/filters.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
@@ -27,23 +28,18 @@ const kindWords: Readonly<Record<Kind, string>> = {
   machine: "machine",
 };
 
-type FilterName = "agent" | "kind" | "since" | "until";
+type FilterName = "agent" | "kind" | SpanName;
 
-/** The filter in the page's address, whose ends are days: their first moment in UTC. */
-function filterOf({ agent, kind, since, until }: Partial<Record<FilterName, string>>): EntryFilter {
+const number = new Intl.NumberFormat("en");
+
+/** The filter in the page's address. */
+function filterOf({ agent, kind, ...span }: Partial<Record<FilterName, string>>): EntryFilter {
   const known = nameIn(kindWords, kind);
-  const [from, to] = [momentOf(since), momentOf(until)];
   return {
     ...(agent !== undefined && { agent }),
     ...(known !== undefined && { kind: known }),
-    ...(from !== undefined && { since: from }),
-    ...(to !== undefined && { until: to }),
+    ...spanOf(span),
   };
-}
-
-function momentOf(day = ""): string | undefined {
-  const ms = Date.parse(day);
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
 
 /** Everything that was given and taken. */
@@ -118,18 +114,7 @@ function Filters() {
           </option>
         ))}
       </Select>
-      {(["since", "until"] as const).map((edge) => (
-        <div key={edge} className="flex items-center gap-2 text-sm text-muted">
-          {edge}
-          <Input
-            type="date"
-            aria-label={edge}
-            className="!w-auto"
-            defaultValue={chosen[edge] ?? ""}
-            onChange={({ target }) => change({ [edge]: target.value })}
-          />
-        </div>
-      ))}
+      <DaySpan chosen={chosen} onChange={change} />
     </div>
   );
 }
@@ -154,7 +139,10 @@ function Row({ entry }: { entry: CreditEntry }) {
 }
 
 function reasonOf({ note, model, tokens, machineSeconds, memoryMiB }: CreditEntry): string {
-  if (model !== null) return tokens ? `${model}, ${tokens.inputTokens} tokens in, ${tokens.outputTokens} out` : model;
+  if (model !== null)
+    return tokens
+      ? `${model}, ${number.format(tokens.inputTokens)} tokens in, ${number.format(tokens.outputTokens)} out`
+      : model;
   if (machineSeconds !== null) return `${duration(machineSeconds * 1000)} awake with ${memoryMiB} MiB`;
   return note ?? "";
 }

@@ -4,7 +4,7 @@ import type { ToolCommand } from "../command.ts";
 import { connect } from "../connect.ts";
 import { limitOption } from "../options.ts";
 import { printable } from "../terminal.ts";
-import { localTime } from "../time.ts";
+import { localTime, pastTime } from "../time.ts";
 import { note } from "../verbosity.ts";
 import { type ConnectionsOptions, connectionColumns, verdictOption } from "./agents-network.ts";
 
@@ -12,6 +12,7 @@ interface AuditOptions {
   agent?: string;
   outcome?: "done" | "refused";
   search?: string;
+  since?: string;
   limit: number;
 }
 
@@ -26,16 +27,20 @@ export function register(program: ToolCommand): void {
       "-s, --search <text>",
       "only entries with this text in their operation, agent, resource, author, address or code",
     )
+    .option("--since <time>", "only entries since: hours (12h) or days (90d) ago, or a time (2030-01-31)", pastTime)
     .addOption(limitOption(50))
+    .addOption(new Option("--csv", "print all of them as CSV, the newest first").conflicts("json"))
     .after(
-      "BY is the person, the key, or the kind of credential if neither is known. --json has all fields, the newest first.",
+      "BY is the person, the key, or the kind of credential if neither is known. --json and --csv have all fields, the newest first.",
     )
     .lists({
-      list: ({ limit, agent, outcome, search }: AuditOptions) =>
-        connect().audit({ agent, outcome, search }).take(limit),
+      list: ({ limit, agent, outcome, search, since }: AuditOptions) =>
+        connect().audit({ agent, outcome, search, since }).take(limit),
+      csv: ({ agent, outcome, search, since }) =>
+        connect().connection.request("listAuditEntries", { query: { format: "csv", agent, outcome, search, since } }),
       empty: "No entries yet.",
       newestFirst: true,
-      older: "There are older entries: --limit shows more.",
+      older: "There are older entries: --limit shows more, --csv all.",
       columns: {
         TIME: ({ at }) => localTime(at),
         BY: ({ createdBy, credential }) => (createdBy ? printable(authorText(createdBy)) : (credential ?? "sign-in")),

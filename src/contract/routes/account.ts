@@ -79,5 +79,6 @@ export const accountRoutes = {
     query: AuditQuery,
     responses: { 200: AuditList },
     permission: using,
+    csv: true,
   }),
 };

@@ -12812,6 +12812,18 @@ export type ListAuditEntriesData = {
          * Only entries with this text in their operation, agent, resource, address, code or the author's name, ignoring case.
          */
         search?: string;
+        /**
+         * Earliest time, inclusive.
+         */
+        since?: string;
+        /**
+         * Latest time, exclusive.
+         */
+        until?: string;
+        /**
+         * `csv` as with `Accept: text/csv`: all rows, no pages.
+         */
+        format?: 'json' | 'csv';
     };
     url: '/audit';
 };
