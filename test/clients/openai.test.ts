@@ -2,6 +2,7 @@ import OpenAI from "openai";
 import type { ResponseStreamEvent, ResponsesServerEvent } from "openai/resources/responses/responses";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { newKey } from "../support/accounts.ts";
 import { openAiOf } from "../support/openai-client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -124,6 +125,30 @@ test("the conversation continues after its last response only", async () => {
   // Without an id, a response begins a conversation, and leaves the agent's current one as it was.
   expect((await openai.responses.create({ model: agent, input: "recall" })).output_text).toBe("recall\n");
   expect(await service.client.ask(agent, "recall")).toBe("recall\nrecall\n");
+});
+
+test("an external agent key continues its own responses only", async () => {
+  const agent = await newAgent("guarded");
+  const [narrow, other] = await Promise.all(
+    ["one", "two"].map(async (name) =>
+      openAiOf(await newKey(service.client, { name, kind: "agent", agents: [agent] })),
+    ),
+  );
+  const secret = await openai.responses.create({ model: agent, input: "a secret" });
+  const own = await narrow!.responses.create({ model: agent, input: "mine" });
+  const next = { model: agent, input: "recall" };
+  for (const [client, { id }] of [
+    [narrow!, secret],
+    [other!, own],
+  ] as const) {
+    const continued = client.responses.create({ ...next, previous_response_id: id });
+    await expect(continued).rejects.toMatchObject({ status: 400, code: "previous_response_not_found" });
+  }
+  const continued = await narrow!.responses.create({ ...next, previous_response_id: own.id });
+  expect(continued.output_text).toBe("mine\nrecall\n");
+  // A full key may read all turns of the agent, and continues them.
+  const both = await openai.responses.create({ ...next, previous_response_id: continued.id });
+  expect(both.output_text).toBe("mine\nrecall\nrecall\n");
 });
 
 test("several chats with one agent do not mix when each names its conversation", async () => {

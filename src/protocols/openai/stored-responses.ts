@@ -99,7 +99,9 @@ export class Responses {
     const { message, files, instructions, functions, outputSchema, effort, previousId, kept } = asked;
     const [turns, uploads] = [this.#turns, this.#uploads];
     const conversation =
-      previousId === null ? (asked.conversation ?? undefined) : await this.#continued(agent, previousId, asked.held);
+      previousId === null
+        ? (asked.conversation ?? undefined)
+        : await this.#continued(agent, previousId, asked.held, caller);
     await this.#giveUpWaiting(agent, caller, {
       conversation: conversation ?? agent.conversation,
       callIds: asked.callIds,
@@ -190,14 +192,15 @@ export class Responses {
     return this.#rows.remove(id);
   }
 
-  /** The number of a response's conversation. Throws unless the response ends it. */
-  async #continued(agent: AgentState, id: string, held: HeldResponse | null): Promise<number> {
+  /** The number of a response's conversation. Throws unless the caller may read the response, and it ends the conversation. */
+  async #continued(agent: AgentState, id: string, held: HeldResponse | null, caller: Caller): Promise<number> {
     const isHeld = held?.id === id;
     const found = !isHeld && isUuid(id) ? await this.#rows.find(agent.accountId, id) : null;
     if (!found && !isHeld) throw noPrevious();
     if (found && found.response.agentId !== agent.id) throw notLast("The previous response belongs to another agent.");
     const turn = await this.#turns.begun(agent.id, found?.response.turnId ?? held!.turnId);
     if (!turn) throw notLast("The previous response belongs to another agent.");
+    if (!mayUseTurn(caller, turn)) throw noPrevious();
     const [last] = await this.#turns.past.list(agent.id, 1, null, { conversation: turn.conversation });
     if (last?.id !== turn.id || (found && (await this.#rows.lastOf(turn.id)) !== found.response.id))
       throw notLast("The conversation has continued after the previous response.");
