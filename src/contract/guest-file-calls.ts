@@ -21,7 +21,7 @@ import { type CallTable, call, duplex, fewBytes, filesMs, lines, mostBytes } fro
 /** For a copy or removal of a whole tree. */
 const changeMs = 600_000;
 
-/** `etag`: of the file as it is now; null for a deleted one. */
+/** `etag`: of the file after the edit; null for a deleted one. */
 const EditedFile = FileEdit.pick({ name: true, change: true }).extend({ etag: givenTag.nullable() });
 const EditFault = FileEdit.pick({ name: true }).extend({ code: GuestRefusalCode, message: z.string().max(10_000) });
 export type EditResult = { edited: z.infer<typeof EditedFile>[]; faults: z.infer<typeof EditFault>[] };

@@ -2,8 +2,8 @@ import type { Agent, Usage } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { demoModel } from "../agents/demo-model.ts";
 import { efforts } from "../agents/efforts.ts";
+import { useModel } from "../agents/use-model.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery, modelsQuery, runtimesQuery } from "../api/queries.ts";
 import { Failure } from "../ui/Failure.tsx";
@@ -26,7 +26,8 @@ export function ComposerBar({ agent, usage }: BarProps) {
     queries.setQueryData(agentQuery(name).queryKey, changed);
   });
   const usable = models.filter((each) => each.runtimes.includes(runtime)).map(({ id }) => id);
-  const { abilities, defaultModel = null } = runtimes.find((each) => each.name === runtime) ?? {};
+  const abilities = runtimes.find((each) => each.name === runtime)?.abilities;
+  const { defaultModel, isDemo } = useModel(agent);
   return (
     <>
       <div className="flex min-h-7 min-w-0 flex-wrap items-center gap-x-1 text-xs text-muted">
@@ -56,7 +57,7 @@ export function ComposerBar({ agent, usage }: BarProps) {
             ))}
           </Choice>
         )}
-        {(model ?? defaultModel) === demoModel && (
+        {isDemo && (
           <span className="px-1">
             Demo mode: it does not think.{" "}
             <Link to="/providers" search={{ add: true }} className="text-accent underline">

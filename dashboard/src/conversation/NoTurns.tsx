@@ -1,8 +1,8 @@
 import type { Agent } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { demoModel } from "../agents/demo-model.ts";
-import { conversationsQuery, runtimesQuery } from "../api/queries.ts";
+import { useModel } from "../agents/use-model.ts";
+import { conversationsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { useMay } from "../workspace/use-may.ts";
 
@@ -24,10 +24,9 @@ interface NoTurnsProps {
 
 /** A conversation without messages, with what one could say. */
 export function NoTurns({ agent, conversation, onSuggest }: NoTurnsProps) {
-  const { name, status, runtime, model, forkedFrom } = agent;
+  const { name, status, forkedFrom } = agent;
   const mayUse = useMay("use");
-  const { data: runtimes = [] } = useQuery(runtimesQuery);
-  const used = model ?? runtimes.find((each) => each.name === runtime)?.defaultModel;
+  const { isDemo } = useModel(agent);
   const { data: conversations = [] } = useQuery(conversationsQuery(name));
   // A conversation has a title once it has begun: this one did so in the source.
   const isRemembered = conversations.some(({ id, title }) => id === conversation && title !== null);
@@ -43,7 +42,7 @@ export function NoTurns({ agent, conversation, onSuggest }: NoTurnsProps) {
       </p>
       {mayUse && (
         <ul aria-label="Suggestions" className="mt-4 grid w-full max-w-md gap-2">
-          {(used === demoModel ? demoTasks : tasks).map((text) => (
+          {(isDemo ? demoTasks : tasks).map((text) => (
             <li key={text}>
               <Button className="w-full !justify-start text-left font-normal" onClick={() => onSuggest(text)}>
                 {text}

@@ -18,7 +18,7 @@ export interface EditPlan {
   text: string | null;
 }
 
-/** Applies an edit to the file as it is now, without writing it. Throws a `FileFault` if it does not fit. */
+/** Applies an edit to the present file, without writing it. Throws a `FileFault` if it does not fit. */
 export async function planned(home: string, edit: FileEdit): Promise<EditPlan> {
   const { name, change } = edit;
   const path = `${home}/${name}`;
