@@ -14,28 +14,40 @@ interface Check {
   message: string;
 }
 
-/** Checks the database and the machine driver. `certificate`: the state of the certificate; null without HTTPS. */
+const accelerators: Readonly<Record<string, string>> = {
+  kvm: "KVM",
+  tcg: "Software emulation, about ten times slower than KVM. `berth doctor` says why KVM is not used.",
+};
+
+/**
+ * Checks the database and the machine driver, null on a server that stands by. `certificate`: its state; null without
+ * HTTPS.
+ */
 export async function checkReadiness(
   pingDatabase: () => Promise<void>,
-  requireDriver: () => Promise<unknown>,
+  requireDriver: () => Promise<{ accelerator: string } | null>,
   certificate: Check | null,
 ): Promise<Readiness> {
+  let found = "";
   const [databaseFault, driverFault] = await Promise.all([
     pingDatabase().then(
       () => null,
       () => "The database is not responding.",
     ),
     requireDriver().then(
-      () => null,
+      (driver) => {
+        found = driver ? (accelerators[driver.accelerator] ?? driver.accelerator) : "Not used: this server stands by.";
+        return null;
+      },
       (error: unknown) => asBerthError(error, "internal", String(error)),
     ),
   ]);
   const ofImage = driverFault?.code.startsWith("image_") ?? false;
-  const unknown = "not known before the image is there";
+  const unknown = "Not known without an image";
   const checks = {
-    database: { ok: databaseFault === null, message: databaseFault ?? "answers" },
-    image: { ok: !ofImage, message: ofImage ? driverFault!.message : "there" },
-    accelerator: { ok: driverFault === null, message: ofImage ? unknown : (driverFault?.message ?? "works") },
+    database: { ok: databaseFault === null, message: databaseFault ?? "Connected" },
+    image: { ok: !ofImage, message: ofImage ? driverFault!.message : "Installed" },
+    accelerator: { ok: driverFault === null, message: ofImage ? unknown : (driverFault?.message ?? found) },
     ...(certificate && { certificate }),
   };
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };

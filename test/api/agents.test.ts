@@ -30,8 +30,10 @@ test("an agent is created at once, becomes ready, is listed, and is gone when it
   const following = client.fetch("GET", "/agents/ada/install-status", undefined, { accept: "text/event-stream" });
   const stream = await following;
   gate.resolve();
-  const seen = (await stream.text()).split("\n\n").filter((line) => line.startsWith("data: "));
-  const statuses = seen.map((line) => InstallStatus.parse(JSON.parse(line.slice(6))));
+  const statuses = (await stream.text())
+    .split("\n")
+    .filter((line) => line.startsWith("data: "))
+    .map((line) => InstallStatus.parse(JSON.parse(line.slice(6))));
   expect(statuses.at(-1)).toMatchObject({ status: "installed", progress: 1, error: null });
   expect(statuses.map(({ progress }) => progress)).toEqual(statuses.map(({ progress }) => progress).sort());
 

@@ -168,10 +168,10 @@ test("the credits tell what was spent, and the operator gives more", async () =>
   await page.getByRole("meter", { name: "Machines awake" }).getByText("1 of 1000").waitFor();
   await page.getByText(/^Your phone can reach this: no, because .* only to the computer/).waitFor();
   await page.getByText(/^Passkeys and push work here: no, because browsers need HTTPS/).waitFor();
-  await page.getByRole("button", { name: "Give credits" }).first().click();
+  await page.getByRole("button", { name: "Adjust credits" }).first().click();
   await page.getByRole("textbox", { name: "Credits" }).fill("25");
   await page.getByLabel("Note").fill("a gift");
-  await page.getByRole("button", { name: "Give", exact: true }).click();
+  await page.getByRole("button", { name: "Adjust", exact: true }).click();
   await goTo("Credits");
   await page.getByRole("cell", { name: "a gift" }).waitFor();
 });

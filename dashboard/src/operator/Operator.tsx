@@ -51,7 +51,7 @@ function Readiness() {
               <li key={name} className="grid content-start gap-1 rounded-xl border bg-surface p-4 text-sm">
                 <div className="flex items-center justify-between gap-2">
                   <span className="font-medium capitalize">{name}</span>
-                  <Badge tone={ok ? "good" : "bad"}>{ok ? "well" : "missing"}</Badge>
+                  <Badge tone={ok ? "good" : "bad"}>{ok ? "OK" : "Failing"}</Badge>
                 </div>
                 <p className="wrap-anywhere text-muted">{message}</p>
               </li>
@@ -94,7 +94,7 @@ function Host() {
         {({ machines, memoryMiB, spares, queue }) => (
           <div className="grid gap-2 sm:grid-cols-2 lg:grid-cols-4">
             <Gauge label="Machines awake" {...machines} />
-            <Gauge label="Memory of machines" {...memoryMiB} word={(mib) => bytes(mib * 1024 ** 2)} />
+            <Gauge label="Memory in use" {...memoryMiB} word={(mib) => bytes(mib * 1024 ** 2)} />
             <Gauge label="Warm spares" {...spares} />
             <Gauge label="Agents queued" {...queue} />
           </div>
@@ -135,11 +135,11 @@ function Gauge({ label, used, limit, word = String, reason }: GaugeProps) {
 function Accounts() {
   const query = useQuery(allCreditsQuery);
   return (
-    <Section title="Credits of all accounts">
+    <Section title="Account balances">
       <Loaded query={query}>
         {(accounts) => (
           <Table
-            label="Credits of all accounts"
+            label="Account balances"
             onlyWide={["Held", "Spent this month", "Limit"]}
             head={["Account", "Balance", "Held", "Spent this month", "Limit", ""]}
           >
@@ -182,11 +182,11 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
   return (
     <>
       <Button kind="quiet" onClick={() => setOpen(true)}>
-        Give credits
+        Adjust credits
       </Button>
-      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Give credits to ${name}`}>
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Adjust credits of ${name}`}>
         <Form of={give} onSubmit={() => give.run()}>
-          <Field label="Credits" name="credits">
+          <Field label="Credits" name="credits" hint="Added to the balance. A negative number takes credits away.">
             {(props) => (
               <Input
                 {...props}
@@ -200,7 +200,7 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
           <Field label="Note" name="note" hint="The reason, shown in the account's ledger.">
             {(props) => <Input {...props} value={note} onChange={(event) => setNote(event.target.value)} />}
           </Field>
-          <DialogEnd of={give} action="Give" onCancel={() => setOpen(false)} />
+          <DialogEnd of={give} action="Adjust" onCancel={() => setOpen(false)} />
         </Form>
       </Dialog>
     </>
