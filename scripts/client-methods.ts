@@ -241,6 +241,17 @@ const classes: readonly ClassRow[] = [
       removeAgent: "deleteAgentNotify",
     },
   },
+  {
+    name: "Inbox",
+    doc: "Items that wait for the signed-in person in the workspace.",
+    methods: {
+      list: "listInbox",
+      unread: "countInbox",
+      read: "readInbox",
+      dismiss: "dismissInbox",
+      remove: "dismissInboxItem",
+    },
+  },
   { name: "Approvals", doc: "Uses of tools that wait for an answer.", methods: { list: "listOpenApprovals" } },
   {
     name: "AgentApprovals",

@@ -46,6 +46,7 @@ import { capacityRoutes } from "./hosts/capacity-routes.ts";
 import { healthRoutes } from "./hosts/health-routes.ts";
 import { orphanRoutes } from "./hosts/orphan-routes.ts";
 import { tlsOptions } from "./https/secure-listener.ts";
+import { inboxRoutes } from "./inbox/routes.ts";
 import { catalogRoutes } from "./models/routes.ts";
 import { profileRoutes, unsubscribeRoutes } from "./notifications/routes.ts";
 import { portRoutes } from "./ports/routes.ts";
@@ -126,6 +127,7 @@ const plugins = [
   workspaceRoutes,
   pushRoutes,
   profileRoutes,
+  inboxRoutes,
   memberRoutes,
   invitationRoutes,
   topUpRoutes,

@@ -32,6 +32,7 @@ import { EgressLogStore } from "./egress/log-store.ts";
 import { EgressRuleStore } from "./egress/rule-store.ts";
 import { AccountEventStore } from "./events/store.ts";
 import { HostFileStore } from "./hosts/host-file-store.ts";
+import { InboxStore } from "./inbox/store.ts";
 import { LifecycleStore } from "./lifecycle/store.ts";
 import { ProfileStore } from "./notifications/profile-store.ts";
 import { NotificationQueueStore } from "./notifications/queue-store.ts";
@@ -128,6 +129,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     providers: new ProviderStore(database, sealer, loginStore),
     push: new PushStore(database),
     programs: new ProgramStore(database),
+    inbox: new InboxStore(database),
     notificationQueue: new NotificationQueueStore(database),
     profiles: new ProfileStore(database, sealer),
     queues: new QueueStore(database, host),

@@ -34,6 +34,7 @@ const files: readonly [words: string, load: Load][] = [
   ["profiles", () => import("./commands/profiles.ts")],
   ["whoami runtimes models", () => import("./commands/catalog.ts")],
   ["workspaces", () => import("./commands/workspaces.ts")],
+  ["inbox", () => import("./commands/inbox.ts")],
   ["notifications", () => import("./commands/notifications.ts")],
   ["keys", () => import("./commands/keys.ts")],
   ["programs", () => import("./commands/programs.ts")],

@@ -200,6 +200,9 @@ export const AccountEvent = z
     z.object({ type: z.literal("invitation.created"), ...Invited }),
     z.object({ type: z.literal("invitation.accepted"), ...Invited }),
     z.object({ type: z.literal("invitation.revoked"), ...Invited }),
+    z
+      .object({ type: z.literal("inbox.changed"), ...Place, ownerId: z.uuid() })
+      .meta({ description: "Sent to the person with this id alone." }),
     z.object({ type: z.literal("workspace.renamed"), ...Place, name: z.string() }),
   ])
   .meta({ id: "AccountEvent" });

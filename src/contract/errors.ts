@@ -36,6 +36,7 @@ export const errorStatuses = {
   hook_not_found: 404,
   delivery_not_found: 404,
   push_subscription_not_found: 404,
+  inbox_item_not_found: 404,
   response_not_found: 404,
   user_not_found: 404,
   workspace_not_found: 404,

@@ -12,6 +12,7 @@ import { conversationRoutes } from "./routes/conversations.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { egressRoutes } from "./routes/egress.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { inboxRoutes } from "./routes/inbox.ts";
 import { notificationRoutes } from "./routes/notifications.ts";
 import { openAiRoutes } from "./routes/openai.ts";
 import { portRoutes } from "./routes/ports.ts";
@@ -63,6 +64,7 @@ export const routes = {
   ...workspaceRoutes,
   ...pushRoutes,
   ...notificationRoutes,
+  ...inboxRoutes,
   ...billingRoutes,
   ...adminRoutes,
   ...wireRoutes,

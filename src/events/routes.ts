@@ -37,6 +37,7 @@ const needs: Record<AccountEvent["type"] extends `${infer Noun}.${string}` ? Nou
   provider: "read",
   member: "read",
   workspace: "read",
+  inbox: "read",
   command: "use",
   credits: "use",
   host: "use",

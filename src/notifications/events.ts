@@ -8,7 +8,7 @@ export interface NotifiedEvent {
   event: EventFacts;
 }
 
-/** The ids and reasons that the database stored (migration 65). */
+/** The ids and reasons that the database stored (migration 83). */
 export interface EventFacts {
   type: NotificationType;
   at: string;
@@ -19,6 +19,8 @@ export interface EventFacts {
   runId?: string;
   balance?: string;
   webhookId?: string;
+  /** The item of the person's inbox. */
+  itemId?: string;
   reason?: string;
 }
 

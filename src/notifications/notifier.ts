@@ -53,7 +53,8 @@ export class Notifier {
   }
 
   async #look(): Promise<void> {
-    const { notificationQueue } = this.#context.stores;
+    const { inbox, notificationQueue } = this.#context.stores;
+    await inbox.collect();
     for (const personId of await notificationQueue.duePeople()) {
       if (this.#loop.stopped.aborted) return;
       await this.#gather(personId);

@@ -24,7 +24,7 @@ export interface ClaimedSend {
   attempts: number;
 }
 
-/** Events that people are to be notified of, which the database's triggers write (migration 65), and what is sent. */
+/** Events that people are to be notified of, which the database's triggers write (migration 83), and what is sent. */
 export class NotificationQueueStore {
   readonly #database: Database;
 
@@ -125,7 +125,7 @@ export class NotificationQueueStore {
     const { rows } = await sql<{ place: string; id: string; name: string; isOwn: boolean }>`
       select place, account.id, account.name, account.id = person.account_id as "isOwn"
       from jsonb_to_recordset(${JSON.stringify(placed(events))}::jsonb) item(
-          place integer, account_id uuid, agent_id uuid, type text, turn_id uuid, approval_id uuid)
+          place integer, account_id uuid, agent_id uuid, type text, turn_id uuid, approval_id uuid, item_id uuid)
         join accounts account on account.id = item.account_id and account.disabled_at is null
         join people person on person.id = ${personId} and person.disabled_at is null
         join memberships member on member.account_id = account.id and member.person_id = person.id
@@ -136,6 +136,7 @@ export class NotificationQueueStore {
         and not exists (
           select from private_names hidden
           where hidden.agent_id = item.agent_id and hidden.person_id is distinct from person.id)
+        and (item_id is null or exists (select from inbox_items where inbox_items.id = item_id and read_at is null))
         and (type not like 'turn.%' or agent.id is not null)
         and (type <> 'turn.held' or agent.queue_held is not null and agent.queue_length > 0)
         and (type <> 'turn.waiting' or exists (
@@ -174,5 +175,6 @@ function placed(events: readonly NotifiedEvent[]) {
     type: event.type,
     turn_id: event.turnId ?? null,
     approval_id: event.approvalId ?? null,
+    item_id: event.itemId ?? null,
   }));
 }

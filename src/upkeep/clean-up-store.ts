@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { inboxDays } from "../contract/inbox.ts";
 import { notificationHours } from "../contract/notifications.ts";
 import { unboundDays } from "../contract/openai-conversations.ts";
 import type { Database } from "../core/database/database.ts";
@@ -184,6 +185,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
       "notifications",
       removal("notifications", sql`created_at < now() - make_interval(hours => ${notificationHours}::integer)`),
     ],
+    ["inbox", removal("inbox_items", sql`at < now() - make_interval(days => ${inboxDays}::integer)`)],
     ["names of private agents", goneNames],
     ["runs of automations", runsBeyond],
     [

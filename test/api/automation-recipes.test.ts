@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AutomationRun } from "../../src/contract/automations.ts";
 import type { Database } from "../../src/core/database/database.ts";
+import { InboxStore } from "../../src/inbox/store.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { bearer, github, type Sent, send, slack } from "../support/hook-senders.ts";
@@ -98,6 +99,7 @@ test("report runs, and its reply arrives by mail", async () => {
   await create("report", olga);
   await olga.call("POST", "/automations/report/run");
   const { reply } = await runOf("report", olga);
+  await new InboxStore(database).collect();
   await sql`update notifications set due_at = now()`.execute(database);
   await expect.poll(() => mail.to(email).length, patient).toBe(2);
   const { raw } = mail.to(email)[1]!;

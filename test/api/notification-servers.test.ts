@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/core/database/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { freePort } from "../../src/core/ports.ts";
+import { InboxStore } from "../../src/inbox/store.ts";
 import { newFolder } from "../support/config.ts";
 import { newDatabase } from "../support/new-database.ts";
 import { addNotifiedPeople } from "../support/notified-people.ts";
@@ -49,6 +50,7 @@ async function start(): Promise<ScriptedService> {
 async function happen(): Promise<void> {
   const event = JSON.stringify({ type: "credits.low", balance: "1" });
   await sql`select add_account_event(${accountId}::uuid, ${event}::jsonb)`.execute(database);
+  await new InboxStore(database).collect();
   await sql`update notifications set due_at = now()`.execute(database);
 }
 
@@ -63,6 +65,8 @@ test("each person is notified once", async () => {
   await happen();
   await expect.poll(isSettled, { timeout: 40_000 }).toBe(true);
   expect(people.map(({ topic }) => ntfy.of(topic).length)).toEqual(Array(60).fill(1));
+  const items = await sql<{ count: string }>`select count from inbox_items`.execute(database);
+  expect(items.rows).toEqual(Array(60).fill({ count: "1" }));
   await sql`delete from people where issuer = 'test'`.execute(database);
 });
 

@@ -129,6 +129,7 @@ describe("in a workspace", () => {
     const [admin, member, leaver] = others as [Reached, Reached, Reached];
     await owner.client.createAgent("ada", asks);
     const turn = await asking(leaver, "ada");
+    expect(await notified.waiting(leaver)).toEqual(["turn.waiting"]);
     await leaver.client.call("DELETE", `/workspaces/${owner.client.workspace}/members/${leaver.id}`);
     expect(await notified.arrive(leaver)).toEqual([]);
     await answer(owner, "ada", turn);

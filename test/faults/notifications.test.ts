@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/core/database/database.ts";
 import { freePort } from "../../src/core/ports.ts";
+import { InboxStore } from "../../src/inbox/store.ts";
 import { databaseOf } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { Program } from "../support/http-program.ts";
@@ -50,12 +51,16 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
 }
 
 async function waiting(): Promise<number> {
+  await new InboxStore(database).collect();
   const { rows } = await sql`select from notifications union all select from notification_sends`.execute(database);
   return rows.length;
 }
 
 /** Has new events sent now. */
-const due = () => sql`update notifications set due_at = now()`.execute(database);
+async function due(): Promise<void> {
+  await new InboxStore(database).collect();
+  await sql`update notifications set due_at = now()`.execute(database);
+}
 
 /** Sends what a dead server had taken, and waits for it. */
 async function arrives(): Promise<void> {
@@ -64,7 +69,7 @@ async function arrives(): Promise<void> {
   await expect.poll(waiting, patient).toBe(0);
 }
 
-test("the notification of a failed turn", { timeout: 600_000 }, async () => {
+test("the notification and the inbox item of a failed turn", { timeout: 600_000 }, async () => {
   const turnOf = async (message: string) => {
     const { rows } = await sql<{ id: string; status: string }>`
       select id, status from turns where message = ${message}`.execute(database);
@@ -88,6 +93,9 @@ test("the notification of a failed turn", { timeout: 600_000 }, async () => {
       const turn = await turnOf(name);
       expect(new Set(received)).toEqual(new Set([`/-/agents/ada/turns/${turn!.id}`]));
       expect(received.length).toBeLessThanOrEqual(2);
+      const items = await sql<{ count: string }>`
+        select count from inbox_items where event ->> 'turnId' = ${turn!.id}`.execute(database);
+      expect(items.rows).toEqual([{ count: "1" }]);
     },
     remove: async () => {
       received.length = 0;

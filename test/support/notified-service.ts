@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { expect } from "vitest";
 import type { Database } from "../../src/core/database/database.ts";
+import { InboxStore } from "../../src/inbox/store.ts";
 import { databaseOf } from "./accounts.ts";
 import type { TestClient } from "./client.ts";
 import { MailServer, type ReceivedMail } from "./mail-server.ts";
@@ -57,8 +58,14 @@ export class NotifiedService implements AsyncDisposable {
     return { name, owner: { ...owner, client: inside(owner.client, name) }, others };
   }
 
+  /** Has people notified of what has happened. */
+  async collect(): Promise<void> {
+    await new InboxStore(this.database).collect();
+  }
+
   /** The events that wait for a person. */
   async waiting({ id }: Reached): Promise<string[]> {
+    await this.collect();
     const { rows } = await sql<{ type: string }>`
       select event ->> 'type' as type from notifications where person_id = ${id} order by number`.execute(
       this.database,
@@ -68,6 +75,7 @@ export class NotifiedService implements AsyncDisposable {
 
   /** Has what waits for the person sent now. */
   async due({ id }: Reached): Promise<void> {
+    await this.collect();
     await sql`update notifications set due_at = now() where person_id = ${id}`.execute(this.database);
   }
 

@@ -84,6 +84,8 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "invitation.accepted":
     case "invitation.revoked":
       return first === "invitations";
+    case "inbox.changed":
+      return first === "inbox";
     case "workspace.renamed":
       return first === "me";
     default:

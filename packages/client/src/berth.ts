@@ -7,6 +7,7 @@ import {
   Automations,
   BerthMethods,
   BillingAccount,
+  Inbox,
   Keys,
   ProfileMethods,
   Programs,
@@ -26,6 +27,8 @@ export class Berth extends BerthMethods {
   readonly agents: Agents;
   readonly approvals: Approvals;
   readonly automations: Automations;
+  /** Items that wait for the signed-in person in the workspace. */
+  readonly inbox: Inbox;
   readonly keys: Keys;
   /** How the signed-in person is notified. */
   readonly profile: ProfileMethods;
@@ -45,6 +48,7 @@ export class Berth extends BerthMethods {
     this.agents = new Agents(this.connection);
     this.approvals = new Approvals(this.connection);
     this.automations = new Automations(this.connection);
+    this.inbox = new Inbox(this.connection);
     this.keys = new Keys(this.connection);
     this.profile = new ProfileMethods(this.connection);
     this.programs = new Programs(this.connection);

@@ -7,6 +7,7 @@ import type { BillingTables } from "../../billing/tables.ts";
 import type { Credential } from "../../contract/keys.ts";
 import type { EgressTables } from "../../egress/tables.ts";
 import type { HostTables } from "../../hosts/tables.ts";
+import type { InboxTables } from "../../inbox/tables.ts";
 import type { NotificationTables } from "../../notifications/tables.ts";
 import type { OpenAiTables } from "../../protocols/openai/tables.ts";
 import type { ProviderTables } from "../../providers/tables.ts";
@@ -21,6 +22,7 @@ export interface Tables
   extends AccountTables,
     SignInTables,
     NotificationTables,
+    InboxTables,
     AgentTables,
     TurnTables,
     OpenAiTables,

@@ -819,6 +819,40 @@ export class ProfileMethods {
   }
 }
 
+/** Items that wait for the signed-in person in the workspace. Every method throws as `Connection.call`. */
+export class Inbox {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** List what needs the person's attention. */
+  list(query: Filter<"listInbox"> = {}, options: RequestOptions = {}): Pages<types.InboxItem> {
+    return this.connection.pages("listInbox", { query, ...options });
+  }
+
+  /** Count the unread inbox items of each kind. */
+  unread(options: RequestOptions = {}): Promise<types.InboxUnread> {
+    return this.connection.call("countInbox", options);
+  }
+
+  /** Mark inbox items as read. */
+  read(body: Sendable<types.InboxSelection>, options: RequestOptions = {}): Promise<types.InboxChanged> {
+    return this.connection.call("readInbox", { body, ...options });
+  }
+
+  /** Remove inbox items. */
+  dismiss(body: Sendable<types.InboxSelection>, options: RequestOptions = {}): Promise<types.InboxChanged> {
+    return this.connection.call("dismissInbox", { body, ...options });
+  }
+
+  /** Remove an inbox item. */
+  async remove(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.connection.call("dismissInboxItem", { path: { id }, ...options });
+  }
+}
+
 /** Uses of tools that wait for an answer. Every method throws as `Connection.call`. */
 export class Approvals {
   protected readonly connection: Connection;

@@ -176,6 +176,11 @@ export const operations = {
   listAgentNotify: { method: "GET", path: "/me/profile/agents" },
   setAgentNotify: { method: "PUT", path: "/me/profile/agents/{name}" },
   deleteAgentNotify: { method: "DELETE", path: "/me/profile/agents/{name}" },
+  listInbox: { method: "GET", path: "/inbox" },
+  countInbox: { method: "GET", path: "/inbox/unread" },
+  readInbox: { method: "POST", path: "/inbox/read" },
+  dismissInbox: { method: "POST", path: "/inbox/dismiss" },
+  dismissInboxItem: { method: "DELETE", path: "/inbox/{id}" },
   getBilling: { method: "GET", path: "/billing" },
   changeBilling: { method: "PATCH", path: "/billing" },
   listEntries: { method: "GET", path: "/billing/entries" },
@@ -378,6 +383,11 @@ export interface Operations {
   listAgentNotify: { data: types.ListAgentNotifyData; answer: types.AgentNotifyList; event: null };
   setAgentNotify: { data: types.SetAgentNotifyData; answer: types.AgentNotify; event: null };
   deleteAgentNotify: { data: types.DeleteAgentNotifyData; answer: null; event: null };
+  listInbox: { data: types.ListInboxData; answer: types.InboxList; event: null };
+  countInbox: { data: types.CountInboxData; answer: types.InboxUnread; event: null };
+  readInbox: { data: types.ReadInboxData; answer: types.InboxChanged; event: null };
+  dismissInbox: { data: types.DismissInboxData; answer: types.InboxChanged; event: null };
+  dismissInboxItem: { data: types.DismissInboxItemData; answer: null; event: null };
   getBilling: { data: types.GetBillingData; answer: types.Billing; event: null };
   changeBilling: { data: types.ChangeBillingData; answer: types.Billing; event: null };
   listEntries: { data: types.ListEntriesData; answer: types.CreditEntryList; event: null };
