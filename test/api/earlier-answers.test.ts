@@ -93,6 +93,7 @@ const announced = [
   ],
   [/^operator POST \/keys$/, /(^|\.)message$/, "errors about invalid fields say what is allowed"],
   [/\/commands\/[^/]+/, /^message$/, "the text of an error is for people"],
+  [/GET \/readyz$/, /^checks\.\w+\.message$/, "the texts of checks are for people"],
   [/agent-card\.json$/, /^description$/, "the agent's description is for people"],
   [/agent-card\.json$/, /nputModes\.length$/, "agents take images and files"],
   [/agent-card\.json$/, /^capabilities\.pushNotifications$/, "clients are notified of their tasks"],
