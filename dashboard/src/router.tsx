@@ -54,6 +54,13 @@ const home = createRoute({
   component: lazyRouteComponent(() => import("./home/Home.tsx"), "Home"),
 });
 
+const inbox = createRoute({
+  getParentRoute: () => shell,
+  path: "/inbox",
+  validateSearch: filtersIn("kind", "unread"),
+  component: lazyRouteComponent(() => import("./inbox/Inbox.tsx"), "Inbox"),
+});
+
 const agents = createRoute({
   getParentRoute: () => shell,
   path: "/agents",
@@ -276,6 +283,7 @@ const ofAgent = agent.addChildren([
 ]);
 const inShell = shell.addChildren([
   home,
+  inbox,
   agents,
   createAgent,
   ofAgent,

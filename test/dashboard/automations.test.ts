@@ -163,7 +163,9 @@ test("it is deleted with its runs", async () => {
 test("on a phone, the views that have no room are in a menu, and nothing is wider than the screen", async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   const views = page.getByRole("navigation", { name: "Views", exact: true });
-  await expect.poll(() => views.getByRole("link").allTextContents()).toEqual(["Home", "Agents", "Automations", "Keys"]);
+  await expect
+    .poll(() => views.getByRole("link").allTextContents())
+    .toEqual(["Home", "Inbox", "Agents", "Automations"]);
   await button("Create an automation").click();
   await dialog().getByRole("list", { name: "Next times" }).waitFor();
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);

@@ -99,6 +99,7 @@ export function viewsOf(agent: string): string[] {
   ];
   const own = [
     "/",
+    "/inbox",
     "/agents",
     "/create-agent",
     "/automations",

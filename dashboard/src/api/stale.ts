@@ -6,6 +6,7 @@ const ofAccount: readonly unknown[] = [
   "approvals",
   "automations",
   "billing",
+  "inbox",
   "invitations",
   "keys",
   "me",

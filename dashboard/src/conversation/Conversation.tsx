@@ -6,6 +6,7 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery, runtimesQuery } from "../api/queries.ts";
+import { useReadOnceShown } from "../inbox/use-read-once-shown.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { useStoredState } from "../ui/stored-state.ts";
 import { useMay } from "../workspace/use-may.ts";
@@ -64,6 +65,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
       .catch(() => {});
   };
   useEscape(interrupt);
+  useReadOnceShown(name, conversation, running !== undefined);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <ConversationBar agent={name} shown={conversation} />

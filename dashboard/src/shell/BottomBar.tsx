@@ -1,6 +1,7 @@
 import { Menu } from "@base-ui/react/menu";
 import { Link } from "@tanstack/react-router";
 import { Ellipsis } from "lucide-react";
+import { Unread } from "../inbox/Unread.tsx";
 import { menuItem } from "../ui/menu-item.ts";
 import type { Place } from "./places.ts";
 
@@ -23,7 +24,14 @@ export function BottomBar({ places }: { places: readonly Place[] }) {
           className={item}
           activeProps={{ className: "!text-accent font-medium" }}
         >
-          <Icon className="size-5" aria-hidden />
+          <span className="relative">
+            <Icon className="size-5" aria-hidden />
+            {to === "/inbox" && (
+              <span className="absolute -top-1 left-3 flex">
+                <Unread />
+              </span>
+            )}
+          </span>
           {name}
         </Link>
       ))}

@@ -6,6 +6,7 @@ import { lazy, Suspense, useState } from "react";
 import { AgentActions } from "../agent/AgentActions.tsx";
 import { accountQuery, meQuery } from "../api/queries.ts";
 import { useIsReachable, useLiveQueries } from "../api/use-live.ts";
+import { Unread } from "../inbox/Unread.tsx";
 import { classes } from "../ui/classes.ts";
 import { AllowedOutlet } from "../workspace/AllowedOutlet.tsx";
 import { LostWorkspace } from "../workspace/LostWorkspace.tsx";
@@ -160,6 +161,11 @@ function SideLink({ place: { to, name, icon: Icon } }: { place: Place }) {
     >
       <Icon className="size-4" aria-hidden />
       {name}
+      {to === "/inbox" && (
+        <span className="ml-auto flex">
+          <Unread />
+        </span>
+      )}
     </Link>
   );
 }

@@ -19,6 +19,13 @@ const inFiles = [
   ["Esc Tab", "Leave the editor"],
 ] as const;
 
+const inInbox = [
+  ["j", "Next item"],
+  ["k", "Previous item"],
+  ["Enter", "Open the item"],
+  ["e", "Dismiss the item"],
+] as const;
+
 const inChanges = [
   ["j", "Next file"],
   ["k", "Previous file"],
@@ -46,6 +53,7 @@ export function Shortcuts({ places, mayCreate, onClose }: Props) {
         <div className="grid content-start gap-6">
           <Keys title="Anywhere" keys={anywhere} />
           {mayCreate && <Keys title="In a conversation" keys={inConversation} />}
+          <Keys title="In the inbox" keys={inInbox} />
           <Keys title="In the files" keys={inFiles} />
           <Keys title="In an agent's changes" keys={inChanges} />
           {mayCreate && <Keys title="In a terminal" keys={[["Shift Tab", "Leave the terminal"]]} />}

@@ -5,6 +5,7 @@ import {
   CalendarClock,
   Coins,
   House,
+  Inbox,
   KeyRound,
   LockKeyhole,
   type LucideIcon,
@@ -19,6 +20,7 @@ import { may, type Need } from "../workspace/roles.ts";
 export interface Place {
   to:
     | "/"
+    | "/inbox"
     | "/agents"
     | "/automations"
     | "/providers"
@@ -41,7 +43,8 @@ export interface Place {
 }
 
 const all: readonly Place[] = [
-  { to: "/", name: "Home", words: "start, overview, inbox", icon: House, key: "h" },
+  { to: "/", name: "Home", words: "start, overview", icon: House, key: "h" },
+  { to: "/inbox", name: "Inbox", words: "notifications, unread, attention", icon: Inbox, key: "n" },
   { to: "/agents", name: "Agents", words: "list", icon: Bot, key: "a" },
   { to: "/automations", name: "Automations", words: "schedules, cron, hooks, triggers", icon: CalendarClock, key: "t" },
   { to: "/keys", name: "Keys", words: "API keys, tokens, programs", icon: KeyRound, key: "k", need: "use" },

@@ -1,7 +1,8 @@
 import { useMatchRoute } from "@tanstack/react-router";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useState } from "react";
 import { inWorkspace, news } from "../api/client.ts";
 import { useTitleCount } from "../ui/title.ts";
+import { useIsVisible } from "../ui/use-is-visible.ts";
 
 /** Stands for all agents: Home shows the ended turns of each. */
 const everyAgent = "*";
@@ -10,7 +11,7 @@ const topic = inWorkspace("berth seen");
 /** Counts, in the tab's title, the agents with an ended turn that no tab has shown yet. */
 export function useUnseenTurns(): void {
   const shown = useShownAgent();
-  const isVisible = useSyncExternalStore(watchVisibility, () => document.visibilityState === "visible");
+  const isVisible = useIsVisible();
   const seen = isVisible ? shown : null;
   const [ended, setEnded] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
@@ -46,9 +47,4 @@ function useShownAgent(): string | null {
   if (match({ to: "/" }) !== false) return everyAgent;
   const agent = match({ to: "/agents/$name" }) || match({ to: "/agents/$name/turns", fuzzy: true });
   return agent === false ? null : agent.name;
-}
-
-function watchVisibility(changed: () => void): () => void {
-  document.addEventListener("visibilitychange", changed);
-  return () => document.removeEventListener("visibilitychange", changed);
 }
