@@ -244,10 +244,13 @@ begin
       'secret.login_connected', 'secret.deleted')
     order by number
   loop
-    -- An event with a value that nobody expects does not hold up the later ones.
+    -- An event that nobody expects does not hold up the later ones. Faults of the database itself are for the next try.
     begin
       perform notify_people_of(entry);
-    exception when data_exception then
+    exception when others then
+      if left(sqlstate, 2) in ('08', '25', '40', '53', '54', '55', '57', '58', 'XX') then
+        raise;
+      end if;
       raise warning 'account event % was not understood: %', entry.id, sqlerrm;
     end;
   end loop;
