@@ -154,7 +154,7 @@ test("the audit log is shown with the newest last, of one agent where that is as
   expect(stderr).toBe("");
   api.answers["GET /audit?limit=2&agent=ada"] = [json({ data: data.slice(0, 2), nextCursor: "next" })];
   const some = await api.berth(["audit", "--agent", "ada", "--limit", "2"]);
-  expect(some.stderr).toBe("There are older entries: --limit shows more.\n");
+  expect(some.stderr).toBe("There are older entries: --limit shows more, --csv all.\n");
   expect(JSON.parse((await api.berth(["audit", "--json"])).stdout)).toEqual({ data, nextCursor: null });
   api.answers["GET /audit?limit=50&agent=bob"] = [json({ data: [], nextCursor: null })];
   expect((await api.berth(["audit", "-a", "bob"])).stderr).toBe("No entries yet.\n");
