@@ -1,11 +1,10 @@
 import { type AuditEntry, authorText } from "@berth/client";
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
-import { saveAs } from "../agent/save-as.ts";
 import { berth } from "../api/client.ts";
 import { type AuditFilter, agentsQuery, auditQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
-import { Button } from "../ui/Button.tsx";
+import { asCsv, CsvButton, useCsv } from "../ui/Csv.tsx";
 import { DaySpan, type SpanName, spanOf } from "../ui/DaySpan.tsx";
 import { Failure } from "../ui/Failure.tsx";
 import { Select } from "../ui/Field.tsx";
@@ -16,7 +15,6 @@ import { Older } from "../ui/Older.tsx";
 import { SearchInput } from "../ui/SearchInput.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
-import { useAction } from "../ui/use-action.ts";
 import { useSettled } from "../ui/use-settled.ts";
 import { View } from "../ui/View.tsx";
 
@@ -40,20 +38,11 @@ export function Audit() {
     ...spanOf(others),
   };
   const query = useInfiniteQuery({ ...auditQuery(filter), placeholderData: keepPreviousData });
-  const download = useAction(async () => {
-    const headers = { accept: "text/csv" };
-    const response = await berth.connection.request("listAuditEntries", { query: filter, headers });
-    saveAs(await response.blob(), "berth-audit.csv");
-  });
+  const download = useCsv("berth-audit.csv", () =>
+    berth.connection.request("listAuditEntries", { query: filter, headers: asCsv }),
+  );
   return (
-    <View
-      title="Audit"
-      actions={
-        <Button isBusy={download.isBusy} onClick={() => download.run()}>
-          Download as CSV
-        </Button>
-      }
-    >
+    <View title="Audit" actions={<CsvButton of={download} />}>
       <div className="flex flex-wrap gap-2">
         <AgentFilter value={agent} onChange={(chosen) => change({ agent: chosen })} />
         <OutcomeFilter value={outcome} onChange={(chosen) => change({ outcome: chosen })} />

@@ -1,9 +1,8 @@
 import type { CreditEntry } from "@berth/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { saveAs } from "../agent/save-as.ts";
 import { berth } from "../api/client.ts";
 import { agentsQuery, type EntryFilter, entriesQuery } from "../api/queries.ts";
-import { Button } from "../ui/Button.tsx";
+import { asCsv, CsvButton, useCsv } from "../ui/Csv.tsx";
 import { credits } from "../ui/credits.ts";
 import { DaySpan, type SpanName, spanOf } from "../ui/DaySpan.tsx";
 import { Failure } from "../ui/Failure.tsx";
@@ -14,7 +13,6 @@ import { Empty } from "../ui/Notice.tsx";
 import { Older } from "../ui/Older.tsx";
 import { Table } from "../ui/Table.tsx";
 import { duration, Time } from "../ui/Time.tsx";
-import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 
 type Kind = CreditEntry["kind"];
@@ -47,20 +45,11 @@ export function Ledger() {
   const [chosen] = useFilters<FilterName>();
   const filter = filterOf(chosen);
   const query = useInfiniteQuery(entriesQuery(filter));
-  const download = useAction(async () => {
-    const headers = { accept: "text/csv" };
-    const response = await berth.connection.request("listEntries", { query: filter, headers });
-    saveAs(await response.blob(), "berth-credits.csv");
-  });
+  const download = useCsv("berth-credits.csv", () =>
+    berth.connection.request("listEntries", { query: filter, headers: asCsv }),
+  );
   return (
-    <Section
-      title="Ledger"
-      actions={
-        <Button isBusy={download.isBusy} onClick={() => download.run()}>
-          Download as CSV
-        </Button>
-      }
-    >
+    <Section title="Ledger" actions={<CsvButton of={download} />}>
       <Filters />
       <Failure of={download.error} />
       <Loaded query={query}>
