@@ -67,12 +67,12 @@ test("a file is stored, listed, read and deleted", async () => {
   expect(content.headers.get("content-disposition")).toContain("attachment");
   expect(bytes.equals(Buffer.from(await content.arrayBuffer()))).toBe(true);
   expect(await openai.files.delete(stored.id)).toEqual({ id: stored.id, object: "file", deleted: true });
-  for (const gone of [
-    openai.files.retrieve(stored.id),
-    openai.files.content(stored.id),
-    openai.files.delete(stored.id),
-  ])
-    await expect(gone).rejects.toMatchObject({ status: 404, code: "file_not_found", param: null });
+  for (const use of ["retrieve", "content", "delete"] as const)
+    await expect(openai.files[use](stored.id)).rejects.toMatchObject({
+      status: 404,
+      code: "file_not_found",
+      param: null,
+    });
   const { rows } = await database
     .selectFrom("openai_file_chunks")
     .selectAll()

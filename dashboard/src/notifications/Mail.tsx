@@ -29,7 +29,7 @@ export function Mail({ profile }: { profile: Profile }) {
       <label className="flex w-fit items-center gap-2 text-sm">
         <input
           type="checkbox"
-          checked={emailNotifications}
+          checked={toggle.wanted.emailNotifications ?? emailNotifications}
           onChange={({ target }) => toggle.run({ emailNotifications: target.checked })}
         />
         Send notifications by e-mail

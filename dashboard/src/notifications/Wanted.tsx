@@ -29,7 +29,11 @@ export function Wanted({ profile }: { profile: Profile }) {
         An agent needs you if it waits for an approval, holds its messages, or fails with what you began. Owners and
         admins also hear of credits, webhooks and automations.
       </p>
-      <Choice label="All agents" value={profile.notify} onChange={(notify) => change.run({ notify })} />
+      <Choice
+        label="All agents"
+        value={change.wanted.notify ?? profile.notify}
+        onChange={(notify) => change.run({ notify })}
+      />
       <Failure of={change.error} />
       <Loaded query={own}>{(agents) => <OfAgents own={agents} />}</Loaded>
     </Section>

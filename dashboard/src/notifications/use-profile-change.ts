@@ -1,30 +1,23 @@
 import type { ChangeProfile, Profile } from "@berth/client";
 import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { profileQuery } from "../api/queries.ts";
 import { useAction } from "../ui/use-action.ts";
 
-/** Changes the profile. Choices are shown at once, and as they were if the change fails. `onSaved` gets the new profile. */
+/** Changes the profile. `wanted` is the change in progress, for controls to show. `onSaved` gets the new profile. */
 export function useProfileChange(onSaved: (profile: Profile) => void = () => {}) {
   const queries = useQueryClient();
-  const show = (profile: Profile | undefined) => queries.setQueryData(profileQuery.queryKey, profile);
-  return useAction(async (change: ChangeProfile) => {
-    const { notify, emailNotifications } = change;
-    const before = queries.getQueryData(profileQuery.queryKey);
-    if (before) {
-      show({
-        ...before,
-        notify: notify ?? before.notify,
-        emailNotifications: emailNotifications ?? before.emailNotifications,
-      });
-    }
+  const [wanted, setWanted] = useState<ChangeProfile>({});
+  const action = useAction(async (change: ChangeProfile) => {
+    setWanted(change);
     try {
       const changed = await berth.profile.change(change);
-      show(changed);
+      queries.setQueryData(profileQuery.queryKey, changed);
       onSaved(changed);
-    } catch (error) {
-      show(before);
-      throw error;
+    } finally {
+      setWanted((latest) => (latest === change ? {} : latest));
     }
   });
+  return { ...action, wanted };
 }
