@@ -73,6 +73,7 @@ const { context, page } = await dashboard.signedIn({ viewport: { width: 1280, he
 await printFirstLoad();
 await printFrames();
 await printManyTurns();
+await printSlowLine();
 
 /** Of compressed script: what the first view needs, and what a conversation adds. */
 async function printSizes(): Promise<void> {
@@ -94,7 +95,7 @@ async function printFirstLoad(): Promise<void> {
     const fresh = await context.newPage();
     const begun = performance.now();
     await fresh.goto(`${dashboard.url}/-/`);
-    await fresh.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+    await fresh.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
     times.push(performance.now() - begun);
     await fresh.close();
   }
@@ -145,6 +146,29 @@ async function printManyTurns(): Promise<void> {
     `  frames a second while it is scrolled up: ${frames.perSecond.toFixed(1)}, p99 ${frames.p99.toFixed(1)} ms`,
   );
   console.log(`  turns in the page: ${await page.getByRole("article").count()}, up to ${oldest}`);
+}
+
+/** The last conversation on a line of 480 kbit/s with 150 ms of latency: until it can be read, and until it can be used. */
+async function printSlowLine(): Promise<void> {
+  await page.goto("about:blank");
+  for (const isCached of [false, true]) {
+    const fresh = await context.newPage();
+    const devTools = await context.newCDPSession(fresh);
+    await devTools.send("Network.enable");
+    if (!isCached) await devTools.send("Network.clearBrowserCache");
+    const line = { offline: false, latency: 150, downloadThroughput: 60_000, uploadThroughput: 60_000 };
+    await devTools.send("Network.emulateNetworkConditions", line);
+    const begun = performance.now();
+    const passed = () => (performance.now() - begun).toFixed(0);
+    await fresh.goto(`${dashboard.url}/-/agents/old`, { waitUntil: "commit" });
+    await fresh.getByText(`question ${pastTurns}`).first().waitFor();
+    const read = passed();
+    await fresh.getByRole("article", { name: `Turn: question ${pastTurns}` }).waitFor();
+    console.log(
+      `at 480 kbit/s and 150 ms, ${isCached ? "with" : "without"} cached scripts (ms): to read ${read}, to use ${passed()}`,
+    );
+    await fresh.close();
+  }
 }
 
 /** Stores turns that have ended, as if they had been. */

@@ -3,6 +3,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { firstAnswers, removeFirstPage } from "./api/first-answers.ts";
 import { queries } from "./api/queries.ts";
 import { router } from "./router.tsx";
 import { applyTheme } from "./shell/theme.ts";
@@ -11,6 +12,15 @@ import "./styles.css";
 
 applyTheme();
 installClipboard();
+// A conversation removes it when its turns are shown.
+router.subscribe("onRendered", () => {
+  if (!document.querySelector("#first .turns")) removeFirstPage();
+});
+router.subscribe("onBeforeNavigate", ({ fromLocation, pathChanged }) => {
+  if (fromLocation && pathChanged) firstAnswers.clear();
+});
+for (const used of ["pointerdown", "keydown"])
+  document.addEventListener(used, removeFirstPage, { capture: true, once: true });
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     {/* The server's policy allows no style elements; what they would hold is in styles.css. */}

@@ -42,6 +42,11 @@ export class AccountEvents {
     throw new BerthError("request_invalid", message);
   }
 
+  /** The id of the newest event of all accounts, for a reader that continues after it. */
+  last(): Promise<number> {
+    return this.#rows.last();
+  }
+
   /**
    * The account's events after number `after` (null: from now on) that the caller may see, in batches as they come, until
    * `gone` is aborted. While the database is away, it waits.

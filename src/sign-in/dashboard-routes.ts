@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import fastifyStatic from "@fastify/static";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { AppContext } from "../context.ts";
@@ -13,9 +15,11 @@ import { handle } from "../core/http/handle.ts";
 import { isOriginOf } from "../core/http/origins.ts";
 import { limitAddress } from "../core/http/rate-limits.ts";
 import { type DashboardSessions, dashboardSessionMs } from "./dashboard-sessions.ts";
+import { type FirstAnswers, firstAnswers } from "./first-answers.ts";
+import { firstPage, firstStyleSource } from "./first-page.ts";
 
-/** The path that its cookie is sent to. */
-const sessionPath = "/dashboard/session";
+/** The paths that its cookie is sent to: that of its tokens, and those of the dashboard's pages. */
+const sessionPaths = ["/dashboard/session", `${dashboardPrefix}/`];
 const sessionCookie = "berth_dashboard";
 /** Only with https. The prefix stops pages of sibling domains from setting it (RFC 6265bis). */
 const sealCookie = "__Host-berth_dashboard_seal";
@@ -25,11 +29,11 @@ const pendingSeconds = 600;
  * The dashboard runs only its own script files, and no injected ones (Trusted Types). It connects to this service only,
  * frames only pages that agents serve, and cannot be framed. `previews`: the origins of those pages.
  */
-const policyWith = (previews: string) =>
+const policyWith = (previews: string, styles = "") =>
   [
     "default-src 'none'",
     "script-src 'self'",
-    "style-src 'self'",
+    `style-src 'self'${styles}`,
     "img-src 'self' data: blob:",
     "font-src 'self'",
     "connect-src 'self'",
@@ -49,7 +53,18 @@ const folder = fileURLToPath(new URL("../../dashboard/dist", import.meta.url));
 /** The dashboard: its files, and the sign-in of browsers. */
 export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
   const { dashboardSessions: sessions, address, previewHosts } = context;
-  const document = (reply: FastifyReply) => sendDocument(reply, folder, policyWith(previewHosts.source));
+  const document = async (request: FastifyRequest, reply: FastifyReply, first: FirstAnswers | null = null) => {
+    const policy = policyWith(previewHosts.source, first === null ? "" : ` ${firstStyleSource}`);
+    const index = await readFile(join(folder, "index.html"), "utf8").catch(() => null);
+    if (index === null)
+      throw new BerthError("path_not_found", "The dashboard has not been built. `make dashboard` builds it.");
+    reply.header("content-security-policy", policy).header("referrer-policy", "no-referrer");
+    reply.header("cache-control", first === null ? "no-cache" : "no-store").type("text/html; charset=utf-8");
+    const page = first === null ? index : firstPage(index, first);
+    reply.header("vary", "accept-encoding");
+    if (!/\bgzip\b/.test(String(request.headers["accept-encoding"]))) return reply.send(page);
+    return reply.header("content-encoding", "gzip").send(await promisify(gzip)(page));
+  };
   const cookies = new Cookies(() => address.public);
   return async (app) => {
     app.addHook("onRequest", async (request, reply) => {
@@ -59,11 +74,14 @@ export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
     await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true });
     handle(app, routes.openDashboard, async (request, reply) => {
       const { state } = request.query as { state?: unknown };
-      if (state === undefined) return document(reply);
+      if (state === undefined) return document(request, reply);
       await limitAddress(context, request, reply);
       return signedIn(request, reply, sessions, cookies);
     });
-    handle(app, routes.openDashboardPage, async (_request, reply) => document(reply));
+    handle(app, routes.openDashboardPage, async (request, reply) => {
+      const session = isForeign(request) ? "" : cookies.sessionOf(request);
+      return document(request, reply, session === "" ? null : await firstAnswers(context, app, request, session));
+    });
     handle(app, routes.getDashboardWorker, async (_request, reply) => reply.sendFile("push.js", folder, { maxAge: 0 }));
     handle(app, routes.getDashboardFile, async ({ params }, reply) =>
       // Their names contain a hash of their content.
@@ -126,14 +144,6 @@ async function signedIn(
   }
 }
 
-async function sendDocument(reply: FastifyReply, folder: string, policy: string): Promise<FastifyReply> {
-  const document = await readFile(join(folder, "index.html"), "utf8").catch(() => null);
-  if (document === null)
-    throw new BerthError("path_not_found", "The dashboard has not been built. `make dashboard` builds it.");
-  reply.header("content-security-policy", policy).header("cache-control", "no-cache");
-  return reply.header("referrer-policy", "no-referrer").type("text/html; charset=utf-8").send(document);
-}
-
 /** Returns a path of the dashboard for any input. */
 function pageOf(to = ""): string {
   if (!URL.canParse(to, "http://berth")) return `${dashboardPrefix}/`;
@@ -150,11 +160,16 @@ function requireSameOrigin({ headers }: FastifyRequest): void {
   if (isForeign) throw new BerthError("forbidden", "Only the dashboard's own pages may ask for this.");
 }
 
+/** Whether a page of another origin opens this one, such as an agent's preview. */
+function isForeign({ headers: { "sec-fetch-site": site } }: FastifyRequest): boolean {
+  return site === "cross-site" || site === "same-site";
+}
+
 /**
  * The dashboard's cookies, as headers. A page of a sibling domain, such as an agent's preview, can set cookies for the
  * common domain. With https, a session cookie from another host is ignored because it has no matching seal, and a
  * pending sign-in cannot be replaced. The seal is a separate cookie because its prefix requires the path `/`, while the
- * session is sent to one path only.
+ * session is sent to few paths only.
  */
 class Cookies {
   readonly #publicUrl: () => string;
@@ -174,9 +189,11 @@ class Cookies {
   /** Null removes it. */
   session(value: string | null): string[] {
     const seconds = dashboardSessionMs / 1000;
-    const session = this.#header(sessionCookie, value, `Path=${sessionPath}; SameSite=Strict`, seconds);
-    if (!this.#isSecure) return [session];
-    return [session, this.#header(sealCookie, value && sealOf(value), "Path=/; SameSite=Strict", seconds)];
+    const session = sessionPaths.map((path) =>
+      this.#header(sessionCookie, value, `Path=${path}; SameSite=Strict`, seconds),
+    );
+    if (!this.#isSecure) return session;
+    return [...session, this.#header(sealCookie, value && sealOf(value), "Path=/; SameSite=Strict", seconds)];
   }
 
   /** The pending sign-in; empty if there is none. */

@@ -19,13 +19,17 @@ afterAll(() => service[Symbol.asyncDispose]());
 /** A browser's cookies by name, each with its attributes. */
 class Jar {
   readonly lines = new Map<string, string>();
+  readonly received: string[] = [];
   /** The header for a request. Paths are the test's own business. */
   header(...names: string[]): string {
     const sent = [...this.lines].filter(([name]) => names.includes(name));
     return sent.map(([name, line]) => `${name}=${/^[^=]+=([^;]*)/.exec(line)![1]}`).join("; ");
   }
   take(response: Response): Response {
-    for (const line of response.headers.getSetCookie()) this.lines.set(line.slice(0, line.indexOf("=")), line);
+    for (const line of response.headers.getSetCookie()) {
+      this.received.push(line);
+      this.lines.set(line.slice(0, line.indexOf("=")), line);
+    }
     return response;
   }
 }
@@ -95,13 +99,13 @@ test("the first link chooses name and password, and its browser is signed in wit
   expect(asked.text).toContain("Password");
 });
 
-test("the cookie is hidden from scripts, and sent to one path from this site alone", async () => {
+test("the cookie is hidden from scripts, and sent to two paths from this site alone", async () => {
   const { url } = service.client;
   const jar = new Jar();
   await signIn(url, jar, builtIn(new Browser(), "olga"));
-  expect(jar.lines.get("berth_dashboard")).toMatch(
-    /^berth_dashboard=[\w-]{43}; Path=\/dashboard\/session; SameSite=Strict; HttpOnly; Max-Age=2592000$/,
-  );
+  const ends = jar.received.flatMap((line) => /^berth_dashboard=[\w-]{43}(; .*)$/.exec(line)?.[1] ?? []);
+  const rest = "SameSite=Strict; HttpOnly; Max-Age=2592000";
+  expect(ends).toEqual([`; Path=/dashboard/session; ${rest}`, `; Path=/-/; ${rest}`]);
   expect(jar.lines.get("berth_signing_in")).toMatch(/^berth_signing_in=; .*Max-Age=0$/);
   const answer = await token(url, jar);
   expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -175,7 +179,9 @@ test("signing out ends the browser's sign-in; everywhere, all of the account's",
   await signIn(url, other, builtIn(new Browser(), "olga"));
   const ended = await signOut(url, jar);
   expect(await ended.json()).toEqual({ signOutUrl: null });
-  expect(ended.headers.getSetCookie()[0]).toMatch(/^berth_dashboard=; Path=\/dashboard\/session; .*Max-Age=0$/);
+  const [tokens, pages] = ended.headers.getSetCookie();
+  expect(tokens).toMatch(/^berth_dashboard=; Path=\/dashboard\/session; .*Max-Age=0$/);
+  expect(pages).toMatch(/^berth_dashboard=; Path=\/-\/; .*Max-Age=0$/);
   expect((await token(url, jar)).status).toBe(401);
   expect((await token(url, other)).status).toBe(200);
   // The provider asks for the password again.

@@ -34,8 +34,8 @@ test("the printed link makes a user, who is signed in", async () => {
 });
 
 test("the sign-in is a cookie that only the service sees, and outlives a reload", async () => {
-  // No page of the dashboard and no call of the API is sent it.
-  for (const path of ["/-/", "/agents"]) {
+  // No call of the API and no file is sent it.
+  for (const path of ["/", "/agents", "/assets/x.js"]) {
     const sent = (await context.cookies(dashboard.url + path)).map(({ name }) => name);
     expect(sent, path).not.toContain("berth_dashboard");
   }

@@ -14,10 +14,14 @@ export class AccountNews {
   /** Undefined before the first event. */
   #lastId: number | undefined;
 
-  /** `topic`: what the tabs that share the events have in common. */
-  constructor(berth: Pick<Berth, "events">, topic: string) {
+  /**
+   * `topic`: what the tabs that share the events have in common. `after`: the id of the event that the page has all before,
+   * if it knows one.
+   */
+  constructor(berth: Pick<Berth, "events">, topic: string, after?: number) {
     this.#berth = berth;
     this.#topic = topic;
+    this.#lastId = after;
   }
 
   /** Calls back with each event from now on. Returns a function that ends this. */
@@ -41,9 +45,19 @@ export class AccountNews {
     signal.addEventListener("abort", () => channel.close());
     const lead = () => this.#follow(signal, (event) => channel.postMessage(event));
     // Without TLS a browser has locks on localhost only: elsewhere each tab follows the events itself.
+    void this.#catchUp(signal);
     const leading = navigator.locks ? navigator.locks.request(this.#topic, { signal }, lead) : lead();
     leading.catch(() => {}); // Aborted while it waited.
     return abort;
+  }
+
+  /** Another tab that follows the events may have shared some before this one listened. */
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    const id = this.#lastId;
+    if (id === undefined || !navigator.locks) return;
+    const { held = [] } = await navigator.locks.query();
+    if (signal.aborted || !held.some(({ name }) => name === this.#topic)) return;
+    this.#tell({ type: "events.opened", id, at: new Date().toISOString() });
   }
 
   async #follow(signal: AbortSignal, share: (event: AccountEvent) => void): Promise<void> {

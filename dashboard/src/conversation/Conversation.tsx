@@ -2,9 +2,10 @@ import type { Turn, Usage } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { ArrowDown } from "lucide-react";
-import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
+import { removeFirstPage } from "../api/first-answers.ts";
 import { agentQuery, runtimesQuery } from "../api/queries.ts";
 import { useReadOnceShown } from "../inbox/use-read-once-shown.ts";
 import { Loaded } from "../ui/Loaded.tsx";
@@ -35,6 +36,9 @@ export function Conversation() {
 function ConversationWith({ name, conversation }: { name: string; conversation: number }) {
   const { data: agent } = useQuery(agentQuery(name));
   const { query, turns, begun, ended } = useTurns(name, conversation);
+  useLayoutEffect(() => {
+    if (!query.isPending) removeFirstPage();
+  }, [query.isPending]);
   const [draft, setDraft] = useStoredState(`message ${name} ${conversation}`, emptyDraft);
   const [replaced, setReplaced] = useState<Draft | null>(null);
   // Turns that do not change keep the function of an earlier draft.

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { keepPageCookie } from "../api/page-cookie.ts";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -14,6 +15,7 @@ export function applyTheme(): void {
   const chosen = theme();
   if (chosen === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = chosen;
+  keepPageCookie("berth_theme", chosen === "system" ? null : chosen);
 }
 
 export function useTheme(): [Theme, (chosen: Theme) => void] {

@@ -1,3 +1,5 @@
+import { keepPageCookie } from "../api/page-cookie.ts";
+
 const stored = "berth workspace";
 /** The name of the workspace that this tab shows, and of the one that it has left because the person is not in it. */
 const nameStored = "berth workspace name";
@@ -6,6 +8,7 @@ const lostStored = "berth lost workspace";
 let isLeaving = false;
 
 followLink();
+keepPageCookie("berth_workspace", chosenWorkspace());
 
 /** The id of the chosen workspace; null for the personal one. */
 export function chosenWorkspace(): string | null {
@@ -59,4 +62,5 @@ export function forgetLostWorkspace(): void {
 function choose(id: string | null): void {
   if (id === null) localStorage.removeItem(stored);
   else localStorage.setItem(stored, id);
+  keepPageCookie("berth_workspace", id);
 }
