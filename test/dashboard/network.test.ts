@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { expect, test } from "vitest";
 import { Dashboard } from "../support/dashboard.ts";
 
-test("a host on neither list is asked about on the home page, and allowed from there", async () => {
+test("a blocked host is allowed on the home page and denied in the inbox, and leaves both", async () => {
   await using dashboard = await Dashboard.start();
   const { client, driver } = dashboard.service;
   const { page } = await dashboard.signedIn();
@@ -23,11 +23,14 @@ test("a host on neither list is asked about on the home page, and allowed from t
   }
   await page.goto(`${dashboard.url}/-/`);
   const needs = page.getByRole("list", { name: "Needs attention" }).getByRole("listitem");
-  const one = needs.filter({ hasText: "ada wants to connect to one.example.com:443" });
-  const two = needs.filter({ hasText: "ada wants to connect to two.example.com:443" });
+  const one = needs.filter({ hasText: "ada: one.example.com:443 was blocked" });
+  const two = needs.filter({ hasText: "ada: two.example.com:443 was blocked" });
   await one.getByRole("button", { name: "Allow" }).click();
   await one.waitFor({ state: "detached" });
-  await two.getByRole("button", { name: "Deny" }).click();
-  await two.waitFor({ state: "detached" });
+  await two.waitFor();
+  await page.getByRole("link", { name: "Open the inbox" }).click();
+  const item = page.getByRole("region", { name: "ada" }).getByRole("listitem");
+  await item.getByRole("button", { name: "Deny" }).click();
+  await page.getByText("You're all caught up").waitFor();
   expect(await policy()).toMatchObject({ allow: ["one.example.com:443"], deny: ["two.example.com:443"], ask: true });
 });

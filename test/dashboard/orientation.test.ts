@@ -46,10 +46,10 @@ test("a tab's title says the agent and the view", async () => {
   await expect.poll(() => page.title()).toBe("You are not signed in · Berth");
 });
 
-test("the title counts agents whose turn ended unseen, until one of the tabs shows it", {
+test("the title counts the inbox's unread items on all views, until one of the tabs shows them", {
   timeout: 180_000,
 }, async () => {
-  for (const name of ["bea", "carl"]) await service.client.createAgent(name);
+  for (const name of ["bea", "carl"]) await service.client.createAgent(name, { permissions: { execute: "ask" } });
   await goto("/agents/bea");
   const other = await context.newPage();
   await other.goto(`${dashboard.url}/-/agents`);
@@ -60,18 +60,16 @@ test("the title counts agents whose turn ended unseen, until one of the tabs sho
     await expect.poll(() => on.title()).toBe(title);
     await setVisible(on, false);
   }
-  for (const name of ["bea", "bea", "carl"]) await service.client.ask(name, "hello");
+  const asked = ["bea", "carl"].map((name) => service.client.ask(name, "use execute rm -rf build").catch(() => {}));
   await expect.poll(() => other.title()).toBe("(2) Agents · Berth");
   await expect.poll(() => page.title()).toBe("(2) bea: Conversation · Berth");
   await setVisible(page, true);
   await expect.poll(() => page.title()).toBe("(1) bea: Conversation · Berth");
   await expect.poll(() => other.title()).toBe("(1) Agents · Berth");
-  await setVisible(other, true);
   await service.client.call("DELETE", "/agents/carl");
   await expect.poll(() => other.title()).toBe("Agents · Berth");
-  await service.client.ask("bea", "seen at once");
-  await page.getByRole("article").filter({ hasText: "seen at once" }).getByRole("button", { name: "Copy" }).waitFor();
-  expect(await page.title()).toBe("bea: Conversation · Berth");
+  await page.getByRole("article").last().getByRole("button", { name: "Deny" }).click();
+  await Promise.all(asked);
   await other.close();
 });
 

@@ -3,7 +3,8 @@ import ipaddr from "ipaddr.js";
 
 /** The rule for a destination of a connection. */
 export function ruleFor({ host, port }: { host: string; port: number | null }): string {
-  return port === null ? host : `${host}:${port}`;
+  if (port === null) return host;
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Whether a host is an address that the service always refuses, whatever the agent's rules. */
@@ -11,8 +12,10 @@ export function isPrivateAddress(host: string): boolean {
   return ipaddr.isValid(host) && ipaddr.parse(host).range() !== "unicast";
 }
 
+type Refused = Pick<NetworkLogEntry, "host" | "port"> & { reason: string | null };
+
 /** Whether a rule for the refused destination would allow it. */
-export function isAllowable({ reason, ...destination }: NetworkLogEntry, { allow, deny }: Network): boolean {
+export function isAllowable({ reason, ...destination }: Refused, { allow, deny }: Network): boolean {
   const { host } = destination;
   const rules = [host, ruleFor(destination)];
   if (isPrivateAddress(host) || allow.some((rule) => rules.includes(rule))) return false;

@@ -284,22 +284,16 @@ export function turnsFrom(name: string, conversation: number | null, { cursor, l
   return berth.connection.call("listTurns", { path: { name }, query });
 }
 
-/** The turns of all agents, newest first; `since`: running, or ended since then. */
-export function recentTurnsQuery(since: string | null) {
-  return infiniteQueryOptions({
-    queryKey: ["recent turns", since],
-    queryFn: ({ pageParam }) =>
-      berth.connection.call("listAccountTurns", {
-        query: {
-          limit: since === null ? recentTurns : listPage,
-          ...(since === null ? {} : { since }),
-          ...(pageParam === null ? {} : { cursor: pageParam }),
-        },
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
-}
+/** The turns of all agents, newest first. */
+export const recentTurnsQuery = infiniteQueryOptions({
+  queryKey: ["recent turns", "all"],
+  queryFn: ({ pageParam }) =>
+    berth.connection.call("listAccountTurns", {
+      query: { limit: recentTurns, ...(pageParam === null ? {} : { cursor: pageParam }) },
+    }),
+  initialPageParam: null as string | null,
+  getNextPageParam: ({ nextCursor }) => nextCursor,
+});
 
 /** Later than any turn has ended: those that have not are left. */
 const farFuture = "9999-12-31T00:00:00.000Z";
@@ -321,14 +315,6 @@ export function foundQuery(q: string) {
     queryKey: ["found", q],
     queryFn: async ({ signal }) => (await berth.search({ q }, { signal }).take(mostFound)).data,
     staleTime: 0,
-  });
-}
-
-/** Connections of all agents that were refused since then, the newest first. */
-export function refusedQuery(since: string) {
-  return queryOptions({
-    queryKey: ["refused", since],
-    queryFn: async () => (await berth.connections({ verdict: "refused", since }).take(mostConnections)).data,
   });
 }
 

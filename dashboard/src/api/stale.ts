@@ -14,7 +14,6 @@ const ofAccount: readonly unknown[] = [
   "models",
   "providers",
   "recent turns",
-  "refused",
   "secrets",
   "skills",
   "webhooks",
@@ -48,7 +47,7 @@ export function makesStale(event: AccountEvent, [first, agent, what]: QueryKey):
     case "queue.changed":
       return isOfAgents || (first === "agents" && agent === event.agent && (what === undefined || what === "queue"));
     case "host.refused":
-      return first === "refused" || (first === "agents" && agent === event.agent && what === "connections");
+      return first === "agents" && agent === event.agent && what === "connections";
     case "credits.changed":
       return first === "billing";
     case "run.completed":

@@ -16,7 +16,7 @@ const dismissedStored = inWorkspace("berth getting started dismissed");
 export function GettingStarted({ agents }: { agents: readonly Agent[] }) {
   const mayUse = useMay("use");
   const models = useQuery(modelsQuery);
-  const turns = useInfiniteQuery(recentTurnsQuery(null));
+  const turns = useInfiniteQuery(recentTurnsQuery);
   const [isDismissed, setDismissed] = useState(() => localStorage.getItem(dismissedStored) !== null);
   const hasModel = models.data?.some(({ id }) => id !== demoModel) ?? false;
   const hasTurns = turns.data?.pages.some(({ data }) => data.length > 0) ?? false;

@@ -1,23 +1,17 @@
-import type { AccountConnection, Agent, TurnSummary } from "@berth/client";
+import type { Agent } from "@berth/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Clock } from "lucide-react";
-import { type ComponentProps, useState } from "react";
+import type { ComponentProps } from "react";
 import { TurnBadge } from "../agent/TurnBadge.tsx";
+import { AgentLink } from "../agents/AgentLink.tsx";
 import { useIsClosed } from "../agents/Private.tsx";
-import { inWorkspace } from "../api/client.ts";
-import {
-  agentsQuery,
-  approvalsQuery,
-  automationsQuery,
-  billingQuery,
-  keysQuery,
-  recentTurnsQuery,
-  refusedQuery,
-  webhooksQuery,
-} from "../api/queries.ts";
-import { isUnderWay } from "../conversation/turn-list.ts";
+import { agentsQuery, billingQuery, keysQuery, meQuery, recentTurnsQuery, runningQuery } from "../api/queries.ts";
+import { Item } from "../inbox/Item.tsx";
+import { inboxQuery } from "../inbox/queries.ts";
+import { useChanges } from "../inbox/use-changes.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Older } from "../ui/Older.tsx";
@@ -25,27 +19,10 @@ import { Time } from "../ui/Time.tsx";
 import { Section, View } from "../ui/View.tsx";
 import { useMay } from "../workspace/use-may.ts";
 import { GettingStarted } from "./GettingStarted.tsx";
-import {
-  AgentLink,
-  ApprovalNeed,
-  creditNeeds,
-  disabledNeed,
-  endedNeed,
-  expiresSoon,
-  failedNeed,
-  type Group,
-  HostNeed,
-  heldNeed,
-  keyNeed,
-  Need,
-  pausedNeed,
-  refusedNeed,
-  waitingNeed,
-} from "./needs.tsx";
+import { creditNeeds, expiresSoon, failedNeed, keyNeed, Need, waitingNeed } from "./needs.tsx";
 
-/** A user who has never marked events as seen gets the last week. */
-const firstLookMs = 7 * 86_400_000;
-const lookedStored = inWorkspace("berth looked at");
+/** The inbox has the others. */
+const shownItems = 20;
 
 export function Home() {
   const agents = useQuery(agentsQuery);
@@ -78,111 +55,81 @@ function Welcome() {
 }
 
 function Overview({ agents }: { agents: readonly Agent[] }) {
-  const [looked, look] = useLooked();
-  const turns = useInfiniteQuery(recentTurnsQuery(looked));
-  const mayUse = useMay("use");
   const isClosed = useIsClosed();
-  const approvals = useQuery(approvalsQuery);
-  const automations = useQuery(automationsQuery);
-  const mayManage = useMay("manage");
-  const webhooks = useQuery({ ...webhooksQuery, enabled: mayManage });
-  const refused = useQuery({ ...refusedQuery(looked), enabled: mayUse });
-  const billing = useQuery({ ...billingQuery, enabled: mayUse });
-  const keys = useQuery({ ...keysQuery, enabled: mayUse });
-  const known = turns.data?.pages.flatMap(({ data }) => data) ?? [];
-  const ended = grouped(
-    known.filter((turn) => turn.status !== "queued" && !isUnderWay(turn)),
-    ({ agent, status }) => `${agent} ${status}`,
-  );
-  const [asked, refusals] = [true, false].map((isAsked) =>
-    grouped(
-      (refused.data ?? []).filter(({ reason }) => (reason === "asked") === isAsked),
-      ({ agent, host, port }) => (isAsked ? `${agent} ${host} ${port}` : `${agent} ${host}`),
-    ),
-  ) as [Group<AccountConnection>[], Group<AccountConnection>[]];
-  const isKnown =
-    turns.isSuccess &&
-    approvals.isSuccess &&
-    automations.isSuccess &&
-    (!mayManage || webhooks.isSuccess) &&
-    (!mayUse || (refused.isSuccess && billing.isSuccess && keys.isSuccess));
   const open = agents.filter((agent) => !isClosed(agent));
-  const needs = [
-    ...(approvals.data ?? []).map((approval) => <ApprovalNeed key={approval.id} approval={approval} />),
-    ...asked.map(({ key, newest }) => <HostNeed key={`asked ${key}`} asked={newest} />),
-    ...creditNeeds(billing.data),
-    ...open.filter(({ status }) => status === "failed").map(failedNeed),
-    ...(automations.data ?? []).filter(({ pausedReason }) => pausedReason !== null).map(pausedNeed),
-    ...(webhooks.data ?? []).filter(({ disabledReason }) => disabledReason !== null).map(disabledNeed),
-    ...open.filter(({ queuePosition }) => queuePosition !== null).map(waitingNeed),
-    ...open.filter(({ queue }) => queue.held !== null).map(heldNeed),
-    ...refusals.map(refusedNeed),
-    ...ended.map(endedNeed),
-    ...(keys.data ?? []).filter(expiresSoon).map(keyNeed),
-  ];
+  const inbox = useInfiniteQuery(inboxQuery({}));
+  const { read, dismiss } = useChanges();
+  const states = useStates(open);
+  const items = (inbox.data?.pages.flatMap(({ data }) => data) ?? []).slice(0, shownItems);
+  const [newest] = items;
   return (
     <>
       <GettingStarted agents={open} />
-      <Failure query={turns} />
-      <Failure query={approvals} />
-      <Failure query={automations} />
-      <Failure query={webhooks} />
-      <Failure query={refused} />
-      <Failure query={billing} />
-      <Failure query={keys} />
-      {needs.length === 0 && isKnown && (
-        <Empty title="You're all caught up">Ended turns, failed agents and expiring keys show up here.</Empty>
+      <LoadFailure query={inbox} />
+      {states.failures}
+      <Failure of={read.error ?? dismiss.error} />
+      {!newest && states.rows.length === 0 && states.isKnown && inbox.isSuccess && (
+        <Empty title="You're all caught up">
+          Approvals, failures, answers that you have not seen and expiring keys show up here.
+        </Empty>
       )}
-      {needs.length > 0 && (
-        <div className="grid gap-3">
-          <ul aria-label="Needs attention" className="grid gap-2">
-            {needs}
-          </ul>
-          <Older query={turns} />
-          {(ended.length > 0 || refusals.length > 0 || asked.length > 0) && (
-            <Button className="justify-self-start" onClick={look}>
+      {(newest || states.rows.length > 0) && (
+        <ul aria-label="Needs attention" className="grid gap-2">
+          {states.rows}
+          {items.map((item) => (
+            <Item key={item.id} item={item} hasAgent onDismiss={() => dismiss.run({ ids: [item.id] })} />
+          ))}
+        </ul>
+      )}
+      {newest && (
+        <div className="flex flex-wrap items-center gap-3">
+          <Link to="/inbox" className={buttonClasses()}>
+            Open the inbox
+          </Link>
+          {items.some((item) => !item.read) && (
+            <Button isBusy={read.isBusy} onClick={() => read.run({ upTo: newest.position })}>
               Mark all as read
             </Button>
           )}
         </div>
       )}
-      <Working turns={known.filter(({ status }) => status === "running")} />
+      <Working />
       <Recent />
     </>
   );
 }
 
+/** Rows of what is so now and is no item of the person's inbox. */
+function useStates(agents: readonly Agent[]) {
+  const { data: me } = useQuery(meQuery);
+  const mayUse = useMay("use");
+  const mayManage = useMay("manage");
+  const billing = useQuery({ ...billingQuery, enabled: mayUse });
+  const keys = useQuery({ ...keysQuery, enabled: mayUse });
+  const isOfOthers = ({ maker }: Agent) => maker !== null && maker.id !== me?.person?.id;
+  const rows = [
+    ...creditNeeds(billing.data, mayManage),
+    ...agents.filter((agent) => agent.status === "failed" && isOfOthers(agent)).map(failedNeed),
+    ...agents.filter(({ queuePosition }) => queuePosition !== null).map(waitingNeed),
+    ...(keys.data ?? []).filter(expiresSoon).map(keyNeed),
+  ];
+  const failures = (
+    <>
+      <LoadFailure query={billing} />
+      <LoadFailure query={keys} />
+    </>
+  );
+  return { rows, failures, isKnown: !mayUse || (billing.isSuccess && keys.isSuccess) };
+}
+
 /** Says that a part did not load, and nothing else. */
-function Failure<Data>({ query }: { query: ComponentProps<typeof Loaded<Data>>["query"] }) {
+function LoadFailure<Data>({ query }: { query: ComponentProps<typeof Loaded<Data>>["query"] }) {
   return query.error !== null && <Loaded query={query}>{() => null}</Loaded>;
 }
 
-/** Groups by `keyOf`, in the order of the newest of each. */
-function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Group<Item>[] {
-  const groups = new Map<string, Group<Item>>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const known = groups.get(key);
-    if (known) known.count += 1;
-    else groups.set(key, { key, newest: item, count: 1 });
-  }
-  return [...groups.values()];
-}
-
-/** When the user looked last, and what says that they look now. */
-function useLooked(): [string, () => void] {
-  const [at, setAt] = useState(
-    () => localStorage.getItem(lookedStored) ?? new Date(Date.now() - firstLookMs).toISOString(),
-  );
-  const look = () => {
-    const now = new Date().toISOString();
-    localStorage.setItem(lookedStored, now);
-    setAt(now);
-  };
-  return [at, look];
-}
-
-function Working({ turns }: { turns: readonly TurnSummary[] }) {
+function Working() {
+  const { data: running = [] } = useQuery(runningQuery);
+  const turns = running.filter(({ status }) => status === "running");
   if (turns.length === 0) return null;
   return (
     <Section title="Working now">
@@ -201,7 +148,7 @@ function Working({ turns }: { turns: readonly TurnSummary[] }) {
 
 /** The last message, seen or not. */
 function Recent() {
-  const query = useInfiniteQuery(recentTurnsQuery(null));
+  const query = useInfiniteQuery(recentTurnsQuery);
   const turns = query.data?.pages.flatMap(({ data }) => data) ?? [];
   if (turns.length === 0) return null;
   return (

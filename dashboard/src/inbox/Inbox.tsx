@@ -1,28 +1,22 @@
 import type { InboxItem } from "@berth/client";
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { CircleAlert, CircleCheck, Coins, Hand, type LucideIcon, ShieldX, X } from "lucide-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef } from "react";
-import { berth } from "../api/client.ts";
-import { plainOf } from "../conversation/plain.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
-import { classes } from "../ui/classes.ts";
 import { Failure } from "../ui/Failure.tsx";
 import { Select } from "../ui/Field.tsx";
 import { nameIn, useFilters } from "../ui/filters.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Older } from "../ui/Older.tsx";
-import { Time } from "../ui/Time.tsx";
-import { useAction } from "../ui/use-action.ts";
 import { Section, View } from "../ui/View.tsx";
-import { ItemLink } from "./ItemLink.tsx";
+import { Item } from "./Item.tsx";
 import { inboxQuery } from "./queries.ts";
+import { type Selection, useChanges } from "./use-changes.ts";
 import { useInboxKeys } from "./use-inbox-keys.ts";
-import { kindWords, titleOf } from "./words.ts";
+import { kindWords } from "./words.ts";
 
 type FilterName = "kind" | "unread";
-type Selection = Parameters<typeof berth.inbox.read>[0];
 
 /** The items that wait for the person, by agent. */
 export function Inbox() {
@@ -90,20 +84,6 @@ function groupsOf(items: readonly InboxItem[]): [string, InboxItem[]][] {
   return [...Map.groupBy(items, ({ agent }) => agent ?? "")];
 }
 
-function useChanges() {
-  const queries = useQueryClient();
-  const changed = () => queries.invalidateQueries({ queryKey: ["inbox"] });
-  const now = async (chosen: Selection) => {
-    await berth.inbox.dismiss(chosen);
-    await changed();
-  };
-  const read = useAction(async (chosen: Selection) => {
-    await berth.inbox.read(chosen);
-    await changed();
-  });
-  return { read, dismiss: { ...useAction(now), now } };
-}
-
 function Filters() {
   const [{ kind, unread }, change] = useFilters<FilterName>();
   return (
@@ -169,41 +149,5 @@ function Group({ agent, items, onRead, onDismiss }: GroupProps) {
         ))}
       </ul>
     </Section>
-  );
-}
-
-const looks: Record<InboxItem["kind"], { Icon: LucideIcon; tone: string }> = {
-  asks: { Icon: Hand, tone: "text-warn" },
-  failed: { Icon: CircleAlert, tone: "text-bad" },
-  done: { Icon: CircleCheck, tone: "text-good" },
-  costs: { Icon: Coins, tone: "text-warn" },
-  blocked: { Icon: ShieldX, tone: "text-warn" },
-};
-
-function Item({ item, onDismiss }: { item: InboxItem; onDismiss: () => void }) {
-  const { kind, message, reply, reason, at, read } = item;
-  const { Icon, tone } = looks[kind];
-  const title = titleOf(item);
-  return (
-    <li className="flex items-start gap-3 rounded-xl border bg-surface py-3 pr-2 pl-4 text-sm">
-      <Icon className={classes("mt-px size-5 shrink-0", tone)} aria-hidden />
-      <div className="grid min-w-0 flex-1 gap-0.5">
-        <ItemLink
-          item={item}
-          className={classes("w-fit max-w-full wrap-anywhere hover:underline", !read && "font-semibold")}
-        >
-          {title}
-          {!read && <span className="sr-only"> (unread)</span>}
-        </ItemLink>
-        {message !== null && <p className="truncate text-muted">{message}</p>}
-        <p className="line-clamp-2 wrap-anywhere text-muted">{reason ?? plainOf(reply ?? "")}</p>
-      </div>
-      <span className="shrink-0 py-1 text-muted">
-        <Time at={at} />
-      </span>
-      <Button kind="quiet" aria-label={`Dismiss: ${title}`} title="Dismiss" className="-my-1" onClick={onDismiss}>
-        <X className="size-4" aria-hidden />
-      </Button>
-    </li>
   );
 }

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useTitleCount } from "../ui/title.ts";
 import { unreadQuery } from "./queries.ts";
 
 /** The number of unread items, next to the inbox's name in the navigation. */
@@ -11,4 +12,10 @@ export function Unread() {
       <span className="sr-only"> unread</span>
     </span>
   );
+}
+
+/** Counts the unread items in the browser tab's title. */
+export function useUnreadInTitle(): void {
+  const { data: count = 0 } = useQuery(unreadQuery);
+  useTitleCount(count);
 }

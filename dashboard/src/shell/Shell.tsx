@@ -6,7 +6,7 @@ import { lazy, Suspense, useState } from "react";
 import { AgentActions } from "../agent/AgentActions.tsx";
 import { accountQuery, meQuery } from "../api/queries.ts";
 import { useIsReachable, useLiveQueries } from "../api/use-live.ts";
-import { Unread } from "../inbox/Unread.tsx";
+import { Unread, useUnreadInTitle } from "../inbox/Unread.tsx";
 import { classes } from "../ui/classes.ts";
 import { AllowedOutlet } from "../workspace/AllowedOutlet.tsx";
 import { LostWorkspace } from "../workspace/LostWorkspace.tsx";
@@ -17,7 +17,6 @@ import { BottomBar } from "./BottomBar.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
 import { needOfView, type Place, placesOf } from "./places.ts";
 import { useShortcuts } from "./shortcuts.ts";
-import { useUnseenTurns } from "./unseen.ts";
 import { useDropGuard } from "./use-drop-guard.ts";
 import { useViewFocus } from "./use-view-focus.ts";
 
@@ -34,7 +33,7 @@ export function Shell() {
   const openShortcuts = () => setOver("shortcuts");
   const mayCreate = may(me.workspace.role, "use");
   useLiveQueries();
-  useUnseenTurns();
+  useUnreadInTitle();
   useViewFocus();
   useDropGuard();
   useShortcuts({ places, mayCreate, openPalette, openShortcuts });

@@ -1,10 +1,10 @@
 import { useEffect } from "react";
 
 let shown = "";
-let unseen = 0;
+let unread = 0;
 
 function write(): void {
-  const count = unseen === 0 ? "" : `(${unseen}) `;
+  const count = unread === 0 ? "" : `(${unread}) `;
   document.title = `${count}${shown === "" ? "" : `${shown} · `}Berth`;
 }
 
@@ -19,7 +19,7 @@ export function useTitle(title: string): void {
 /** A number in front of the label; 0: none. */
 export function useTitleCount(count: number): void {
   useEffect(() => {
-    unseen = count;
+    unread = count;
     write();
   }, [count]);
 }
