@@ -14,8 +14,10 @@ import { Dashboard } from "../test/support/dashboard.ts";
 // first.
 
 const dist = new URL("../dashboard/dist/", import.meta.url);
-/** The messages before the measurement, and how fast words come during it. */
+/** The words before the measurement unless a message names another number, and how fast more come during it. */
 const wordsBefore = 20_000;
+/** Words of a reply of two megabytes. */
+const hugeReply = 300_000;
 const wordsPerSecond = 50;
 const measuredMs = 8_000;
 /** The earlier messages of the long conversation. */
@@ -43,10 +45,11 @@ class TalkativeSession implements Session {
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
 
-  async prompt(_: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+  async prompt({ message }: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
     const say = (delta: string) => emit({ type: "response.output_text.delta", delta });
+    const before = Number(/\d+/.exec(message)?.[0] ?? wordsBefore);
     const perRound = paragraph.split(" ").length + code.split(" ").length;
-    for (let words = 0; words < wordsBefore; words += perRound) say(paragraph + code);
+    for (let words = 0; words < before; words += perRound) say(paragraph + code);
     for (let at = 0; !signal.aborted; at++) {
       say(at % 40 === 39 ? "word.\n\n" : "word ");
       await sleep(1000 / wordsPerSecond);
@@ -72,6 +75,7 @@ await dashboard.service.client.createAgent("ada");
 const { context, page } = await dashboard.signedIn({ viewport: { width: 1280, height: 800 } });
 await printFirstLoad();
 await printFrames();
+await printMainThread();
 await printManyTurns();
 await printSlowLine();
 
@@ -123,6 +127,36 @@ async function printFrames(): Promise<void> {
   console.log(
     `  between two frames (ms): p50 ${long.p50.toFixed(1)}, p99 ${long.p99.toFixed(1)}, most ${long.most.toFixed(0)}`,
   );
+}
+
+/** The time that a word takes of the page's main thread, in a short reply and in one of two megabytes. */
+async function printMainThread(): Promise<void> {
+  const devTools = await context.newCDPSession(page);
+  await devTools.send("Performance.enable");
+  const busySeconds = async () => {
+    const { metrics } = await devTools.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration")!.value;
+  };
+  const perWord: number[] = [];
+  for (const words of [10, hugeReply]) {
+    const name = `talker-${words}`;
+    await dashboard.service.client.createAgent(name);
+    await page.goto(`${dashboard.url}/-/agents/${name}`);
+    await page.getByLabel(`Message to ${name}`).fill(`talk ${words}`);
+    await page.keyboard.press("Enter");
+    await page.getByText("word word word").last().waitFor();
+    await sleep(5_000);
+    const before = await busySeconds();
+    await sleep(measuredMs);
+    perWord.push(((await busySeconds()) - before) / (wordsPerSecond * (measuredMs / 1000)));
+    const elements = await page.evaluate("document.querySelectorAll('*').length");
+    await page.keyboard.press("Escape");
+    console.log(
+      `main thread for a word after ${words}: ${(perWord.at(-1)! * 1000).toFixed(1)} ms, elements: ${elements}`,
+    );
+  }
+  console.log(`  ratio ${(perWord[1]! / perWord[0]!).toFixed(2)} (goal 2)`);
+  await devTools.detach();
 }
 
 /** A conversation of many turns: until it can be read, while it is scrolled, and how much of it is in the page. */

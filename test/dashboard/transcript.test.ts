@@ -60,6 +60,22 @@ test("a turn has a page of its own, whose link is copied; its message is edited 
   await expect.poll(() => page.getByLabel("Message to ada").inputValue()).toBe("tool");
 });
 
+test("a reply of two megabytes is shown in pages, the last one first", async () => {
+  const { client } = dashboard.service;
+  await client.createAgent("eve");
+  await client.chat("eve", "bulk 100 20000 0");
+  await open("eve");
+  const long = turn("bulk");
+  await long.getByText("Page 50 of 50 of this reply").last().waitFor();
+  expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(5_000);
+  expect(await long.getByRole("button", { name: "Next page" }).last().isDisabled()).toBe(true);
+  await long.getByRole("button", { name: "Previous page" }).last().click();
+  await long.getByText("Page 49 of 50 of this reply").first().waitFor();
+  await long.getByRole("button", { name: "First page" }).first().click();
+  await long.getByText("Page 1 of 50 of this reply").first().waitFor();
+  expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(5_000);
+});
+
 test("errors are gone through from the newest to the oldest", async () => {
   const { client } = dashboard.service;
   await client.chat("bob", 'tools [{"name":"Bash","input":{"command":"false"},"output":"no","status":"failed"}]');

@@ -1,7 +1,7 @@
 import type { Author, Turn } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, Pencil } from "lucide-react";
-import { lazy, memo, type ReactNode, Suspense, startTransition, useEffect, useEffectEvent, useState } from "react";
+import { memo, type ReactNode, startTransition, useEffect, useEffectEvent, useState } from "react";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { classes } from "../ui/classes.ts";
@@ -16,10 +16,9 @@ import { type Draft, lineOf } from "./draft.ts";
 import { FileChanges } from "./FileChanges.tsx";
 import { ForkTurn } from "./ForkTurn.tsx";
 import { FunctionCall } from "./FunctionCall.tsx";
+import { LongText } from "./LongText.tsx";
 import { useLiveTurn } from "./live-turns.ts";
 import { jsonOf, Output } from "./Output.tsx";
-import { PlainMarkdown } from "./PlainMarkdown.tsx";
-import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { Plan } from "./Plan.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { RestoreTurn } from "./RestoreTurn.tsx";
@@ -28,10 +27,6 @@ import { TurnButton } from "./TurnButton.tsx";
 import { grouped, type ToolGroup } from "./tool-groups.ts";
 import { isUnderWay } from "./turn-list.ts";
 import { type FunctionPart, failedPhase, isOver, type Part, type Phase } from "./turn-state.ts";
-
-/** Asked for as soon as a conversation is, and not in its way. */
-const markdown = import("./Markdown.tsx");
-const Markdown = lazy(async () => ({ default: (await markdown).Markdown }));
 
 interface TurnProps {
   agent: string;
@@ -201,14 +196,7 @@ function PartView({ agent, turnId, part, isPlain, isStreaming }: PartProps) {
   if (part.kind === "warning") return <Notice tone="warn">{part.text}</Notice>;
   if (part.kind === "output") return <Output value={part.value} />;
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
-  if (isPlain) return <PlainMarkdown text={part.text} />;
-  return (
-    <Suspense fallback={<PlainMarkdown text={part.text} />}>
-      <PlainOnFailure text={part.text}>
-        <Markdown text={part.text} isStreaming={isStreaming} />
-      </PlainOnFailure>
-    </Suspense>
-  );
+  return <LongText text={part.text} isPlain={isPlain} isStreaming={isStreaming} />;
 }
 
 /** A message that reached the running turn. */
