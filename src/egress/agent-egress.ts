@@ -60,7 +60,23 @@ export class AgentEgress {
   /** Sets the agent's lists, and closes connections that they do not allow. */
   async setRules(agentId: string, lists: ChangeEgress, by: AuthorIds): Promise<void> {
     await this.#context.stores.egressRules.set(agentId, lists, by);
+    await this.settleHosts(agentId);
     await this.#context.egress.recheck(agentId);
+  }
+
+  /** Removes the inbox's items of hosts that the lists now allow or deny. */
+  async settleHosts(agentId: string): Promise<void> {
+    const { stores, egress } = this.#context;
+    const blocked = await stores.inbox.blockedHosts(agentId);
+    if (blocked.length === 0) return;
+    const rules = await stores.egressRules.of(agentId);
+    const settled = blocked.filter((place) => !egress.isUndecided(place, rules));
+    if (settled.length > 0) await stores.inbox.settle(settled.map(({ id }) => id));
+  }
+
+  /** The same for all agents: the operator's lists may have changed, and an item may be made later than a rule. */
+  async settleAllHosts(): Promise<void> {
+    for (const agentId of await this.#context.stores.inbox.agentsOfBlocked()) await this.settleHosts(agentId);
   }
 
   /** The newest connections first, after `after`. */

@@ -146,6 +146,14 @@ export class Egress {
     }
   }
 
+  /** Whether the lists of the agent or of the operator still leave a refused destination open: a person can decide. */
+  isUndecided({ host, port }: { host: string; port: number }, rules: AgentRules): boolean {
+    const destination = parseAuthority(`${host.includes(":") ? `[${host}]` : host}:${port}`);
+    if (!destination) return true;
+    const refusal = this.#policy.refuseAsked(destination, rules);
+    return refusal !== null && refusal !== "denied";
+  }
+
   /** Whether the agent's rules allow every public host. */
   async mayReachAll(agentId: string): Promise<boolean> {
     return this.#policy.allowsAll(await this.#options.rulesOf(agentId));

@@ -80,7 +80,30 @@ export class InboxStore {
       delete from inbox_items item where ${chosenBy(viewer, selection)}`.execute(this.#database);
     return Number(numAffectedRows);
   }
+
+  /** The agent's hosts that its lists or the operator's refused, in all inboxes. */
+  async blockedHosts(agentId: string): Promise<{ id: string; host: string; port: number }[]> {
+    const { rows } = await sql<{ id: string; host: string; port: number }>`
+      select id, event ->> 'host' as host, (event ->> 'port')::integer as port from inbox_items
+      where agent_id = ${agentId} and ${isOfLists}`.execute(this.#database);
+    return rows;
+  }
+
+  /** Agents with such hosts. */
+  async agentsOfBlocked(): Promise<string[]> {
+    const { rows } = await sql<{ id: string }>`
+      select distinct agent_id as id from inbox_items where ${isOfLists}`.execute(this.#database);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Removes items that no longer wait for anybody, whoever has them. */
+  async settle(ids: readonly string[]): Promise<void> {
+    await sql`delete from inbox_items where id = any (${ids}::uuid[])`.execute(this.#database);
+  }
 }
+
+const isOfLists = sql`kind = 'blocked' and event ->> 'port' is not null
+  and event ->> 'code' in ('asked', 'not_allowed', 'denied_by_operator', 'not_allowed_by_operator')`;
 
 /** The person's items that they may see and that still matter, as `item`, with their `agent`. */
 function openItems({ accountId, personId }: Viewer, join: RawBuilder<unknown> = sql``): RawBuilder<unknown> {

@@ -47,6 +47,7 @@ async function resume(context: AppContext): Promise<void> {
   await snapshots.sweep();
   await imports.sweep();
   await orphans.expire();
+  await context.agentEgress.settleAllHosts();
   context.searchIndexer.wake();
   await context.scheduler.sweep();
   context.scheduler.begin();
@@ -76,6 +77,7 @@ function listen(context: AppContext): Promise<void> {
         context.searchIndexer.wake(),
         context.scheduler.sweep(),
         context.deliverer.sweep(),
+        context.agentEgress.settleAllHosts(),
         context.taskNotifications.sweep(),
         ledger.sweep(),
         context.deletedWorkspaces.sweep(),

@@ -116,6 +116,40 @@ describe("the inbox has", () => {
     expect(await blocked()).toEqual([]);
   });
 
+  test("a refused host until any list of the egress policy allows or denies it", async () => {
+    const person = await notified.newPerson();
+    await person.client.createAgent("ada");
+    await person.client.chat("ada", "hello");
+    const rules = async (allow: string[], deny: string[] = []) => {
+      expect((await person.client.call("PUT", "/agents/ada/network", { allow, deny })).status).toBe(200);
+    };
+    const blocked = async () => (await inboxOf(person, "?kind=blocked")).map(({ host }) => host);
+    for (const [host, others, allow, deny] of [
+      ["198.51.100.7", ["198.51.101.0/24", "198.51.100.0/24:80"], ["198.51.100.0/24"]],
+      ["[2001:db8::7]", ["2001:db8:1::/48"], ["2001:db8::/32"]],
+      ["a.b.example.org", ["*.b.example.org:80", "b.example.org"], ["*.example.org"]],
+      ["example.net", ["*.example.net"], [], ["*"]],
+    ] satisfies [string, string[], string[], string[]?][]) {
+      await rules(["example.com"]);
+      await reach(`${host}:443`);
+      const shown = host.replace(/[[\]]/g, "");
+      await expect.poll(blocked, patient).toEqual([shown]);
+      await rules(others);
+      expect(await blocked()).toEqual([shown]);
+      await rules(allow, deny);
+      expect(await blocked()).toEqual([]);
+    }
+    await rules(["*"]);
+    await sql`
+      insert into account_events (account_id, event)
+      select account_id, jsonb_build_object('type', 'host.refused', 'agent', name, 'host', 'example.org', 'port', 443,
+        'reason', 'not_allowed_by_operator', 'count', 1) from agents
+      where name = 'ada' and person_id = ${person.id}`.execute(notified.database);
+    expect(await blocked()).toEqual(["example.org"]);
+    await rules(["*"]);
+    expect(await blocked()).toEqual([]);
+  });
+
   test("an automation once, as its last run was", async () => {
     const person = await notified.newPerson();
     await person.client.createAgent("ada");

@@ -59,7 +59,8 @@ function HostActions({ agent, refused }: HostProps) {
     const added = list === "allow" ? { allow: [...allow, rule], deny } : { allow, deny: [...deny, rule] };
     queries.setQueryData(networkQuery(agent).queryKey, await berth.agent(agent).network.set(added));
   });
-  if (!policy || !mayUse) return null;
+  const isOfLists = refused.reason === "asked" || refused.reason === "not_allowed";
+  if (!policy || !mayUse || !isOfLists) return null;
   const mayAllow = isAllowable(refused, policy);
   return (
     <>
