@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BerthError } from "../../src/contract/errors.ts";
 import type { InboxItem } from "../../src/contract/inbox.ts";
 import { cleanUp } from "../../src/upkeep/clean-up-store.ts";
 import { TestClient } from "../support/client.ts";
@@ -148,6 +149,41 @@ describe("the inbox has", () => {
     expect(await blocked()).toEqual(["example.org"]);
     await rules(["*"]);
     expect(await blocked()).toEqual([]);
+  });
+
+  test("an agent that failed until it works again, for its maker alone", async () => {
+    const { owner, others } = await notified.newTeam("member");
+    const [member] = others as [Reached];
+    notified.people.service.driver.failures.push(new BerthError("disk_full", "The disk is full."));
+    expect((await member.client.createAgent("ada")).body.status).toBe("failed");
+    expect(await inboxOf(member)).toMatchObject([{ kind: "failed", type: "agent.failed", agent: "ada" }]);
+    expect(await inboxOf(owner)).toEqual([]);
+    expect(await member.client.call("POST", "/agents/ada/restart")).toMatchObject({ status: 200 });
+    expect(await inboxOf(member)).toEqual([]);
+  });
+
+  test.each([
+    ["secret", "secret.login_connected"],
+    ["secret", "secret.deleted"],
+    ["provider", "provider.login_connected"],
+    ["provider", "provider.deleted"],
+  ])("a sign-in of a %s that failed, for owners and admins, until %s", async (noun, end) => {
+    const { owner, others } = await notified.newTeam("member");
+    const [member] = others as [Reached];
+    const { id } = (await owner.client.call("GET", "/me")).body.workspace;
+    const report = (type: string, more: object = {}) =>
+      sql`
+      insert into account_events (account_id, event)
+      values (${id}, ${JSON.stringify({ type, [noun]: "example", ownerId: null, ...more })}::jsonb)`.execute(
+        notified.database,
+      );
+    await report(`${noun}.login_failed`, { error: { code: "x", message: "The grant has ended." } });
+    expect(await inboxOf(owner)).toMatchObject([
+      { kind: "failed", type: `${noun}.login_failed`, [noun]: "example", reason: "The grant has ended." },
+    ]);
+    expect(await inboxOf(member)).toEqual([]);
+    await report(end);
+    expect(await inboxOf(owner)).toEqual([]);
   });
 
   test("an automation once, as its last run was", async () => {
