@@ -70,7 +70,7 @@ test("it is resized by the keyboard and the pointer, and remembered", async () =
 
 test("the view is chosen, remembered and closed", async () => {
   await side("Files").getByRole("link", { name: "Ports" }).click();
-  await side("Ports").getByRole("button", { name: "Look again" }).waitFor();
+  await side("Ports").getByRole("button", { name: "Refresh" }).waitFor();
   await goto();
   await side("Ports").waitFor();
   await side("Ports").getByRole("link", { name: "Terminal" }).click();

@@ -48,10 +48,10 @@ function PortList({ name }: { name: string }) {
   return (
     <Tab>
       <Section
-        title="What listens"
+        title="Open ports"
         actions={
           <Button onClick={() => void ports.refetch()} isBusy={ports.isFetching}>
-            Look again
+            Refresh
           </Button>
         }
       >
@@ -66,7 +66,7 @@ function PortList({ name }: { name: string }) {
         <Loaded query={ports}>
           {(listening) =>
             listening.length === 0 ? (
-              <Empty title="Nothing listens">Ask the agent to start a server, then look again.</Empty>
+              <Empty title="No open ports">Ask the agent to start a server, then refresh.</Empty>
             ) : (
               <Table label="Ports" onlyWide={["Address", "Since"]} head={["Port", "Program", "Address", "Since", ""]}>
                 {listening.map((each) => (
