@@ -97,7 +97,7 @@ function pageOf({ title, text, retrySeconds }: Notice): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 ${retry}
-<title>${escaped(title)}</title>
+<title>${escaped(title)} · Berth</title>
 <style>
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
   body { max-width: 32rem; margin: 20vh auto; padding: 0 1.5rem; }
@@ -105,6 +105,7 @@ ${retry}
 </style>
 <h1>${escaped(title)}</h1>
 <p>${escaped(text)}</p>
+<p><small>Berth</small></p>
 </html>
 `;
 }
