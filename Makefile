@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up dev setup deb container-image release debian npm image-node image image-all dashboard tool browser test test-fast test-machines test-long test-soak test-runtimes test-openclaw test-kvm test-kubernetes test-packages check openapi format bench clean
+.PHONY: help up dev setup deb container-image release debian npm image-node image image-all dashboard tool browser test test-fast test-machines test-long test-soak test-runtimes test-openclaw test-kvm test-kubernetes test-packages check openapi format bench screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -118,6 +118,9 @@ openapi: node_modules/.all ## write docs/openapi.json and the client's types ane
 
 format: node_modules/.all ## write the format that check asks for
 	@biome check --write .
+
+screenshots: node_modules/.all dashboard ## write a picture of each view of the dashboard to build/screenshots
+	@node scripts/screenshots.ts
 
 bench: node_modules/.all image dashboard tool ## measure the hot paths
 	@node bench/main.ts

@@ -1,17 +1,27 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import type { LastEvent, TurnEvent } from "../src/contract/chat.ts";
 import { allAbilities, type Prompt, type Runtime, type Session } from "../src/runtimes/runtime.ts";
 import type { TestClient } from "../test/support/client.ts";
 import { Dashboard, viewsOf } from "../test/support/dashboard.ts";
 
-// Makes a picture of each view of the dashboard in both themes and at two widths, of a service with made-up agents:
-// node scripts/screenshots.ts FOLDER
+// `make screenshots`: writes a picture of each view of the dashboard to `build/screenshots`, of a service with made-up agents
+// and of an empty one (docs/internals/dashboard-checklist.md). `node scripts/screenshots.ts NAME` takes those views alone
+// whose names contain NAME.
 
-const widths = { phone: { width: 390, height: 844 }, wide: { width: 1280, height: 800 } };
-const themes = ["light", "dark"] as const;
+const folder = join(import.meta.dirname, "../build/screenshots");
+const only = process.argv[2] ?? "";
+
+const desktop = { viewport: { width: 1280, height: 800 } };
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+const looks = {
+  desktop,
+  phone,
+  "desktop-dark": { ...desktop, colorScheme: "dark" },
+  "phone-dark": { ...phone, colorScheme: "dark" },
+  wide: { viewport: { width: 1920, height: 1080 } },
+} as const;
 
 const answer = `The parser failed on an empty list, because \`items[0]\` was read before its length. I changed that and added a
 test.
@@ -31,6 +41,14 @@ export function first<Item>(items: readonly Item[]): Item | null {
 2. The test is in \`src/first.test.ts\`.
 
 > Nothing else calls it with an empty list.
+
+$$
+\\frac{1}{n} \\sum_{i=1}^{n} x_i
+$$
+
+שלום עולם, וזה משפט ארוך יותר.
+
+日本語の文章もあります。
 `;
 
 /** A runtime whose turns look like an agent's work. */
@@ -108,6 +126,7 @@ async function seed(client: TestClient): Promise<void> {
   await client.createAgent("night-watch", { runtime: "opencode" });
   await client.createAgent("deployer", { runtime: "openclaw" });
   await client.createAgent("archive", { runtime: "claude-code" });
+  await client.createAgent("an-agent-with-the-longest-name", { runtime: "claude-code" });
   await client.chat("reviewer", "Summarise the open issues.");
   await client.chat("reviewer", "Why does the test of the parser fail? Please fix it.");
   await client.chat("deployer", "Deploy the new version to staging.");
@@ -120,7 +139,7 @@ async function seed(client: TestClient): Promise<void> {
   void asking.body?.cancel();
   await client.call("POST", "/agents/archive/suspend");
   const soon = new Date(Date.now() + 5 * 86_400_000).toISOString();
-  await client.call("POST", "/keys", { name: "continuous integration", expiresAt: soon });
+  await client.call("POST", "/keys", { name: "Schlüssel für die fortlaufende Integration in 東京", expiresAt: soon });
   await client.call("POST", "/keys", { name: "bot", kind: "agent", agents: ["reviewer"], creditLimit: "50" });
   await client.call("POST", "/admin/users", { name: "Bob" });
   await client.call("PUT", "/agents/reviewer/secrets/GITHUB_TOKEN", { value: "secret", hosts: ["api.github.com"] });
@@ -132,61 +151,49 @@ async function seed(client: TestClient): Promise<void> {
   }
 }
 
-/** Views without an address of their own: one turn, the palette, a folded form. */
-async function shootByHand(page: Page, suffix: string): Promise<void> {
+/** The views, and those without an address of their own: one turn, the palette, a folded form, a dialog. */
+async function take(page: Page, look: string, agent: string): Promise<void> {
+  await mkdir(join(folder, look), { recursive: true });
   const shoot = async (view: string) => {
-    await sleep(700);
-    await page.screenshot({ path: join(folder!, `${view}.${suffix}.png`) });
+    await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
+    await page.screenshot({ path: join(folder, look, `${view}.png`) });
   };
-  await page.goto(`${dashboard.url}/-/agents/reviewer/turns`);
+  for (const path of viewsOf(agent)) {
+    const view = path.slice("/-/".length).replaceAll(/[^a-z0-9]+/g, "-") || "home";
+    if (!view.includes(only)) continue;
+    await page.goto(dashboard.url + path);
+    await page.getByRole("heading").first().waitFor();
+    await shoot(view);
+  }
+  if (agent === "none" || only !== "") return;
+  await page.goto(`${dashboard.url}/-/agents/${agent}/turns`);
   await page.getByRole("link", { name: /^Why does/ }).click();
   await page.locator(".prose").first().waitFor();
   await shoot("turn");
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").waitFor();
+  await page.getByRole("dialog").getByRole("combobox").waitFor();
   await shoot("palette");
-  await page.goto(`${dashboard.url}/-/create-agent`);
-  await page.getByText("Size of its machine").click();
-  await page.getByLabel("Disk").scrollIntoViewIfNeeded();
-  await shoot("size");
-  await page.goto(`${dashboard.url}/-/agents/reviewer/settings`);
-  await page.getByRole("region", { name: "MCP servers" }).first().scrollIntoViewIfNeeded();
-  await shoot("mcp-servers");
+  await page.goto(`${dashboard.url}/-/agents/${agent}/settings`);
   await page.getByRole("button", { name: "Edit github" }).click();
-  await shoot("mcp-server");
+  await page.getByRole("dialog").getByLabel("Headers").waitFor();
+  await shoot("dialog");
   await page.goto(`${dashboard.url}/-/agents/asked`);
-  await page.getByText("waits for its result").click();
-  await page.getByLabel("Result of weather").scrollIntoViewIfNeeded();
+  await page.getByText("waiting for its result").click();
   await shoot("function");
 }
 
-const folder = process.argv[2];
-if (folder === undefined) throw new Error("usage: node scripts/screenshots.ts FOLDER");
-const only = process.argv[3];
-await mkdir(folder, { recursive: true });
-await using dashboard = await Dashboard.start(
-  {},
-  { runtimes: ["claude-code", "opencode", "openclaw"].map(showRuntime) },
-);
+await rm(folder, { recursive: true, force: true });
+const dashboard = await Dashboard.start({}, { runtimes: ["claude-code", "opencode", "openclaw"].map(showRuntime) });
+const empty = await dashboard.signedIn(desktop);
+await take(empty.page, "empty", "none");
+await empty.context.close();
 await seed(dashboard.service.client);
-for (const colorScheme of themes) {
-  for (const [widthName, viewport] of Object.entries(widths)) {
-    const { context, page } = await dashboard.signedIn({ colorScheme, viewport });
-    for (const path of viewsOf("reviewer")) {
-      const view =
-        path
-          .replace(/^\/-\/?/, "")
-          .replace(/[?].*/, "")
-          .replaceAll("/", "-") || "home";
-      if (only !== undefined && !view.includes(only)) continue;
-      await page.goto(dashboard.url + path);
-      await page.getByRole("heading").first().waitFor();
-      if (view === "agents-reviewer") await page.locator(".prose").first().waitFor();
-      await sleep(700);
-      await page.screenshot({ path: join(folder, `${view}.${widthName}.${colorScheme}.png`) });
-    }
-    if (only === undefined || "turn palette size mcp function".includes(only))
-      await shootByHand(page, `${widthName}.${colorScheme}`);
-    await context.close();
-  }
+for (const [look, options] of Object.entries(looks)) {
+  const { context, page } = await dashboard.signedIn(options);
+  await take(page, look, "reviewer");
+  await context.close();
 }
+await dashboard[Symbol.asyncDispose]();
+console.log(`The pictures are in ${folder}.`);
+// The shells of terminals end with this process.
+process.exit();
