@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import tailwind from "@tailwindcss/vite";
@@ -10,11 +11,19 @@ import { defineConfig, type Plugin } from "vite";
 // itself, `vite dev` in this folder passes everything else on to a server at 7420.
 
 const folder = import.meta.dirname;
+/** The form for other runtimes than browsers, which `import` of the package's name leads to here. */
+const htmlParser = fileURLToPath(import.meta.resolve("hast-util-from-html-isomorphic"));
 const server = "http://127.0.0.1:7420";
 
 export default defineConfig({
   root: folder,
-  resolve: { alias: [{ find: /^shiki$/, replacement: join(folder, "src/conversation/languages.ts") }] },
+  resolve: {
+    alias: [
+      { find: /^shiki$/, replacement: join(folder, "src/conversation/languages.ts") },
+      // In browsers it uses `innerHTML`, which the server's policy forbids.
+      { find: /^hast-util-from-html-isomorphic$/, replacement: htmlParser },
+    ],
+  },
   plugins: [react(), tailwind(), compressed()],
   build: {
     target: "es2022",

@@ -76,6 +76,32 @@ test("a reply of two megabytes is shown in pages, the last one first", async () 
   expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(5_000);
 });
 
+test("maths is drawn by the browser, and prices and shells stay text", async () => {
+  const { client } = dashboard.service;
+  await client.createAgent("max");
+  const lines = [
+    "Inline $$x^2$$, \\(\\frac{a}{b}\\) and \\\\(no maths\\\\).",
+    "$$\nE = mc^2\n$$",
+    "\\[ \\sum_{i=1}^n i\n = \\frac{n(n+1)}{2} \\]",
+    "```math\na \\ne b\n```",
+    "It costs $5 or $10, and `\\(code\\)` $HOME/$USER stays.",
+    "\\(\\notacommand{x}\\)",
+    "\\(\\href{javascript:alert(1)}{x} \\htmlStyle{color:red}{y} \\includegraphics{https://evil.example/x.png}\\)",
+  ];
+  await client.chat("max", lines.join("\n\n"));
+  await open("max");
+  const reply = turn("Inline");
+  await reply.locator("math").first().waitFor();
+  expect(await reply.locator("math").count()).toBe(7);
+  expect(await reply.locator("math[display=block]").count()).toBe(3);
+  expect(await reply.locator("math mfrac").count()).toBe(2);
+  expect(await reply.locator("a[href^=javascript], math [style], img").count()).toBe(0);
+  await reply.getByText("It costs $5 or $10, and \\(code\\) $HOME/$USER stays.").last().waitFor();
+  const many = "\\(x ".repeat(9_000);
+  await client.chat("max", many);
+  await turn("\\(x").getByText("(x (x (x").last().waitFor();
+});
+
 test("errors are gone through from the newest to the oldest", async () => {
   const { client } = dashboard.service;
   await client.chat("bob", 'tools [{"name":"Bash","input":{"command":"false"},"output":"no","status":"failed"}]');

@@ -1,11 +1,14 @@
 import { createCodePlugin } from "@streamdown/code";
-import { memo, type ReactNode } from "react";
-import { defaultRemarkPlugins, Streamdown } from "streamdown";
+import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
+import { defaultRemarkPlugins, type MathPlugin, Streamdown } from "streamdown";
 import { htmlAsText } from "./html-as-text.ts";
 import { OwnFile, OwnPicture } from "./OwnFile.tsx";
 import { ownFiles, pathIn } from "./own-files.ts";
 
-const plugins = { code: createCodePlugin({ themes: ["github-light", "github-dark"] }) };
+const code = createCodePlugin({ themes: ["github-light", "github-dark"] });
+/** The beginnings of maths. */
+const mathsBegin = /\$\$|\\[([]|^```math/m;
+let loadedMaths: MathPlugin | null = null;
 const remarkPlugins = [...Object.values(defaultRemarkPlugins), htmlAsText, ownFiles];
 const controls = {
   code: { copy: true, download: false },
@@ -36,6 +39,8 @@ const components = {
 
 /** An agent's words. They are hostile: HTML in them is shown as it was written, and never rendered. */
 export const Markdown = memo(function Markdown({ text, isStreaming }: { text: string; isStreaming: boolean }) {
+  const math = useMaths(text);
+  const plugins = useMemo(() => (math ? { code, math } : { code }), [math]);
   return (
     <Streamdown
       className="prose min-w-0 wrap-anywhere"
@@ -51,3 +56,20 @@ export const Markdown = memo(function Markdown({ text, isStreaming }: { text: st
     </Streamdown>
   );
 });
+
+/** The plugin for maths, once a text needs it and it is there. Without it, the text is shown as it was written. */
+function useMaths(text: string): MathPlugin | null {
+  const [maths, setMaths] = useState(loadedMaths);
+  const isNeeded = maths === null && mathsBegin.test(text);
+  useEffect(() => {
+    if (!isNeeded) return;
+    import("./maths.ts").then(
+      (module) => {
+        loadedMaths = module.maths;
+        setMaths(module.maths);
+      },
+      () => {},
+    );
+  }, [isNeeded]);
+  return maths;
+}
