@@ -125,8 +125,7 @@ test("one that has paused because its agent was deleted is on the home page, wit
   expect((await client.call("POST", "/automations", asked)).status).toBe(201);
   expect((await client.call("DELETE", "/agents/bob")).status).toBe(204);
   await page.getByRole("link", { name: "Home" }).first().click();
-  await page.getByRole("listitem").filter({ hasText: "The automation orphan has paused." }).waitFor();
-  await page.getByRole("link", { name: "orphan" }).click();
+  await page.getByRole("link", { name: "The automation orphan has paused" }).click();
   await page.getByRole("alert").filter({ hasText: "It has paused" }).waitFor();
 });
 
@@ -165,7 +164,7 @@ test("on a phone, the views that have no room are in a menu, and nothing is wide
   const views = page.getByRole("navigation", { name: "Views", exact: true });
   await expect
     .poll(() => views.getByRole("link").allTextContents())
-    .toEqual(["Home", "Inbox", "Agents", "Automations"]);
+    .toEqual(["Home", expect.stringMatching(/Inbox$/), "Agents", "Automations"]);
   await button("Create an automation").click();
   await dialog().getByRole("list", { name: "Next times" }).waitFor();
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);

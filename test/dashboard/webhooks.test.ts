@@ -81,7 +81,7 @@ test("one that its receiver has given up is on the home page, with the reason", 
   await button("Send a test").click();
   await page.getByRole("alert").filter({ hasText: "It is disabled" }).waitFor();
   await page.getByRole("link", { name: "Home" }).first().click();
-  await page.getByRole("listitem").filter({ hasText: "is disabled." }).getByRole("link").click();
+  await page.getByRole("link", { name: "A webhook was disabled" }).click();
   await page.getByRole("heading", { level: 1, name: "Webhook" }).waitFor();
 });
 

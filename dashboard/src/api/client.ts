@@ -16,7 +16,7 @@ const workspace = chosenWorkspace();
 /** The API, as the signed-in user in this workspace. */
 export const berth = new Berth({ url: location.origin, token, workspace, fetch: send });
 
-export const news = new AccountNews(berth, inWorkspace("berth events"), firstAnswers.after);
+export const news = new AccountNews(berth, inWorkspace("berth events"), firstAnswers);
 
 /** A name of what the browser keeps or shares, of this workspace alone: agents of two can have the same name. */
 export function inWorkspace(name: string): string {

@@ -8,7 +8,7 @@ interface Given {
 }
 
 /** Answers for the page's first requests, which came with its document. Each is used once, and none after `clear`. */
-class FirstAnswers {
+export class FirstAnswers {
   #answers: Record<string, unknown> = {};
   /** The id of the newest event before the answers; undefined if there are none. */
   readonly after: number | undefined;

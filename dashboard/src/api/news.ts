@@ -1,4 +1,5 @@
 import { type AccountEvent, ApiError, type Berth } from "@berth/client";
+import type { FirstAnswers } from "./first-answers.ts";
 
 const retryMs = 2_000;
 
@@ -14,14 +15,14 @@ export class AccountNews {
   /** Undefined before the first event. */
   #lastId: number | undefined;
 
-  /**
-   * `topic`: what the tabs that share the events have in common. `after`: the id of the event that the page has all before,
-   * if it knows one.
-   */
-  constructor(berth: Pick<Berth, "events">, topic: string, after?: number) {
+  readonly #first: FirstAnswers | null;
+
+  /** `topic`: what the tabs that share the events have in common. `first`: answers that are true until the first event. */
+  constructor(berth: Pick<Berth, "events">, topic: string, first: FirstAnswers | null = null) {
     this.#berth = berth;
     this.#topic = topic;
-    this.#lastId = after;
+    this.#first = first;
+    this.#lastId = first?.after;
   }
 
   /** Calls back with each event from now on. Returns a function that ends this. */
@@ -77,6 +78,7 @@ export class AccountNews {
   }
 
   #tell(event: AccountEvent): void {
+    this.#first?.clear();
     this.#lastId = event.id;
     for (const listener of this.#listeners) listener(event);
   }

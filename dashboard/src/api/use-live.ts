@@ -2,7 +2,6 @@ import type { AccountEvent } from "@berth/client";
 import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
 import { news, reachability } from "./client.ts";
-import { firstAnswers } from "./first-answers.ts";
 import { makesStale } from "./stale.ts";
 
 /** Events within this time are handled together. */
@@ -22,7 +21,6 @@ export function useLiveQueries(): void {
   useEffect(
     () =>
       gathered((events) => {
-        firstAnswers.clear();
         const predicate = ({ queryKey }: { queryKey: QueryKey }) => events.some((each) => makesStale(each, queryKey));
         void queries.invalidateQueries({ predicate });
       }),
