@@ -30,43 +30,53 @@ export interface FirstAnswers {
 
 /** The answers for a page, with the rights of its session. Null if the session has ended, or they take too long. */
 export async function firstAnswers(
-  { dashboardSessions, events }: AppContext,
+  context: AppContext,
   app: FastifyInstance,
   request: FastifyRequest,
   session: string,
 ): Promise<FirstAnswers | null> {
+  const late = AbortSignal.timeout(mostMs);
+  const isLate = new Promise<null>((resolve) => late.addEventListener("abort", () => resolve(null)));
+  const answered = read(context, app, request, session).catch((error: unknown) => {
+    request.log.debug({ err: error }, "the dashboard's document is sent without answers");
+    return null;
+  });
+  return Promise.race([answered, isLate]);
+}
+
+async function read(
+  { dashboardSessions, events }: AppContext,
+  app: FastifyInstance,
+  request: FastifyRequest,
+  session: string,
+): Promise<FirstAnswers> {
   const { pathname, searchParams } = new URL(request.url, "http://berth");
   const workspace = workspaceOf(request, searchParams);
   const answers: Record<string, unknown> = {};
-  const signal = AbortSignal.timeout(mostMs);
-  try {
-    const [after, { accessToken }] = await Promise.all([events.last(), dashboardSessions.token(session)]);
-    const headers = {
-      authorization: `Bearer ${accessToken}`,
-      ...(workspace !== null && { [workspaceHeader]: workspace }),
-    };
-    const ask = async <Body>(url: string): Promise<Body | null> => {
-      const { statusCode, payload } = await app.inject({ url, headers, remoteAddress: request.ip, signal });
-      if (statusCode !== 200) return null;
-      const body = JSON.parse(payload) as Body;
-      answers[url] = body;
-      return body;
-    };
-    const [, name, tab] = new RegExp(`^${dashboardPrefix}/agents/([a-z0-9-]+)(/.*)?$`).exec(pathname) ?? [];
-    const [agent] = await Promise.all([name ? ask<Agent>(`/agents/${name}`) : null, ask("/account"), ask("/me")]);
-    let turns: TurnList | null = null;
-    if (agent && (tab === undefined || tab === "/")) {
-      const conversation = Number(searchParams.get("conversation") ?? agent.conversation);
-      [turns] = await Promise.all([
-        ask<TurnList>(`/agents/${name}/turns?limit=30&conversation=${conversation}&events=true`),
-        ask(`/agents/${name}/conversations?limit=100`),
-      ]);
-    }
-    return { after, workspace, answers, theme: themeOf(request), agent, turns };
-  } catch (error) {
-    request.log.debug({ err: error }, "the dashboard's document is sent without answers");
-    return null;
+  const [after, { accessToken }] = await Promise.all([events.last(), dashboardSessions.token(session)]);
+  const headers = {
+    host: request.headers.host,
+    authorization: `Bearer ${accessToken}`,
+    ...(workspace !== null && { [workspaceHeader]: workspace }),
+  };
+  const ask = async <Body>(url: string): Promise<Body | null> => {
+    const { statusCode, payload } = await app.inject({ url, headers, remoteAddress: request.ip });
+    if (statusCode !== 200) return null;
+    const body = JSON.parse(payload) as Body;
+    answers[url] = body;
+    return body;
+  };
+  const [, name, tab] = new RegExp(`^${dashboardPrefix}/agents/([a-z0-9-]+)(/.*)?$`).exec(pathname) ?? [];
+  const [agent] = await Promise.all([name ? ask<Agent>(`/agents/${name}`) : null, ask("/account"), ask("/me")]);
+  let turns: TurnList | null = null;
+  if (agent && (tab === undefined || tab === "/")) {
+    const conversation = Number(searchParams.get("conversation") ?? agent.conversation);
+    [turns] = await Promise.all([
+      ask<TurnList>(`/agents/${name}/turns?limit=30&conversation=${conversation}&events=true`),
+      ask(`/agents/${name}/conversations?limit=100`),
+    ]);
   }
+  return { after, workspace, answers, theme: themeOf(request), agent, turns };
 }
 
 /** A link's workspace, or that of the browser. The page does not use the answers of another. */
