@@ -9,18 +9,23 @@ interface Message {
   /** A path of the dashboard. */
   url: string;
   tag: string;
+  /** What pages close it by (dashboard/src/notifications/use-close-read.ts). */
+  workspaceId: string;
+  items: readonly string[];
 }
 
 self.addEventListener("install", () => void self.skipWaiting());
 
 self.addEventListener("push", (event) => {
-  const { title, body, url, tag } = event.data!.json() as Message;
-  event.waitUntil(self.registration.showNotification(title, { body, tag, data: url }));
+  const { title, body, tag, ...data } = event.data!.json() as Message;
+  event.waitUntil(self.registration.showNotification(title, { body, tag, data }));
 });
 
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  event.waitUntil(show(new URL(event.notification.data as string, self.location.origin)));
+  const data = event.notification.data as Pick<Message, "url"> | string;
+  // Earlier versions kept the address alone.
+  event.waitUntil(show(new URL(typeof data === "string" ? data : data.url, self.location.origin)));
 });
 
 /** Goes to the tab that shows the address, or opens one. */

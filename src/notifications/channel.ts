@@ -12,6 +12,10 @@ export interface Notification {
   url: string;
   /** A later notification of the same tag replaces an earlier one, where the channel can. */
   tag: string;
+  /** The workspace that it is about, or the first of several. */
+  workspaceId: string;
+  /** All items of the person's inbox that it is about; empty: it is about others, too, or about very many. */
+  items: readonly string[];
   /** Whether something waits for the person. */
   isUrgent: boolean;
   /** The agent's reply, for channels that have room for it; null: none. */

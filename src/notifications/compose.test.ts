@@ -66,6 +66,21 @@ test("several events of an agent have its page, and those of several the home pa
   });
 });
 
+test("it names the items that it is about, of one workspace and not too many", () => {
+  const item = (itemId: string) => shown({ itemId });
+  expect(compose(id, [item("i1")], null)).toMatchObject({ workspaceId: "acc", items: ["i1"] });
+  expect(compose(id, [item("i1"), item("i2")], null).items).toEqual(["i1", "i2"]);
+  expect(compose(id, [item("i1"), shown({})], null).items).toEqual([]);
+  expect(compose(id, [item("i1"), { ...item("i2"), accountId: "other" }], null).items).toEqual([]);
+  expect(
+    compose(
+      id,
+      Array.from({ length: 21 }, (_, n) => item(`i${n}`)),
+      null,
+    ).items,
+  ).toEqual([]);
+});
+
 test("long texts are cut, and hostile signs removed", () => {
   const many = Array.from({ length: 200 }, () => shown({ reason: "x".repeat(1_000) }));
   const { body } = compose(id, many, null);

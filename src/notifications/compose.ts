@@ -5,11 +5,14 @@ import type { EventFacts, ShownEvent } from "./events.ts";
 const maximumTitle = 150;
 const maximumLine = 250;
 const maximumLines = 10;
+/** The most items that a notification names: push messages are small. */
+const maximumItems = 20;
 
 /** The notification about these events, at least one. `reply`: of the only one. */
 export function compose(id: string, events: readonly ShownEvent[], reply: string | null): Notification {
   const [first] = events as [ShownEvent];
   const isOfOne = events.every(({ agentId, accountId }) => agentId === first.agentId && accountId === first.accountId);
+  const about = { workspaceId: first.accountId, items: itemsOf(events) };
   const isUrgent = events.some(({ event }) => !event.type.endsWith(".completed"));
   if (events.length === 1) {
     const { title, detail } = textOf(first.event);
@@ -20,6 +23,7 @@ export function compose(id: string, events: readonly ShownEvent[], reply: string
       body: body.map((each) => line(each, maximumLine)).join("\n") || "Open it in the dashboard.",
       url: urlOf(first, true),
       tag: first.event.turnId ?? first.agentId ?? first.accountId,
+      ...about,
       isUrgent,
       reply: reply === null ? null : withoutControls(reply),
     };
@@ -33,15 +37,31 @@ export function compose(id: string, events: readonly ShownEvent[], reply: string
     body: [...lines, ...(more > 0 ? [`And ${more} more.`] : [])].join("\n"),
     url: urlOf(first, false, isOfOne),
     tag: isOfOne ? (first.agentId ?? first.accountId) : "summary",
+    ...about,
     isUrgent,
     reply: null,
   };
 }
 
+function itemsOf(events: readonly ShownEvent[]): string[] {
+  const items = events.flatMap(({ event: { itemId } }) => itemId ?? []);
+  const isOfOneWorkspace = events.every(({ accountId }) => accountId === events[0]!.accountId);
+  return isOfOneWorkspace && items.length === events.length && items.length <= maximumItems ? items : [];
+}
+
 /** The notification of a test. */
 export function testNotification(id: string): Notification {
-  const body = "Notifications arrive here.";
-  return { id, title: "Test of Berth", body, url: "/-/", tag: "test", isUrgent: false, reply: null };
+  return {
+    id,
+    title: "Test of Berth",
+    body: "Notifications arrive here.",
+    url: "/-/",
+    tag: "test",
+    workspaceId: "",
+    items: [],
+    isUrgent: false,
+    reply: null,
+  };
 }
 
 /** One line without characters that change how it is shown. */

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { maximumBytes, messageOf } from "./message.ts";
 
-const notification = { id: "1", title: "ada completed a turn", url: "/-/", tag: "t", isUrgent: false, reply: "secret" };
+const about = { title: "ada completed a turn", url: "/-/", tag: "t", workspaceId: "w", items: ["i"] };
+const notification = { ...about, id: "1", isUrgent: false, reply: "secret" };
 
 test("a message has what a browser shows, and no reply", () => {
-  const { title, url, tag } = notification;
-  expect(JSON.parse(messageOf({ ...notification, body: "Done." }))).toEqual({ title, body: "Done.", url, tag });
+  expect(JSON.parse(messageOf({ ...notification, body: "Done." }))).toEqual({ ...about, body: "Done." });
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseOf } from "../support/accounts.ts";
-import { Dashboard } from "../support/dashboard.ts";
+import { callAs, Dashboard } from "../support/dashboard.ts";
 
 // The first page: the frame and the newest turns are in the document, and so are the answers that the dashboard needs.
 
@@ -120,13 +120,7 @@ test("a document has the answers of its page alone, and is never stored", async 
 
 test("the answers are those of the chosen workspace", async () => {
   await page.goto(`${dashboard.url}/-/`);
-  const id = await page.evaluate(async () => {
-    const session = await fetch("/dashboard/session", { method: "POST" });
-    const { accessToken } = (await session.json()) as { accessToken: string };
-    const headers = { authorization: `Bearer ${accessToken}`, "content-type": "application/json" };
-    const made = await fetch("/workspaces", { method: "POST", headers, body: JSON.stringify({ name: "Team" }) });
-    return ((await made.json()) as { id: string }).id;
-  });
+  const { id } = await callAs(page, "POST", "/workspaces", { name: "Team" });
   const linked = answersIn((await documentAt(`/agents/ada?workspace=${id}`)).text)!;
   expect(linked.workspace).toBe(id);
   expect(Object.keys(linked.answers)).not.toContain("/agents/ada");

@@ -1,6 +1,6 @@
 import type { BrowserContext, CDPSession, Page, Worker } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Dashboard } from "../support/dashboard.ts";
+import { callAs, Dashboard } from "../support/dashboard.ts";
 import { type BrowserSubscription, PushService } from "../support/push-service.ts";
 
 // Notifications in the browser: what a person hears of, and a browser that shows them. The browser's own push service is
@@ -124,6 +124,30 @@ test("the service worker shows a message, and opens what it is about", async () 
   })`);
   expect(address).toBe(`${origin}/-/agents/ada/files`);
   expect(await shown()).toEqual([]);
+});
+
+test("a page closes a notification once its items are read, and no other", async () => {
+  const { client } = dashboard.service;
+  await page.evaluate("navigator.serviceWorker.ready");
+  const { id } = (await client.call("GET", "/account")).body;
+  const show = (tag: string, items: string[]) =>
+    page.evaluate(`navigator.serviceWorker.ready.then((registration) =>
+      registration.showNotification("${tag}", { tag: "${tag}", data: ${JSON.stringify({ url: "/-/", workspaceId: id, items })} }))`);
+  const shown = () =>
+    page.evaluate(`navigator.serviceWorker.ready
+      .then((registration) => registration.getNotifications())
+      .then((all) => all.map(({ tag }) => tag).sort())`);
+  await callAs(page, "POST", "/agents/ada/chat", { message: "crash" });
+  const inbox = async () => (await callAs(page, "GET", "/inbox?unread=true")).data as { id: string }[];
+  await expect.poll(async () => (await inbox()).length).toBeGreaterThan(0);
+  const [item] = await inbox();
+  await show("unread", [item!.id]);
+  await show("read", ["11111111-58a4-4ec5-b3d1-6e1f0a1f2f30"]);
+  await show("other", []);
+  await page.reload();
+  await expect.poll(shown).toEqual(["other", "unread"]);
+  await callAs(page, "POST", "/inbox/read", { ids: [item!.id] });
+  await expect.poll(shown).toEqual(["other"]);
 });
 
 test("a browser that has unsubscribed is removed at the next message", async () => {

@@ -76,6 +76,25 @@ async function signIn(page: Page, url: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: "Needs attention" }).waitFor();
 }
 
+/** Calls the API as the person who is signed in on a page. Returns the body. */
+export async function callAs(page: Page, method: string, path: string, body?: unknown) {
+  return page.evaluate(
+    async ({ method, path, body }) => {
+      const session = await fetch("/dashboard/session", { method: "POST" });
+      const { accessToken } = (await session.json()) as { accessToken: string };
+      const headers = { authorization: `Bearer ${accessToken}`, "content-type": "application/json" };
+      const response = await fetch(path, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+      return (await response.json().catch(() => null)) as any;
+    },
+    { method, path, body },
+  );
+}
+
 /** The paths of all views, those of an agent that has a file `notes.md` among them. */
 export function viewsOf(agent: string): string[] {
   const tabs = [

@@ -7,6 +7,7 @@ import { AgentActions } from "../agent/AgentActions.tsx";
 import { accountQuery, meQuery } from "../api/queries.ts";
 import { useIsReachable, useLiveQueries } from "../api/use-live.ts";
 import { Unread, useUnreadInTitle } from "../inbox/Unread.tsx";
+import { useCloseRead } from "../notifications/use-close-read.ts";
 import { classes } from "../ui/classes.ts";
 import { AllowedOutlet } from "../workspace/AllowedOutlet.tsx";
 import { LostWorkspace } from "../workspace/LostWorkspace.tsx";
@@ -34,6 +35,7 @@ export function Shell() {
   const mayCreate = may(me.workspace.role, "use");
   useLiveQueries();
   useUnreadInTitle();
+  useCloseRead();
   useViewFocus();
   useDropGuard();
   useShortcuts({ places, mayCreate, openPalette, openShortcuts });
