@@ -249,6 +249,7 @@ test("the agents that it may ask are chosen among the others, and one that is go
   const section = page.getByRole("region", { name: "Other agents" });
   expect(await section.getByRole("checkbox", { name: "ada" }).count()).toBe(0);
   for (const name of ["bob", "cleo"]) await section.getByRole("checkbox", { name }).check();
+  expect(await section.getByRole("searchbox").count()).toBe(0);
   await section.getByRole("button", { name: "Save" }).click();
   await expect.poll(saved).toEqual(["bob", "cleo"]);
   await client.call("DELETE", "/agents/bob");
@@ -257,6 +258,24 @@ test("the agents that it may ask are chosen among the others, and one that is go
   await section.getByRole("button", { name: "Save" }).click();
   await expect.poll(saved).toEqual([]);
   await client.call("DELETE", "/agents/cleo");
+});
+
+test("many agents are searched, and Enter in the search saves nothing", async () => {
+  const { client } = dashboard.service;
+  const names = Array.from({ length: 8 }, (_, at) => `helper-${at + 1}`);
+  await Promise.all(names.map((name) => client.createAgent(name)));
+  await open("settings");
+  const section = page.getByRole("region", { name: "Other agents" });
+  await section.getByRole("searchbox").fill("PER-7");
+  await expect.poll(() => section.getByRole("checkbox").count()).toBe(1);
+  await section.getByRole("checkbox", { name: "helper-7" }).check();
+  await section.getByRole("searchbox").press("Enter");
+  await section.getByRole("searchbox").fill("none of them");
+  await section.getByText("No matching agents").waitFor();
+  await section.getByRole("searchbox").fill("");
+  await section.getByText(/^1 of \d+ chosen$/).waitFor();
+  expect((await client.call("GET", "/agents/ada")).body.agents).toEqual([]);
+  for (const name of names) await client.call("DELETE", `/agents/${name}`);
 });
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write

@@ -60,6 +60,7 @@ export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; o
       {isForAgents && (
         <AgentChoice
           legend="Agents"
+          hint={agents.length === 0 ? "Choose at least one." : undefined}
           names={allAgents.filter((each) => !isClosed(each)).map((each) => each.name)}
           chosen={agents}
           onChange={setAgents}
