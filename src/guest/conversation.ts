@@ -183,7 +183,7 @@ export class Conversation {
       for (let tries = throwawayTries; last?.type !== "response.completed" && tries > 0; tries--) {
         const begun = performance.now();
         last = await session.prompt(prompt, () => {}, new AbortController().signal);
-        this.#context.log(`a throwaway turn took ${performance.now() - begun} ms: ${last.type}`);
+        this.#context.log(`a warm-up turn took ${Math.round(performance.now() - begun)} ms: ${last.type}`);
       }
       if (last?.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
     }

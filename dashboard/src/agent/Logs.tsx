@@ -53,7 +53,11 @@ function Followed({ name, onAgain }: { name: string; onAgain: () => void }) {
         aria-label="Log"
         className="min-h-0 flex-1 overflow-auto rounded-xl border bg-surface p-3 font-mono text-[13px] whitespace-pre-wrap wrap-anywhere"
       >
-        {shown.length === 0 ? <span className="text-muted">Nothing{search && " with that"}.</span> : shown.join("\n")}
+        {shown.length === 0 ? (
+          <span className="text-muted">{search === "" ? "No lines yet" : "No matching lines"}</span>
+        ) : (
+          shown.join("\n")
+        )}
       </pre>
     </div>
   );
