@@ -120,10 +120,13 @@ async function allowProgram(): Promise<void> {
 test("a program that was allowed to act is listed, and signed out", async () => {
   await allowProgram();
   await page.goto(`${dashboard.url}/-/keys`);
-  const row = page.getByRole("region", { name: "Programs" }).getByRole("row").filter({ hasText: "Notes assistant" });
+  const row = page
+    .getByRole("region", { name: "Connected apps" })
+    .getByRole("row")
+    .filter({ hasText: "Notes assistant" });
   await row.first().getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
-  await page.getByText("No program is signed in.").waitFor();
+  await page.getByText("No connected apps.").waitFor();
 });
 
 test("the palette has groups, filters by the typed text, and reports when nothing matches", async () => {

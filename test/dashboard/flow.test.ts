@@ -98,12 +98,12 @@ test("a turn has a page of its own, with what it took", async () => {
 
 test("a key is made, and its secret shown once", async () => {
   await goTo("Keys");
-  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByRole("button", { name: "Create API key" }).click();
   await page.getByLabel("Name").fill("for a script");
   await page.getByLabel("Kind").selectOption({ label: "Only chats with some agents" });
   await page.getByRole("checkbox", { name: "ada" }).check();
   await page.getByLabel("Expires").selectOption({ label: "In a week" });
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   const key = (await page.getByTestId("once").textContent())!;
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -130,7 +130,7 @@ test("a new agent's instructions stay a draft until it is created", async () => 
 
 test("a click outside a dialog keeps what was typed in it", async () => {
   await goto("/keys");
-  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByRole("button", { name: "Create API key" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("for the build");
   await page.mouse.click(5, 5);
@@ -141,10 +141,10 @@ test("a click outside a dialog keeps what was typed in it", async () => {
 
 test("a key has a name and an end, and its dialog is closed by a button only", async () => {
   await goto("/keys");
-  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByRole("button", { name: "Create API key" }).click();
   const dialog = page.getByRole("dialog");
   expect(await dialog.getByLabel("Expires").inputValue()).toBe("90");
-  const make = dialog.getByRole("button", { name: "Make the key" });
+  const make = dialog.getByRole("button", { name: "Create key" });
   await make.click();
   expect(await page.evaluate("document.activeElement.validity.valueMissing")).toBe(true);
   await dialog.getByLabel("Name").fill("for the build");
@@ -172,9 +172,9 @@ test("where the page may not copy, the text is selected for the person to copy",
     await press.waitFor({ state: "detached" });
   }
   await plain.goto(`${dashboard.url}/-/keys`);
-  await plain.getByRole("button", { name: "Make a key" }).click();
+  await plain.getByRole("button", { name: "Create API key" }).click();
   await plain.getByLabel("Name").fill("to be copied");
-  await plain.getByRole("button", { name: "Make the key" }).click();
+  await plain.getByRole("button", { name: "Create key" }).click();
   const key = await plain.getByTestId("once").textContent();
   await plain.getByRole("button", { name: "Copy the key" }).click();
   await expect.poll(() => plain.evaluate("getSelection().toString()")).toBe(key);

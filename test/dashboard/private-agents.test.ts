@@ -65,7 +65,7 @@ test("another person's private agent is offered for nothing that its maker alone
   expect(await needs.getByText("hidden").count()).toBe(0);
 
   await page.goto(`${dashboard.url}/-/keys`);
-  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByRole("button", { name: "Create API key" }).click();
   await page.getByLabel("Kind").selectOption({ label: "Only chats with some agents" });
   await page.getByRole("checkbox", { name: "shared" }).waitFor();
   expect(await page.getByRole("checkbox", { name: "hidden" }).count()).toBe(0);

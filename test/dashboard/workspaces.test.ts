@@ -197,7 +197,7 @@ test("a workspace is renamed by its owner, and an invalid name is refused", asyn
 
 test("a key is made with a role, and a workspace is deleted with its agents and restored", async () => {
   await page.goto(`${dashboard.url}/-/keys`);
-  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByRole("button", { name: "Create API key" }).click();
   const dialog = page.getByRole("dialog");
   expect(await dialog.getByLabel("Role").locator("option").allTextContents()).toEqual([
     "owner",
@@ -207,7 +207,7 @@ test("a key is made with a role, and a workspace is deleted with its agents and 
   ]);
   await dialog.getByLabel("Name").fill("for a script");
   await dialog.getByLabel("Role").selectOption("member");
-  await dialog.getByRole("button", { name: "Make the key" }).click();
+  await dialog.getByRole("button", { name: "Create key" }).click();
   const key = (await page.getByTestId("once").textContent())!;
   await dialog.getByRole("button", { name: "Done" }).click();
   await page

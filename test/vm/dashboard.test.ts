@@ -52,11 +52,11 @@ describe.each(runtimesInMachines)("%s", { timeout: slowMs }, (runtime) => {
 
   test("a key is made that talks with it", async () => {
     await goTo("Keys");
-    await page.getByRole("button", { name: "Make a key" }).click();
+    await page.getByRole("button", { name: "Create API key" }).click();
     await page.getByLabel("Name").fill(`for ${name}`);
     await page.getByLabel("Kind").selectOption({ label: "Only chats with some agents" });
     await page.getByRole("checkbox", { name }).check();
-    await page.getByRole("button", { name: "Make the key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     const key = (await page.getByTestId("once").textContent())!;
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("cell", { name: `for ${name}` }).waitFor();

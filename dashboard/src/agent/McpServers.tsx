@@ -17,7 +17,7 @@ export function McpServers({ name, servers }: { name: string; servers: Servers }
   };
   return (
     <Section title="MCP servers">
-      <p className="text-sm text-muted">The agent has their tools from its next turn on.</p>
+      <p className="text-sm text-muted">Adds these servers' tools from the next turn.</p>
       <McpServerList servers={servers} secrets={secrets?.map((secret) => secret.name) ?? null} onChange={change} />
     </Section>
   );

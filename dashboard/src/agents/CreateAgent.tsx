@@ -135,7 +135,7 @@ function ServerFields({ servers, onChange }: { servers: McpServers; onChange: (s
       </summary>
       <div className="mt-3 grid gap-3">
         <p className="text-sm text-muted">
-          The agent has their tools. Set the secrets that they name under Secrets, once the agent exists.
+          Adds these servers' tools. Set the secrets that they name under Secrets, once the agent exists.
         </p>
         <McpServerList servers={servers} secrets={null} onChange={async (next) => onChange(next(servers))} />
       </div>

@@ -13,7 +13,7 @@ export function Bars({ sums }: { sums: readonly UsageSum[] }) {
       {sorted.slice(0, shown).map(({ group, name, credits: spent }) => (
         <li key={group ?? ""} className="grid gap-1 text-sm">
           <div className="flex justify-between gap-4">
-            <span className="truncate">{name ?? group ?? "the machines"}</span>
+            <span className="truncate">{name ?? group ?? "Machine time"}</span>
             <span className="tabular-nums">{credits(spent)}</span>
           </div>
           <div className="h-2 rounded-full bg-sunken" aria-hidden>

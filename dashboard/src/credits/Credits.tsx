@@ -77,7 +77,7 @@ function LimitEditor({ limit }: { limit: string | null }) {
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         title="Monthly limit"
-        description="When it is reached, agents wait for the next month."
+        description="Agents pause until next month when it's reached."
       >
         <Form of={save} onSubmit={() => save.run()}>
           <Field label="Credits" hint="Empty: no limit." error={save.error === null ? null : messageOf(save.error)}>

@@ -70,7 +70,7 @@ export function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; o
         {isForAgents && <LimitField value={limit} onChange={setLimit} />}
         <ExpiryField days={days} onChange={setDays} />
       </div>
-      <DialogEnd of={make} action="Make the key" onCancel={onCancel} disabled={isForAgents && agents.length === 0} />
+      <DialogEnd of={make} action="Create key" onCancel={onCancel} disabled={isForAgents && agents.length === 0} />
     </Form>
   );
 }

@@ -26,8 +26,8 @@ export function Keys() {
           ) : (
             <Table
               label="Keys"
-              onlyWide={["Role", "Agents", "Begins with", "Limit", "Last used", "Expires"]}
-              head={["Name", "Kind", "Role", "Agents", "Begins with", "Limit", "Last used", "Expires", ""]}
+              onlyWide={["Role", "Agents", "Prefix", "Limit", "Last used", "Expires"]}
+              head={["Name", "Kind", "Role", "Agents", "Prefix", "Limit", "Last used", "Expires", ""]}
             >
               {keys.map((key) => (
                 <Row key={key.id} of={key} />
@@ -46,7 +46,7 @@ function Row({ of: { id, name, kind, role, agents, keyPrefix, creditLimit, lastU
   const isExpired = expiresAt !== null && Date.parse(expiresAt) < Date.now();
   return (
     <tr>
-      <td className="font-medium">{name ?? <span className="text-muted">without a name</span>}</td>
+      <td className="font-medium">{name ?? <span className="text-muted">Unnamed</span>}</td>
       <td>
         <Badge tone={kind === "full" ? "warn" : "neutral"}>{kind === "full" ? "everything" : "some agents"}</Badge>
       </td>
@@ -84,8 +84,8 @@ function Row({ of: { id, name, kind, role, agents, keyPrefix, creditLimit, lastU
 function MakeKey() {
   return (
     <MakeOnce
-      action="Make a key"
-      title="Make a key"
+      action="Create API key"
+      title="Create API key"
       what="key"
       note="It is shown only once. Anyone who has it has all rights of the key."
       form={(onMade, onCancel) => <KeyForm onMade={onMade} onCancel={onCancel} />}

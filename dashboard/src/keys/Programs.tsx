@@ -15,17 +15,17 @@ export function Programs() {
   const { error } = query;
   if (error instanceof ApiError && error.code === "users_managed_elsewhere") return null;
   return (
-    <Section title="Programs">
+    <Section title="Connected apps">
       <p className="text-sm text-muted">
         Assistants and editors that you have signed in at /mcp. They act on your behalf.
       </p>
       <Loaded query={query}>
         {(programs) =>
           programs.length === 0 ? (
-            <p className="text-sm text-muted">No program is signed in.</p>
+            <p className="text-sm text-muted">No connected apps.</p>
           ) : (
             <Table
-              label="Programs"
+              label="Connected apps"
               onlyWide={["Document", "Signed in"]}
               head={["Name", "Document", "Signed in", "Last used", ""]}
             >
