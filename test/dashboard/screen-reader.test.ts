@@ -63,7 +63,8 @@ test("going to a view moves the focus to its heading, and the first field of a f
 test("an agent's tab keeps the focus when it is chosen", async () => {
   await goto("/agents/ada/files");
   await page.getByRole("link", { name: "Turns" }).press("Enter");
-  await expect.poll(() => page.title()).toBe("ada: Turns · Berth");
+  // The turn above may be an unread item, which the title counts.
+  await expect.poll(() => page.title()).toMatch(/ada: Turns · Berth$/);
   expect(await focused()).toBe("Turns");
 });
 
