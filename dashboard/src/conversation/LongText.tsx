@@ -16,7 +16,7 @@ interface TextProps {
   isStreaming: boolean;
 }
 
-/** A reply's text. Of one that is very long, a page; the last one first, which follows what is said. */
+/** A reply's text. A very long one is shown in pages; the last page comes first and grows with the reply. */
 export function LongText({ text, isPlain, isStreaming }: TextProps) {
   const pages = useMemo(() => new TextPages(), []);
   pages.take(text);
