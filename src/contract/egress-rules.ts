@@ -54,7 +54,7 @@ export function parseAuthority(text: string): { host: Host; port: number } | nul
 }
 
 /** `HOST:PORT` in normal form. */
-export function authorityText({ host, port }: { host: Host; port: number }): string {
+export function authorityText({ host, port }: { host: Pick<Host, "text">; port: number }): string {
   return `${host.text.includes(":") ? `[${host.text}]` : host.text}:${port}`;
 }
 

@@ -60,8 +60,9 @@ export class AgentEgress {
   /** Sets the agent's lists, and closes connections that they do not allow. */
   async setRules(agentId: string, lists: ChangeEgress, by: AuthorIds): Promise<void> {
     await this.#context.stores.egressRules.set(agentId, lists, by);
-    await this.settleHosts(agentId);
+    // First what keeps the agent inside its lists.
     await this.#context.egress.recheck(agentId);
+    await this.settleHosts(agentId);
   }
 
   /** Removes the inbox's items of hosts that the lists now allow or deny. */

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
-import { type Host, parseAuthority } from "../contract/egress-rules.ts";
+import { authorityText, type Host, parseAuthority } from "../contract/egress-rules.ts";
 import { verdictHeader } from "../contract/guest.ts";
 import type { OpenDownload } from "../machines/connections.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -148,7 +148,7 @@ export class Egress {
 
   /** Whether the lists of the agent or of the operator still leave a refused destination open: a person can decide. */
   isUndecided({ host, port }: { host: string; port: number }, rules: AgentRules): boolean {
-    const destination = parseAuthority(`${host.includes(":") ? `[${host}]` : host}:${port}`);
+    const destination = parseAuthority(authorityText({ host: { text: host }, port }));
     if (!destination) return true;
     const refusal = this.#policy.refuseAsked(destination, rules);
     return refusal !== null && refusal !== "denied";

@@ -10,12 +10,11 @@ const retryMs = 2_000;
 export class AccountNews {
   readonly #berth: Pick<Berth, "events">;
   readonly #topic: string;
+  readonly #first: FirstAnswers | null;
   readonly #listeners = new Set<(event: AccountEvent) => void>();
   #following: AbortController | null = null;
   /** Undefined before the first event. */
   #lastId: number | undefined;
-
-  readonly #first: FirstAnswers | null;
 
   /** `topic`: what the tabs that share the events have in common. `first`: answers that are true until the first event. */
   constructor(berth: Pick<Berth, "events">, topic: string, first: FirstAnswers | null = null) {
@@ -45,8 +44,8 @@ export class AccountNews {
     channel.onmessage = ({ data }: MessageEvent<AccountEvent>) => this.#tell(data);
     signal.addEventListener("abort", () => channel.close());
     const lead = () => this.#follow(signal, (event) => channel.postMessage(event));
-    // Without TLS a browser has locks on localhost only: elsewhere each tab follows the events itself.
     void this.#catchUp(signal);
+    // Without TLS a browser has locks on localhost only: elsewhere each tab follows the events itself.
     const leading = navigator.locks ? navigator.locks.request(this.#topic, { signal }, lead) : lead();
     leading.catch(() => {}); // Aborted while it waited.
     return abort;
