@@ -110,7 +110,14 @@ test("a message arrives at all of a person's browsers, and at no other", async (
   const other = pushService.subscribe(publicKey);
   await subscribe(other);
   expect(await sendTest(person)).toMatchObject({ sent: true, error: null });
-  const message = { title: "Test of Berth", body: expect.any(String), url: "/-/", tag: "test" };
+  const message = {
+    title: "Test of Berth",
+    body: expect.any(String),
+    url: "/-/",
+    tag: "test",
+    workspaceId: "",
+    items: [],
+  };
   for (const browser of browsers) expect(pushService.to(browser)).toEqual([message]);
   expect([pushService.to(other), pushService.refusals]).toEqual([[], []]);
   expect((await list(person)).every(({ sentAt, error }) => sentAt !== null && error === null)).toBe(true);
