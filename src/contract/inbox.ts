@@ -77,6 +77,10 @@ export const InboxSelection = z
     conversation: z.int().min(0).optional().meta({
       description: "Only of this conversation of the agent, which the person has opened. Its `done` items are removed.",
     }),
+    turnId: z.uuid().optional().meta({
+      description:
+        "Only of this turn of the agent, whose end the person has seen. It makes no `done` item, also later, and others are read.",
+    }),
     upTo: z.int().min(0).optional().meta({
       description: "Only items up to this `position`; without `agent`, those of all agents.",
     }),
@@ -87,6 +91,7 @@ export const InboxSelection = z
   .refine(({ agent, conversation }) => conversation === undefined || agent !== undefined, {
     message: "conversation requires agent.",
   })
+  .refine(({ agent, turnId }) => turnId === undefined || agent !== undefined, { message: "turnId requires agent." })
   .meta({ id: "InboxSelection" });
 export type InboxSelection = z.infer<typeof InboxSelection>;
 

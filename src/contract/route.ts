@@ -86,8 +86,8 @@ export interface RouteDefinition {
   audience?: "mcp";
   /** It may begin a turn: its requests are in traces, where there are such. */
   traced?: true;
-  /** Written to the audit log although it changes nothing. */
-  isAuditedRead?: true;
+  /** Whether it is written to the audit log. Default: all requests are that may change something. */
+  isAudited?: boolean;
   /** The server that handles the request, if it differs from `servedBy`. */
   by?: ServedBy;
   /**
@@ -119,13 +119,13 @@ export type Route = RouteDefinition & Derived;
 
 /** Adds the derived fields to a row of the table. */
 export function route<const Definition extends RouteDefinition>(definition: Definition): Definition & Derived {
-  const { method, path, permission, carries, isAuditedRead, by } = definition;
+  const { method, path, permission, carries, isAudited, by } = definition;
   const guarded = permission !== "public" && !carries;
   return {
     ...definition,
     operation: `${method} ${path}`,
     idempotent: guarded && method === "POST",
-    audited: guarded && (method !== "GET" || definition.socket !== undefined || isAuditedRead === true),
+    audited: guarded && (isAudited ?? (method !== "GET" || definition.socket !== undefined)),
     servedBy: by ?? (path.startsWith("/agents/{name}") ? "leader" : "any"),
   };
 }

@@ -63,15 +63,27 @@ export class InboxStore {
     return rows.map(toItem);
   }
 
-  /** The number of items that were unread. A conversation that was opened has no `done` items. */
+  /** The number of items that were unread. A conversation that was opened and a turn that was seen have no `done` items. */
   async read(viewer: Viewer, selection: InboxSelection): Promise<number> {
+    const { agent, conversation, turnId } = selection;
     const chosen = chosenBy(viewer, selection);
-    if (selection.conversation !== undefined) {
-      await sql`delete from inbox_items item where ${chosen} and kind = 'done'`.execute(this.#database);
+    if (turnId !== undefined) {
+      await sql`
+        insert into seen_turns (turn_id, person_id)
+        select turns.id, ${viewer.personId}::uuid from turns join agents on agents.id = agent_id
+        where turns.id = ${turnId} and account_id = ${viewer.accountId} and name = ${agent}
+        on conflict do nothing`.execute(this.#database);
     }
-    const { numAffectedRows } = await sql`
-      update inbox_items item set read_at = now() where ${chosen} and read_at is null`.execute(this.#database);
-    return Number(numAffectedRows);
+    return this.#database.transaction().execute(async (transaction) => {
+      // Events that are being read make their items first: they may have been read before the turn was seen.
+      if (turnId !== undefined) await sql`select from notified_events for share`.execute(transaction);
+      if (turnId !== undefined || conversation !== undefined) {
+        await sql`delete from inbox_items item where ${chosen} and kind = 'done'`.execute(transaction);
+      }
+      const { numAffectedRows } = await sql`
+        update inbox_items item set read_at = now() where ${chosen} and read_at is null`.execute(transaction);
+      return Number(numAffectedRows);
+    });
   }
 
   /** The number of items that were removed. */
@@ -130,12 +142,13 @@ function openItems({ accountId, personId }: Viewer, join: RawBuilder<unknown> = 
         else true end`;
 }
 
-function chosenBy({ accountId, personId }: Viewer, { ids, agent, conversation, upTo }: InboxSelection) {
+function chosenBy({ accountId, personId }: Viewer, { ids, agent, conversation, turnId, upTo }: InboxSelection) {
   const ofAgent = sql`(select id from agents where account_id = ${accountId} and name = ${agent ?? null})`;
   return sql`item.account_id = ${accountId} and item.person_id = ${personId}::uuid
     and (${ids ?? null}::uuid[] is null or item.id = any (${ids ?? null}::uuid[]))
     and (${agent ?? null}::text is null or item.agent_id = ${ofAgent})
     and (${conversation ?? null}::integer is null or (item.event ->> 'conversation')::integer = ${conversation ?? null}::integer)
+    and (${turnId ?? null}::uuid is null or turn_of_item(item.event) = ${turnId ?? null}::uuid)
     and (${upTo ?? null}::bigint is null or item.number <= ${upTo ?? null}::bigint)`;
 }
 

@@ -16,5 +16,6 @@ export interface InboxTables {
     at: Date;
     read_at: Date | null;
   };
+  seen_turns: { turn_id: string; person_id: string; at: Generated<Date> };
   notified_events: { last: string };
 }

@@ -186,6 +186,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
       removal("notifications", sql`created_at < now() - make_interval(hours => ${notificationHours}::integer)`),
     ],
     ["inbox", removal("inbox_items", sql`at < now() - make_interval(days => ${inboxDays}::integer)`)],
+    ["turns that were seen", removal("seen_turns", sql`at < now() - make_interval(days => ${inboxDays}::integer)`)],
     ["names of private agents", goneNames],
     ["runs of automations", runsBeyond],
     [

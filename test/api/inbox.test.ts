@@ -7,6 +7,7 @@ import type { InboxItem } from "../../src/contract/inbox.ts";
 import { cleanUp } from "../../src/upkeep/clean-up-store.ts";
 import { TestClient } from "../support/client.ts";
 import { NotifiedService, type Reached } from "../support/notified-service.ts";
+import { inside } from "../support/people.ts";
 
 // Items that wait for a person in a workspace. It is made from the account's events.
 
@@ -262,6 +263,55 @@ describe("the inbox leaves out", () => {
     await member.client.call("DELETE", `/workspaces/${owner.client.workspace}/members/${member.id}`);
     const { rows } = await sql`select from inbox_items where person_id = ${member.id}`.execute(notified.database);
     expect(rows).toHaveLength(0);
+  });
+});
+
+describe("a turn whose end the person has seen", () => {
+  test("makes no item, whether it would be there already or later", async () => {
+    const person = await notified.newPerson({ notify: "all" });
+    await person.client.createAgent("ada");
+    const seen = (turnId: string) => person.client.call("POST", "/inbox/read", { agent: "ada", turnId });
+    for (const isThere of [true, false]) {
+      const { turnId } = await person.client.chat("ada", "hello");
+      if (isThere) expect(await typesOf(person)).toEqual(["turn.completed"]);
+      expect((await seen(turnId)).status).toBe(200);
+      expect([await typesOf(person), await typesOf(person, "?unread=true")]).toEqual([[], []]);
+    }
+    // The first one had its notification before it was seen, which is dropped when it is due.
+    expect(await notified.waiting(person)).toEqual(["turn.completed"]);
+  });
+
+  test("is read if it failed, and is not reported", async () => {
+    const person = await notified.newPerson();
+    await person.client.createAgent("ada");
+    const { turnId } = await person.client.chat("ada", "crash");
+    await person.client.call("POST", "/inbox/read", { agent: "ada", turnId });
+    expect(await inboxOf(person)).toMatchObject([{ kind: "failed", read: true }]);
+    expect(await notified.waiting(person)).toEqual([]);
+    await person.client.chat("ada", "crash");
+    expect((await inboxOf(person)).map(({ read }) => read)).toEqual([false, true]);
+  });
+
+  test("is another's that another has seen, and of an agent of the workspace", async () => {
+    const { owner, others } = await notified.newTeam("member");
+    await owner.client.createAgent("ada");
+    const { turnId } = await owner.client.chat("ada", "hello");
+    const member = inside(others[0]!.client, owner.client.workspace!);
+    expect((await member.call("POST", "/inbox/read", { agent: "ada", turnId })).body.changed).toBe(0);
+    const stranger = await notified.newPerson();
+    expect((await stranger.client.call("POST", "/inbox/read", { agent: "ada", turnId })).body.changed).toBe(0);
+    expect(await typesOf(owner)).toEqual(["turn.completed"]);
+    const { rows } = await sql`select from seen_turns where person_id = ${stranger.id}`.execute(notified.database);
+    expect(rows).toEqual([]);
+  });
+
+  test("is chosen with its agent, by a valid id", async () => {
+    const { client } = await notified.newPerson();
+    const turnId = crypto.randomUUID();
+    for (const selection of [{ turnId }, { agent: "ada", turnId: "first" }]) {
+      expect((await client.call("POST", "/inbox/read", selection)).status).toBe(400);
+    }
+    expect((await client.call("POST", "/inbox/read", { agent: "ada", turnId })).body.changed).toBe(0);
   });
 });
 

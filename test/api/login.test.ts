@@ -3,6 +3,8 @@ import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { InboxStore } from "../../src/inbox/store.ts";
+import { databaseOf } from "../support/accounts.ts";
 import { Browser } from "../support/browser.ts";
 import { newFolder } from "../support/config.ts";
 import { ended } from "../support/scripted-api.ts";
@@ -87,6 +89,18 @@ test("login stores what it got for its user alone, and every command uses it", a
   // And it is for its own server alone.
   const elsewhere = service.server.url.replace("127.0.0.1", "localhost");
   expect((await berth(["whoami"], { BERTH_URL: elsewhere })).code).toBe(1);
+});
+
+test("a reply that was watched to its end is not in the person's inbox", async () => {
+  await logIn();
+  await service.client.createAgent("ada");
+  expect(await berth(["chat", "ada", "hello"])).toMatchObject({ code: 0 });
+  expect(await berth(["chat", "ada", "crash"])).toMatchObject({ code: 1 });
+  await using database = await databaseOf(service);
+  await new InboxStore(database).collect();
+  expect(JSON.parse((await berth(["inbox", "--json"])).stdout)).toMatchObject({
+    data: [{ type: "turn.failed", read: true }],
+  });
 });
 
 test("a token that has ended is renewed, by one of many at once", async () => {

@@ -71,6 +71,7 @@ const bounds: Record<string, "clean-up" | [parent: string, few: string] | string
   retold_conversations: "those that no agent, conversation and snapshot names are removed after a day",
   provider_logins: ["providers", "one"],
   providers: "50 for each account",
+  seen_turns: "clean-up",
   search_queue: ["turns", "one"],
   search_texts: ["turns", "two, of 64 KiB"],
   sign_in_attempts: "clean-up",

@@ -43,6 +43,21 @@ test("a turn that ended elsewhere is an unread item, and opening its conversatio
   await other.context.close();
 });
 
+test("a turn that was watched to its end is no item, also if the tab is closed at once", async () => {
+  const watched = await dashboard.signedIn();
+  await watched.page.goto(`${dashboard.url}/-/agents/ada`);
+  await watched.page.getByLabel("Message to ada").fill("count 3 400");
+  const reported = watched.page.waitForResponse((response) => response.url().endsWith("/inbox/read"));
+  await watched.page.keyboard.press("Enter");
+  await reported;
+  await watched.context.close();
+  await leave("bob", "count 3 400");
+  await badge(1).waitFor();
+  expect(await group("ada").count()).toBe(0);
+  await page.getByRole("button", { name: "Dismiss: Answered" }).click();
+  await page.getByText("You're all caught up").waitFor();
+});
+
 test("what an agent asks leads to the conversation, and is gone once it is answered", async () => {
   await dashboard.service.client.call("PATCH", "/agents/bob", { permissions: { execute: "ask" } });
   await leave("bob", "use execute rm -rf build");

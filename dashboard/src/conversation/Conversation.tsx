@@ -7,7 +7,7 @@ import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { removeFirstPage } from "../api/first-answers.ts";
 import { agentQuery, runtimesQuery } from "../api/queries.ts";
-import { useReadOnceShown } from "../inbox/use-read-once-shown.ts";
+import { readIfSeen, useReadOnceShown } from "../inbox/use-read-once-shown.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { useStoredState } from "../ui/stored-state.ts";
 import { useMay } from "../workspace/use-may.ts";
@@ -69,7 +69,7 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
       .catch(() => {});
   };
   useEscape(interrupt);
-  useReadOnceShown(name, conversation, running !== undefined);
+  useReadOnceShown(name, conversation);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <ConversationBar agent={name} shown={conversation} />
@@ -85,7 +85,10 @@ function ConversationWith({ name, conversation }: { name: string; conversation: 
               turns={turns}
               sender={sender}
               onOlder={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : null}
-              onEnded={(id) => void ended(id).catch(() => {})}
+              onEnded={(id) => {
+                readIfSeen(name, id);
+                void ended(id).catch(() => {});
+              }}
               onEdit={edit}
             />
           )

@@ -27,9 +27,3 @@ export const unreadQuery = queryOptions({
     return Object.values(counts).reduce((sum, count) => sum + count, 0);
   },
 });
-
-/** Marks what is about a conversation as read, once it is shown. Asks first, because each change is in the audit log. */
-export async function readConversation(agent: string, conversation: number): Promise<void> {
-  const { data } = await berth.connection.call("listInbox", { query: { agent, unread: "true", limit: 50 } });
-  if (data.some((item) => item.conversation === conversation)) await berth.inbox.read({ agent, conversation });
-}

@@ -12,6 +12,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { type AgentHandle, ApiError, ClientError, type Inclusion, isLast, type Reply, type Turn } from "@berth/client";
 import type { ApprovalRequest } from "../approval-text.ts";
+import { reportSeen } from "../seen-turns.ts";
 import { contentOfPrompt } from "./prompt-content.ts";
 import { remark, updateOf, userMessage } from "./session-updates.ts";
 
@@ -122,6 +123,7 @@ class HostedAgent {
     const last = await this.#follow(reply, show, (request) => {
       this.#decide(reply, request, { client, sessionId }).catch((error: Error) => this.#options.note(error.message));
     });
+    if (last) void reportSeen(this.#options.agent.name, reply, last);
     if (last?.type === "response.cancelled") return { stopReason: "cancelled" };
     if (last?.type !== "response.failed") return { stopReason: "end_turn" };
     throw new RequestError(internalError, last.error.message, { code: last.error.code });

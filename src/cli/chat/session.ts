@@ -5,6 +5,7 @@ import { type ApprovalRequest, approvalText, decisionKeys, decisionOf } from "..
 import type { AttachedFile } from "../attached-files.ts";
 import { faultText } from "../errors.ts";
 import { adviceOn } from "../report.ts";
+import { reportSeen } from "../seen-turns.ts";
 import { ChatView } from "./chat-view.ts";
 import { contentOf, type Draft, draftText } from "./draft.ts";
 import { chordOf, edit } from "./editor-keys.ts";
@@ -315,6 +316,7 @@ export class ChatSession {
       if (!this.#gone.signal.aborted) await this.#tellError(error);
       return null;
     });
+    if (last) void reportSeen(this.#options.name, reply, last);
     this.#lastUsage = last?.usage ?? this.#lastUsage;
     if (last?.type === "response.failed") this.#tell(faultText(last.error), "red");
     if (last?.type === "response.cancelled") this.#tell("interrupted");

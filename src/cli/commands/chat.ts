@@ -11,6 +11,7 @@ import { CliError, FaultError, InterruptedError } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
 import { type CommonOptions, conversationOption, jsonOption } from "../options.ts";
 import { ReplyView } from "../reply-view.ts";
+import { reportSeen } from "../seen-turns.ts";
 import { textOf } from "../streams.ts";
 import { printable, writeText } from "../terminal.ts";
 import { effortOption, type LimitOptions, limitOptions, limitsOf } from "./agents-settings.ts";
@@ -178,6 +179,7 @@ async function say(
       if (!isLast(event)) continue;
       if (!json && event.type === "response.completed" && event.output)
         writeText(process.stdout, `${JSON.stringify(event.output, null, 2)}\n`);
+      await reportSeen(agent, reply, event);
       return event;
     }
   } finally {

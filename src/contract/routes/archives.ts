@@ -15,7 +15,7 @@ export const archiveRoutes = {
     responses: {},
     permission: using,
     givesBytes: ["application/x-tar"],
-    isAuditedRead: true,
+    isAudited: true,
   }),
   importAgent: route({
     method: "POST",

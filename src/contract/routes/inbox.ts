@@ -26,6 +26,7 @@ export const inboxRoutes = {
     body: InboxSelection,
     responses: { 200: InboxChanged },
     permission: people,
+    isAudited: false,
   }),
   dismissInbox: route({
     method: "POST",

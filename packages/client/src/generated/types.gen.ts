@@ -3526,6 +3526,10 @@ export type InboxSelection = {
      */
     conversation?: number;
     /**
+     * Only of this turn of the agent, whose end the person has seen. It makes no `done` item, also later, and others are read.
+     */
+    turnId?: string;
+    /**
      * Only items up to this `position`; without `agent`, those of all agents.
      */
     upTo?: number;
