@@ -13,6 +13,7 @@ import type { ClientFunctions } from "./client-functions.ts";
 import { imagesOf } from "./images.ts";
 import type { Journal, Journals } from "./journal.ts";
 import { RuntimeMcpServers } from "./mcp-servers.ts";
+import { RunningOutput } from "./running-output.ts";
 import { Sessions } from "./sessions.ts";
 import { RuntimeSkills } from "./skills.ts";
 import type { Syncer } from "./sync.ts";
@@ -353,9 +354,10 @@ export class Conversation {
       throw error;
     }
     let heard = false;
+    const running = new RunningOutput((event) => journal.append(event));
     const emit = (event: TurnEvent) => {
       heard = true;
-      journal.append(event);
+      running.take(event);
     };
     const calls = this.#uplink.calls;
     const { approvals } = this.#context;
@@ -368,6 +370,7 @@ export class Conversation {
     const last = await answered.finally(() => {
       approvals.end();
       this.#functions.withdraw();
+      running.end();
     });
     if (last.type !== "response.failed" || heard || this.#uplink.calls > calls) return last;
     return (await hasEnded(session)) ? "unheard" : last;

@@ -34,3 +34,19 @@ test("a plan of another thread and one of another shape are ignored", () => {
   expect(eventsOf({ threadId: "other", plan: [] })).toEqual([]);
   expect(eventsOf({ threadId: "thread", plan: [{ step: "Read", status: "someday" }] })).toEqual([]);
 });
+
+test("the output of a command that runs is reported so far", () => {
+  const events: TurnEvent[] = [];
+  const reader = new TurnReader("thread", (event) => events.push(event));
+  const take = (itemId: string, delta: string, threadId = "thread") =>
+    reader.take("item/commandExecution/outputDelta", { threadId, turnId: "turn", itemId, delta });
+  take("a", "1\n");
+  take("a", "2\n");
+  take("a", "3\n", "other");
+  take("b", "x".repeat(60_000));
+  expect(events).toEqual([
+    { type: "response.tool_call.updated", id: "a", output: "1\n" },
+    { type: "response.tool_call.updated", id: "a", output: "1\n2\n" },
+    { type: "response.tool_call.updated", id: "b", output: "x".repeat(50_000) },
+  ]);
+});

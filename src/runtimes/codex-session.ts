@@ -137,6 +137,9 @@ const Ended = z.object({
 });
 type End = z.infer<typeof Ended>["turn"];
 
+/** In characters. A command that is complete is reported with all of its output. */
+const keptOutput = 50_000;
+
 /** Converts the notifications of a turn to events. */
 export class TurnReader {
   readonly #threadId: string;
@@ -144,6 +147,8 @@ export class TurnReader {
   readonly #ended = Promise.withResolvers<End>();
   /** The message whose text was emitted last. */
   #said: string | null = null;
+  /** The end of what the command that printed last has printed. */
+  #output: { id: string; text: string } | null = null;
 
   constructor(threadId: string, emit: (event: TurnEvent) => void) {
     this.#threadId = threadId;
@@ -166,6 +171,9 @@ export class TurnReader {
         if (isOurs) this.#emit({ type: "response.reasoning_text.delta", delta: thought.delta });
         break;
       }
+      case "item/commandExecution/outputDelta":
+        this.#takeOutput(Delta.safeParse(params).data);
+        break;
       case "item/started":
       case "item/completed":
         this.#takeItem(params, method === "item/completed");
@@ -186,6 +194,13 @@ export class TurnReader {
     const gap = this.#said !== null && this.#said !== text.itemId ? "\n\n" : "";
     this.#said = text.itemId;
     this.#emit({ type: "response.output_text.delta", delta: gap + text.delta });
+  }
+
+  #takeOutput(more: z.infer<typeof Delta> | undefined): void {
+    if (more?.threadId !== this.#threadId || more.delta === "") return;
+    const before = this.#output?.id === more.itemId ? this.#output.text : "";
+    this.#output = { id: more.itemId, text: (before + more.delta).slice(-keptOutput) };
+    this.#emit({ type: "response.tool_call.updated", id: more.itemId, output: this.#output.text });
   }
 
   #takePlan(plan: z.infer<typeof Plan> | undefined): void {

@@ -36,6 +36,23 @@ test("the plan of the running turn is above the message field, and in the turn o
   await pinned.waitFor({ state: "detached" });
 });
 
+test("a call that runs shows the end of its output, and all of it once it is opened", async () => {
+  await dashboard.service.client.createAgent("cleo");
+  await open("cleo");
+  const lines = Array.from({ length: 20 }, (_, at) => `step ${at + 1}`);
+  const updates = [3, 20].map((count) => `${lines.slice(0, count).join("\n")}\n`);
+  await send("cleo", `tools ${JSON.stringify([{ name: "Bash", title: "make", updates }])}`);
+  const running = page.getByRole("article");
+  await running.locator("pre:visible", { hasText: "step 20" }).waitFor();
+  const shown = async () => (await running.locator("pre:visible").last().textContent())?.trimEnd().split("\n");
+  expect(await shown()).toEqual(lines.slice(-5));
+  await running.locator("summary", { hasText: "make" }).click();
+  expect(await shown()).toEqual(lines);
+  await page.getByRole("button", { name: "Interrupt", exact: true }).click();
+  await running.getByLabel("stopped").waitFor();
+  expect(await shown()).toEqual(lines);
+});
+
 test("calls have their durations after a reload, too", async () => {
   await open("ada");
   await send("ada", "tool");

@@ -167,9 +167,10 @@ class ScriptedSession implements Session {
         say("done");
         break;
       case "tools":
-        for (const [at, { output, status, ...call }] of JSON.parse(words.join(" ")).entries()) {
+        for (const [at, { output, status, updates = [], ...call }] of JSON.parse(words.join(" ")).entries()) {
           const id = `call-${at}`;
           emit({ type: "response.tool_call.started", id, ...call });
+          for (const output of updates) emit({ type: "response.tool_call.updated", id, output });
           if (output === undefined) await untilAborted(signal);
           else emit({ type: "response.tool_call.completed", id, output, ...(status && { status }) });
         }

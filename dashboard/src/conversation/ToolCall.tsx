@@ -21,12 +21,15 @@ import type { ToolPart } from "./turn-state.ts";
 
 /** More would make the page slow; all of it is in the turn's events. */
 const shownCharacters = 20_000;
+const previewLines = 5;
+const previewCharacters = 2_000;
 
 /** A tool's input and output, folded. */
 export function ToolCall({ tool }: { tool: ToolPart }) {
   const { title, status, input, output, startedAt, endedAt } = tool;
   const Kind = kindIcons[kindOf(tool)];
   const diff = diffOf(input, output);
+  const end = isRunning(tool) && diff === null ? lastLines(textOf(output)) : "";
   return (
     <Folded
       icon={
@@ -37,6 +40,13 @@ export function ToolCall({ tool }: { tool: ToolPart }) {
       }
       title={title}
       aside={startedAt !== null && (isRunning(tool) ? <Elapsed since={startedAt} /> : timeBetween(startedAt, endedAt))}
+      preview={
+        end !== "" && (
+          <pre className="truncate px-3 pb-2 font-mono text-[13px] text-muted">
+            <AnsiText text={end} />
+          </pre>
+        )
+      }
     >
       {diff ? <Diff lines={diff} /> : <Block label="Input" value={input} />}
       {output !== undefined && <Block label="Output" value={output} />}
@@ -81,6 +91,11 @@ function StatusIcon({ status }: { status: string }) {
   if (status === "failed") return <CircleAlert className="size-4 shrink-0 text-bad" aria-label="failed" />;
   if (status === "stopped") return <CircleStop className="size-4 shrink-0 text-muted" aria-label="stopped" />;
   return <CircleCheck className="size-4 shrink-0 text-good" aria-label={status} />;
+}
+
+/** The end of what a running call has printed. */
+function lastLines(text: string): string {
+  return text.slice(-previewCharacters).trimEnd().split("\n").slice(-previewLines).join("\n");
 }
 
 export function Block({ label, value }: { label: string; value: unknown }) {
