@@ -6,7 +6,7 @@ const pauseMs = 1_000;
 const shownCharacters = 4_000;
 
 interface Call {
-  /** What is known of the call by its updates, with all of its output so far. */
+  /** All updates of the call in one, with all of its output so far. */
   update: ToolCallEvent;
   /** Set while it is too soon for another event. */
   pause: NodeJS.Timeout | null;
@@ -70,17 +70,12 @@ export class RunningOutput {
   }
 }
 
-/** The texts in a tool's output, cut. Others, such as a diff, are as they were. */
+/** A tool's output, with its texts cut. A diff is as it was. */
 function shortened(output: unknown): unknown {
   if (typeof output === "string") return endOf(output);
   if (Array.isArray(output)) return output.map(shortened);
-  if (typeof output !== "object" || output === null) return output;
-  return Object.fromEntries(
-    Object.entries(output).map(([name, value]) => {
-      const isText = typeof value !== "string" || name === "text" || name === "output";
-      return [name, isText ? shortened(value) : value];
-    }),
-  );
+  if (typeof output !== "object" || output === null || ("type" in output && output.type === "diff")) return output;
+  return Object.fromEntries(Object.entries(output).map(([name, value]) => [name, shortened(value)]));
 }
 
 function endOf(text: string): string {

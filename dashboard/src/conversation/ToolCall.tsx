@@ -17,6 +17,7 @@ import { Diff } from "./Diff.tsx";
 import { diffOf } from "./diff.ts";
 import { Folded } from "./Folded.tsx";
 import { isRunning, kindOf, summaryOf, type ToolKind, timeOf } from "./tool-groups.ts";
+import { exitCodeOf, textOf } from "./tool-values.ts";
 import type { ToolPart } from "./turn-state.ts";
 
 /** More would make the page slow; all of it is in the turn's events. */
@@ -29,6 +30,7 @@ export function ToolCall({ tool }: { tool: ToolPart }) {
   const { title, status, input, output, startedAt, endedAt } = tool;
   const Kind = kindIcons[kindOf(tool)];
   const diff = diffOf(input, output);
+  const exitCode = exitCodeOf(output);
   const end = isRunning(tool) && diff === null ? lastLines(textOf(output)) : "";
   return (
     <Folded
@@ -39,7 +41,12 @@ export function ToolCall({ tool }: { tool: ToolPart }) {
         </>
       }
       title={title}
-      aside={startedAt !== null && (isRunning(tool) ? <Elapsed since={startedAt} /> : timeBetween(startedAt, endedAt))}
+      aside={
+        <>
+          {exitCode !== null && exitCode !== 0 && <span className="mr-2 text-bad">exit code {exitCode}</span>}
+          {startedAt !== null && (isRunning(tool) ? <Elapsed since={startedAt} /> : timeBetween(startedAt, endedAt))}
+        </>
+      }
       preview={
         end !== "" && (
           <pre className="truncate px-3 pb-2 font-mono text-[13px] text-muted">
@@ -113,21 +120,4 @@ export function Block({ label, value }: { label: string; value: unknown }) {
       </pre>
     </div>
   );
-}
-
-/** The text of what a tool gave: as it is, or what is inside the usual wrapping, or JSON. */
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  if (typeof value === "string") return value;
-  if (Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null)) {
-    const texts = value.map(
-      (each) =>
-        (each as { text?: unknown; content?: { text?: unknown } }).text ??
-        (each as { content?: { text?: unknown } }).content?.text,
-    );
-    if (texts.every((text) => typeof text === "string")) return texts.join("\n");
-  }
-  const { command } = value as { command?: unknown };
-  if (typeof command === "string" && Object.keys(value).length <= 3) return command;
-  return JSON.stringify(value, null, 2);
 }

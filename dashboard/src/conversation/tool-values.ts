@@ -1,0 +1,33 @@
+/** The text of a tool's input or output: as it is, or what is inside the runtimes' usual wrapping, or JSON. */
+export function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return innerText(value) ?? JSON.stringify(value, null, 2);
+}
+
+/** The number with which a command exited, where its output has it; null: it is not known. */
+export function exitCodeOf(output: unknown): number | null {
+  if (typeof output !== "object" || output === null) return null;
+  const { metadata, details, ...own } = output as Fields;
+  const codes = [own, metadata, details].map((fields) => {
+    const { exit, exitCode, exit_code } = (fields ?? {}) as Fields;
+    return exit ?? exitCode ?? exit_code;
+  });
+  return codes.find((code) => typeof code === "number") ?? null;
+}
+
+type Fields = Record<string, unknown>;
+
+function innerText(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) return null;
+  if (Array.isArray(value)) {
+    const texts = value.map((each) => innerText((each as Fields | null)?.text ?? (each as Fields | null)?.content));
+    return texts.includes(null) ? null : texts.join("\n");
+  }
+  const { command, output, content, text } = value as Fields;
+  if (typeof text === "string") return text;
+  if (typeof command === "string") return Object.keys(value).length <= 3 ? command : null;
+  if (typeof output === "string" && Object.keys(value).every((name) => name === "output" || name === "metadata"))
+    return output;
+  return Array.isArray(content) ? innerText(content) : null;
+}
