@@ -32,7 +32,11 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
-      input: { index: join(folder, "index.html"), push: join(folder, "worker/push.ts") },
+      input: {
+        index: join(folder, "index.html"),
+        diagram: join(folder, "diagram.html"),
+        push: join(folder, "worker/push.ts"),
+      },
       // A service worker keeps its address, and controls the pages below it.
       output: { entryFileNames: ({ name }) => (name === "push" ? "push.js" : "assets/[name]-[hash].js") },
     },

@@ -27,7 +27,7 @@ const pendingSeconds = 600;
 
 /**
  * The dashboard runs only its own script files, and no injected ones (Trusted Types). It connects to this service only,
- * frames only pages that agents serve, and cannot be framed. `previews`: the origins of those pages.
+ * frames only pages that agents serve and its own diagrams, and cannot be framed. `previews`: the origins of those pages.
  */
 const policyWith = (previews: string, styles = "") =>
   [
@@ -37,7 +37,7 @@ const policyWith = (previews: string, styles = "") =>
     "img-src 'self' data: blob:",
     "font-src 'self'",
     "connect-src 'self'",
-    `frame-src ${previews}`,
+    `frame-src 'self' ${previews}`,
     "manifest-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
@@ -45,6 +45,22 @@ const policyWith = (previews: string, styles = "") =>
     "require-trusted-types-for 'script'",
     // The address of its service worker, which is constant.
     "trusted-types berth-worker",
+  ].join("; ");
+
+/**
+ * A diagram is drawn from what an agent wrote, in a page that only the dashboard frames. It has no origin, so no cookies
+ * and no access to the dashboard, and no network but for its own scripts. `server`: their origin.
+ */
+const diagramPolicy = (server: string) =>
+  [
+    "sandbox allow-scripts",
+    "default-src 'none'",
+    `script-src 'self' ${server}`,
+    "style-src 'unsafe-inline'",
+    "img-src data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'self'",
   ].join("; ");
 
 /** The built dashboard. */
@@ -83,9 +99,17 @@ export function dashboardRoutes(context: AppContext): FastifyPluginAsync {
       return document(request, reply, session === "" ? null : await firstAnswers(context, app, request, session));
     });
     handle(app, routes.getDashboardWorker, async (_request, reply) => reply.sendFile("push.js", folder, { maxAge: 0 }));
+    handle(app, routes.getDashboardDiagram, async (_request, reply) => {
+      reply.header("content-security-policy", diagramPolicy(new URL(address.public).origin));
+      reply.removeHeader("origin-agent-cluster");
+      return reply.header("referrer-policy", "no-referrer").sendFile("diagram.html", folder, { maxAge: 0 });
+    });
     handle(app, routes.getDashboardFile, async ({ params }, reply) =>
-      // Their names contain a hash of their content.
-      reply.sendFile(params.file, join(folder, "assets"), { immutable: true, maxAge: "365d" }),
+      // A diagram's page has no origin, and may read them nevertheless: they are the same for everyone. Their names contain a
+      // hash of their content.
+      reply
+        .header("access-control-allow-origin", "*")
+        .sendFile(params.file, join(folder, "assets"), { immutable: true, maxAge: "365d" }),
     );
     handle(app, routes.signInToDashboard, async (request, reply) => {
       await limitAddress(context, request, reply);

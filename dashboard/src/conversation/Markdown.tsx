@@ -1,6 +1,7 @@
 import { createCodePlugin } from "@streamdown/code";
 import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
 import { defaultRemarkPlugins, type MathPlugin, Streamdown } from "streamdown";
+import { Diagram } from "../diagrams/Diagram.tsx";
 import { htmlAsText } from "./html-as-text.ts";
 import { OwnFile, OwnPicture } from "./OwnFile.tsx";
 import { ownFiles, pathIn } from "./own-files.ts";
@@ -9,6 +10,7 @@ const code = createCodePlugin({ themes: ["github-light", "github-dark"] });
 /** The beginnings of maths. */
 const mathsBegin = /\$\$|\\[([]|^```math/m;
 let loadedMaths: MathPlugin | null = null;
+const renderers = [{ language: "mermaid", component: Diagram }];
 const remarkPlugins = [...Object.values(defaultRemarkPlugins), htmlAsText, ownFiles];
 const controls = {
   code: { copy: true, download: false },
@@ -40,7 +42,7 @@ const components = {
 /** An agent's words. They are hostile: HTML in them is shown as it was written, and never rendered. */
 export const Markdown = memo(function Markdown({ text, isStreaming }: { text: string; isStreaming: boolean }) {
   const math = useMaths(text);
-  const plugins = useMemo(() => (math ? { code, math } : { code }), [math]);
+  const plugins = useMemo(() => ({ code, renderers, ...(math && { math }) }), [math]);
   return (
     <Streamdown
       className="prose min-w-0 wrap-anywhere"

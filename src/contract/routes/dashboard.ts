@@ -22,6 +22,14 @@ export const dashboardRoutes = {
     responses: {},
     permission: "public",
   }),
+  /** The page of a frame that draws a diagram. */
+  getDashboardDiagram: route({
+    method: "GET",
+    path: `${dashboardPrefix}/diagram.html`,
+    summary: null,
+    responses: {},
+    permission: "public",
+  }),
   getDashboardFile: route({
     method: "GET",
     path: "/assets/{file}",
