@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, open, readdir, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { FileEvent } from "../../src/contract/files.ts";
@@ -78,11 +79,25 @@ test.each(["/proc/self/limits", "/proc/cpuinfo", "/sys/kernel/mm/transparent_hug
   },
 );
 
-test("an empty file and a small file of holes are read whole", async () => {
+async function isOpen(path: string): Promise<boolean> {
+  const descriptors = await readdir("/proc/self/fd");
+  const files = await Promise.all(descriptors.map((each) => readlink(`/proc/self/fd/${each}`).catch(() => "")));
+  return files.includes(path);
+}
+
+test("an empty file and a small file of holes are read whole, and closed", async () => {
   await writeFile(join(here, "empty"), "");
   await writeFile(join(here, "hole"), "");
   await truncate(join(here, "hole"), 5_000);
   expect(await (await get(`${folder}/empty`)).text()).toBe("");
+  // The guest runs in this process. Node closes what is left open, at some time, and warns.
+  const warnings: string[] = [];
+  const warned = ({ message }: Error) => void warnings.push(message);
+  process.on("warning", warned);
+  await expect.poll(() => isOpen(join(here, "empty"))).toBe(false);
+  await setImmediate();
+  process.off("warning", warned);
+  expect(warnings).toEqual([]);
   expect((await (await get(`${folder}/hole`)).arrayBuffer()).byteLength).toBe(5_000);
   expect((await get(`${folder}/empty`)).headers.get("etag")).toMatch(/^"/);
 });

@@ -42,7 +42,11 @@ function sendPart(handle: FileHandle, start: number, length: number | null, befo
   if (length !== null) return new FileSender(handle, start, length, before);
   const frames = toFrames();
   if (before !== "") frames.push(before);
-  pipeline(new FileSender(handle, start, null), frames).catch(() => {});
+  const sender = new FileSender(handle, start, null);
+  // It does not end with its bytes: its other side stays open.
+  pipeline(sender, frames)
+    .catch(() => {})
+    .finally(() => sender.destroy());
   return sending(frames);
 }
 
