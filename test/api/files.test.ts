@@ -90,7 +90,7 @@ test("an empty file and a small file of holes are read whole, and closed", async
   await writeFile(join(here, "hole"), "");
   await truncate(join(here, "hole"), 5_000);
   expect(await (await get(`${folder}/empty`)).text()).toBe("");
-  // The guest runs in this process. Node closes what is left open, at some time, and warns.
+  // The guest runs in this process. Node closes a forgotten descriptor later, and warns.
   const warnings: string[] = [];
   const warned = ({ message }: Error) => void warnings.push(message);
   process.on("warning", warned);

@@ -1,4 +1,4 @@
-/** The text of a tool's input or output: as it is, or what is inside the runtimes' usual wrapping, or JSON. */
+/** The text of a tool's input or output: a string, the text in a wrapping that runtimes use, or else JSON. */
 export function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   return innerText(value) ?? JSON.stringify(value, null, 2);
