@@ -72,7 +72,7 @@ export function Composer({ agent, sent, bar, draft, onDraft, sender, onInterrupt
               <Attachments
                 agent={agent}
                 attachments={draft.files}
-                onRemove={(id) => change({ files: draft.files.filter((file) => file.id !== id) })}
+                onRemove={(id) => change({ files: current.current.files.filter((file) => file.id !== id) })}
               />
               {uploading.length > 0 && (
                 <p role="status" className="truncate text-sm text-muted">
