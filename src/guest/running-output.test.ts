@@ -61,6 +61,15 @@ test("calls that have not ended with the turn have all of their output", () => {
   expect(events.slice(2)).toEqual([updated(text)]);
 });
 
+test("an output that was held does not take back what was reported meanwhile", () => {
+  running.take(updated("1", { title: "a" }));
+  running.take(updated("1\n2"));
+  const titled = { type: "response.tool_call.updated", id: "a", title: "b" } as const;
+  running.take(titled);
+  vi.advanceTimersByTime(5_000);
+  expect(events).toEqual([updated("1", { title: "a" }), titled, updated("1\n2", { title: "b" })]);
+});
+
 test("other events are passed on as they are", () => {
   const others = [
     { type: "response.output_text.delta", delta: "Hi" },

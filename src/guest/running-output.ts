@@ -29,7 +29,7 @@ export class RunningOutput {
   take(event: TurnEvent): void {
     if (!isToolCall(event)) this.#append(event);
     else if (event.type === "response.tool_call.completed") this.#complete(event);
-    else if (event.type === "response.tool_call.updated" && event.output !== undefined) this.#update(event);
+    else if (event.type === "response.tool_call.updated") this.#update(event);
     else this.#append(event);
   }
 
@@ -43,8 +43,10 @@ export class RunningOutput {
   }
 
   #update(event: ToolCallEvent): void {
-    const call = this.#calls.get(event.id) ?? { update: event, pause: null, isShown: false };
-    call.update = { ...call.update, ...event };
+    const known = this.#calls.get(event.id);
+    if (known) known.update = { ...known.update, ...event };
+    if (event.output === undefined) return void this.#append(event);
+    const call = known ?? { update: event, pause: null, isShown: false };
     call.isShown = false;
     this.#calls.set(event.id, call);
     if (!call.pause) this.#show(call);
@@ -55,10 +57,9 @@ export class RunningOutput {
     const passed = shortened(output);
     this.#append({ ...call.update, output: passed });
     call.isShown = JSON.stringify(passed) === JSON.stringify(output);
-    const { update } = call;
     call.pause = setTimeout(() => {
       call.pause = null;
-      if (call.update !== update) this.#show(call);
+      if (call.update.output !== output) this.#show(call);
     }, pauseMs);
   }
 
