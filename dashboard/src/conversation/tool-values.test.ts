@@ -12,7 +12,8 @@ test("the text of a tool's input and output is what is inside the runtimes' wrap
     [{ content: [{ type: "text", text: "a" }], details: { status: "running" } }, "a"],
   ];
   for (const [value, text] of wrapped) expect(textOf(value)).toBe(text);
-  for (const value of [{ path: "a" }, [1], [{ content: { type: "image" } }], { output: "a", more: 1 }, 0]) {
+  const inputs = [{ path: "a" }, { path: "a", text: "b" }, { path: "a", content: [{ text: "b" }] }];
+  for (const value of [...inputs, [1], [{ content: { type: "image" } }], { output: "a", more: 1 }, 0]) {
     expect(textOf(value)).toBe(JSON.stringify(value, null, 2));
   }
 });

@@ -24,10 +24,10 @@ function innerText(value: unknown): string | null {
     const texts = value.map((each) => innerText((each as Fields | null)?.text ?? (each as Fields | null)?.content));
     return texts.includes(null) ? null : texts.join("\n");
   }
-  const { command, output, content, text } = value as Fields;
-  if (typeof text === "string") return text;
+  const { type, text, command, output, content } = value as Fields;
+  const isOnly = (...names: string[]) => Object.keys(value).every((name) => names.includes(name));
+  if (type === "text" && typeof text === "string") return text;
   if (typeof command === "string") return Object.keys(value).length <= 3 ? command : null;
-  if (typeof output === "string" && Object.keys(value).every((name) => name === "output" || name === "metadata"))
-    return output;
-  return Array.isArray(content) ? innerText(content) : null;
+  if (typeof output === "string" && isOnly("output", "metadata")) return output;
+  return Array.isArray(content) && isOnly("content", "details") ? innerText(content) : null;
 }
