@@ -1,26 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TurnEvent } from "../../src/contract/chat.ts";
-import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
-import { guestPackages } from "../support/guest-packages.ts";
-import { modelOf, providersAt, realModels, runtimes } from "../support/real-runtimes.ts";
-import { ScriptedService } from "../support/scripted-service.ts";
+import { modelOf, runtimes } from "../support/real-runtimes.ts";
+import { RuntimesService } from "../support/runtimes-service.ts";
 
 // The plans of real runtimes, each as a process of this host, with the demonstration model.
 
-let provider: DemoServer;
-let service: ScriptedService;
+let service: RuntimesService;
 let client: TestClient;
 
 beforeAll(async () => {
-  provider = await DemoServer.start(realModels);
-  service = await ScriptedService.start(providersAt(provider.url), { runtimes, packages: await guestPackages() });
-  client = service.client;
+  service = await RuntimesService.start();
+  ({ client } = service);
 });
-afterAll(async () => {
-  await service[Symbol.asyncDispose]();
-  provider[Symbol.dispose]();
-});
+afterAll(() => service[Symbol.asyncDispose]());
 
 /** The messages with which the model uses the runtime's own tool. */
 const messages: Readonly<Record<string, readonly string[]>> = {

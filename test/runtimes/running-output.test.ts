@@ -1,26 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TurnEvent } from "../../src/contract/chat.ts";
-import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
-import { guestPackages } from "../support/guest-packages.ts";
-import { modelOf, providersAt, realModels, runtimes } from "../support/real-runtimes.ts";
-import { ScriptedService } from "../support/scripted-service.ts";
+import { modelOf, runtimes } from "../support/real-runtimes.ts";
+import { RuntimesService } from "../support/runtimes-service.ts";
 
 // The output of a running command, as real runtimes report it. Each is a process of this host.
 
-let provider: DemoServer;
-let service: ScriptedService;
+let service: RuntimesService;
 let client: TestClient;
 
 beforeAll(async () => {
-  provider = await DemoServer.start(realModels);
-  service = await ScriptedService.start(providersAt(provider.url), { runtimes, packages: await guestPackages() });
-  client = service.client;
+  service = await RuntimesService.start();
+  ({ client } = service);
 });
-afterAll(async () => {
-  await service[Symbol.asyncDispose]();
-  provider[Symbol.dispose]();
-});
+afterAll(() => service[Symbol.asyncDispose]());
 
 /** Those that report the output before the command has ended. */
 const reporting = ["codex", "openclaw", "opencode", "pi"];
