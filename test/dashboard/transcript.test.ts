@@ -46,6 +46,8 @@ test("a call that runs shows the end of its output, and all of it once it is ope
   await running.locator("pre:visible", { hasText: "step 20" }).waitFor();
   const shown = async () => (await running.locator("pre:visible").last().textContent())?.trimEnd().split("\n");
   expect(await shown()).toEqual(lines.slice(-5));
+  // Each has a line of its own.
+  expect((await running.locator("pre:visible").last().boundingBox())?.height).toBeGreaterThan(5 * 13);
   await running.locator("summary", { hasText: "make" }).click();
   expect(await shown()).toEqual(lines);
   await page.getByRole("button", { name: "Interrupt", exact: true }).click();

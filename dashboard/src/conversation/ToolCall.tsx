@@ -49,7 +49,7 @@ export function ToolCall({ tool }: { tool: ToolPart }) {
       }
       preview={
         end !== "" && (
-          <pre className="truncate px-3 pb-2 font-mono text-[13px] text-muted">
+          <pre className="overflow-hidden px-3 pb-2 font-mono text-[13px] text-ellipsis text-muted">
             <AnsiText text={end} />
           </pre>
         )
